@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
-from collections.abc import Iterator
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 from kafka import KafkaProducer
@@ -19,31 +22,43 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.errors import ShellError
+from kafka_shell.sandbox.cluster import stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, wait_for
 from tests.outages import frozen, stopped
+from tests.well import processes
 
 TOPOLOGIES = 200
 STOPPED = 3
 
 
-@pytest.fixture(scope="module")
-def topologies(three_brokers: Sandbox) -> Iterator[Cluster]:
+def random_topics(brokers: Sequence[int]) -> list[NewTopic]:
     """A topic for each random assignment and min.insync.replicas."""
     pick = random.Random(7)
-    topics = [
+    most = min(len(brokers), 4)
+    return [
         NewTopic(
             f"restart.topology-{number}",
-            assignment=(tuple(pick.sample((1, 2, 3), pick.randint(1, 3))),),
+            assignment=(tuple(pick.sample(brokers, pick.randint(1, most))),),
             configs=(("min.insync.replicas", str(pick.randint(1, 3))),),
         )
         for number in range(TOPOLOGIES)
     ]
-    with connect(three_brokers) as cluster:
-        done(topic_changes.plan_create(topics), cluster)
-        wait_for("all replicas are in sync", lambda: not scan(cluster).under_replicated)
+
+
+@contextmanager
+def created(cluster: Cluster, topics: Sequence[NewTopic]) -> Iterator[None]:
+    """These topics, with all replicas in sync."""
+    done(topic_changes.plan_create(topics), cluster)
+    wait_for("all replicas are in sync", lambda: not scan(cluster).under_replicated)
+    yield
+    done(topic_changes.plan_delete(cluster, [topic.name for topic in topics]), cluster)
+
+
+@pytest.fixture(scope="module")
+def topologies(three_brokers: Sandbox) -> Iterator[Cluster]:
+    with connect(three_brokers) as cluster, created(cluster, random_topics((1, 2, 3))):
         yield cluster
-        done(topic_changes.plan_delete(cluster, [topic.name for topic in topics]), cluster)
 
 
 def ours(partition: TopicPartition) -> bool:
@@ -93,14 +108,32 @@ def test_the_verdict_is_what_happens(topologies: Cluster, three_brokers: Sandbox
     expected = predicted(state, STOPPED)
     assert set(expected.values()) == {"offline", "under min ISR"}
     with stopped(three_brokers, STOPPED):
-        wait_for("the broker is out", lambda: is_out(topologies))
+        wait_for("the broker is out", lambda: is_out(topologies, STOPPED))
         assert observed(scan(topologies), three_brokers) == expected
 
 
-def is_out(cluster: Cluster) -> bool:
+def test_the_verdict_is_what_happens_while_a_broker_is_down(
+    five: Cluster, five_brokers: Sandbox
+) -> None:
+    """Broker 4 of five is stopped, then broker 5 is killed: each verdict is that of the moment."""
+    with created(five, random_topics((1, 2, 3, 4, 5))):
+        first = predicted(read_state(five, [4]), 4)
+        assert set(first.values()) == {"offline", "under min ISR"}
+        stop_broker(five_brokers.folder, 4)
+        wait_for("broker 4 is out", lambda: is_out(five, 4))
+        assert observed(scan(five), five_brokers) == first
+
+        second = first | predicted(read_state(five, [5]), 5)
+        assert len(second) > len(first)
+        os.kill(processes(five_brokers)[5] or 0, signal.SIGKILL)
+        wait_for("broker 5 is out", lambda: is_out(five, 5))
+        assert observed(scan(five), five_brokers) == second
+
+
+def is_out(cluster: Cluster, broker: int) -> bool:
     found = scan(cluster)
     return all(
-        STOPPED not in partition.isr or partition.leader is None
+        broker not in partition.isr or partition.leader is None
         for name in found.names
         for partition in found.topic(name).partitions
     )
