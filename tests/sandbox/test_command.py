@@ -40,6 +40,25 @@ def test_it_starts_tells_and_is_wiped_only_with_consent(kafka: Process) -> None:
     assert kafka.ok("sandbox", "status", "--output", "json").json["state"] == "none"
 
 
+def test_three_brokers_that_require_a_login(kafka: Process) -> None:
+    """`--brokers 3 --secure`: the quorum, the copies and the logins work together."""
+    try:
+        options = ("--brokers", "3", "--secure", "--port", "0", "--empty", "--output", "json")
+        started = kafka.ok("sandbox", "start", *options).json
+        assert (started["state"], started["brokers"], started["secure"]) == ("up", 3, True)
+        files = {Path(each).stem: each for each in started["clients"]}
+        admin = ("--command-config", files["admin-sasl-ssl"])
+        kafka.ok("create-topic", "copied", "--replication-factor", "3", *admin)
+        (copied,) = kafka.ok("topic", "copied", "--output", "json", *admin).json
+        assert sorted(copied["topic"]["partitions"][0]["isr"]) == [1, 2, 3]
+        quorum = kafka.ok("describe-quorum", "--output", "json", *admin).json
+        assert [each["role"] for each in quorum["replicas"]] == ["leader", "voter", "voter"]
+        alice = kafka("topics", "--command-config", files["alice-sasl-ssl"])
+        assert (alice.status, alice.stdout) == (0, ""), "she logs in, and may see nothing yet"
+    finally:
+        kafka.ok("sandbox", "wipe", "--yes")
+
+
 def test_a_prompt_needs_a_terminal_at_both_ends(kafka: Process) -> None:
     child = pexpect.spawn(
         "/bin/sh",

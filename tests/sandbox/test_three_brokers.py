@@ -22,6 +22,19 @@ def test_each_broker_knows_all_racks_at_once(three_brokers: Sandbox) -> None:
         assert brokers(three_brokers, bootstrap) == {1: "rack-a", 2: "rack-b", 3: "rack-c"}
 
 
+def test_five_brokers_in_three_racks_with_three_controllers(five_brokers: Sandbox) -> None:
+    racks = {1: "rack-a", 2: "rack-b", 3: "rack-c", 4: "rack-a", 5: "rack-b"}
+    for bootstrap in five_brokers.bootstrap.split(","):
+        assert brokers(five_brokers, bootstrap) == racks
+    with admin(five_brokers) as client:
+        client.create_topics([NewTopic("on-five", 1, 5)])
+        [found] = client.describe_topics(["on-five"])
+        client.delete_topics(["on-five"])
+        quorum = client.describe_metadata_quorum()
+    assert sorted(found["partitions"][0]["replica_nodes"]) == [1, 2, 3, 4, 5]
+    assert str(quorum).count("replica_directory_id") == 5, "three voters and two observers"
+
+
 def test_three_controllers_vote(three_brokers: Sandbox) -> None:
     with admin(three_brokers) as client:
         quorum = str(client.describe_metadata_quorum())
