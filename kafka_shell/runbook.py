@@ -42,7 +42,9 @@ def run(
         _run_stages(runbook, context, writer, command, agreed)
         result = runbook.result()
     except KeyboardInterrupt:
-        interrupted = ShellError("interrupted", code="interrupted", status=Status.INTERRUPTED)
+        interrupted = ShellError(
+            "interrupted while waiting", code="interrupted", status=Status.INTERRUPTED
+        )
         raise _with_lines(interrupted, runbook) from None
     except ShellError as error:
         raise _with_lines(error, runbook) from None

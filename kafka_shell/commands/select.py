@@ -80,7 +80,7 @@ def broker_id(word: str, span: tuple[int, int] | None, text: str) -> int:
     if not word.isdecimal() or int(word) >= 1 << 31:
         raise UsageError(
             f"'{word}' is not a broker ID",
-            hint="Name each broker by its ID: 4 or 4,5.",
+            hint="A broker ID is a number, such as 4.",
             span=span,
             text=text,
         )

@@ -25,6 +25,10 @@ from .model import ResourceType
 
 _DELETE = 1  # the operation of IncrementalAlterConfigs
 _INVALID_REQUEST = 42
+_TOO_LATE = (
+    "Controllers delete the configs of a stopped broker only while it is registered. Left behind,"
+    " they apply again if a broker with this ID starts."
+)
 _NOTE = "unknown value: only the broker itself returns it"
 
 
@@ -57,6 +61,8 @@ class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
         (row,) = response.responses
         about = f"broker {self.broker}"
         failure = row_failure(row, about, requires="ALTER_CONFIGS on the cluster")
+        if failure is not None and failure.name == "BROKER_ID_NOT_REGISTERED":
+            failure = replace(failure, hint=_TOO_LATE)
         return Results.of(self.changes, [failure] * len(self.keys))
 
     def _request(self, validate_only: bool) -> Any:

@@ -173,14 +173,21 @@ class _Work:
         )
 
     def _remove(self, found: Decommission) -> Stages:
-        for name in filter(found.is_left, _REMOVED):
+        for name in self._left(found):
             plan = self._removal(name)
+            if name == "configs":
+                self._check_controller(plan)
             if plan.steps or not plan.refused.ok:
                 outcome = yield Stage(name, plan)
                 if not _is_done(outcome):
                     return
             if name == "configs":
                 self._cleaned, self.cordoned = True, False
+
+    def _left(self, found: Decommission) -> list[str]:
+        """What is to be removed after the stop, in order."""
+        kept = ("configs",) if self._invocation["keep-configs"] else ()
+        return [name for name in _REMOVED if found.is_left(name) and name not in kept]
 
     def _removal(self, name: str) -> Plan:
         """The plan that removes the voter, the registration or the configs of a stopped broker."""
@@ -195,6 +202,22 @@ class _Work:
             return unregister.plan_unregister(cluster, [broker])
         return plans.plan_delete_configs(cluster, broker, self._keys)
 
+    def _check_controller(self, plan: Plan) -> None:
+        """Raise ShellError if the active controller cannot be asked to delete the configs, or
+        refuses. Clients often cannot connect to controllers."""
+        from kafka_shell.admin.wire.failures import as_error
+
+        try:
+            for step in plan.steps:
+                sent = step.send(self._context.cluster, validate_only=True)
+                for failure in sent.failures.values():
+                    raise as_error(failure)
+        except ShellError as error:
+            error.message = f"the dynamic configs were not deleted: {error.message}"
+            keep = "To unregister the broker without that, add --keep-configs."
+            error.hint = "\n".join(filter(None, (error.hint, keep)))
+            raise
+
     def previews(self, found: Decommission, state: BrokerState, drain: Drain) -> Iterator[Plan]:
         """The plans that can be made now."""
         from kafka_shell.admin.cluster.decommission import plans
@@ -204,22 +227,20 @@ class _Work:
         if found.replicas:
             yield self.plan_drain(drain)
         if not state.running:
-            yield from (self._removal(name) for name in _REMOVED if found.is_left(name))
+            yield from map(self._removal, self._left(found))
 
     def result(self) -> Decommission:
         """How far it is now. Nobody returns the configs of a broker that is gone: they are deleted
         if this run did it."""
         from kafka_shell.admin.cluster.decommission import read
-        from kafka_shell.admin.cluster.decommission.model import DONE, DecommissionStep
+        from kafka_shell.admin.cluster.decommission.model import DONE, SKIPPED, DecommissionStep
 
         found = read.describe(self._context.cluster, self._broker)
-        if not self._cleaned:
+        if not self._cleaned and not self._invocation["keep-configs"]:
             return found
-        steps = tuple(
-            DecommissionStep("configs", DONE) if step.name == "configs" else step
-            for step in found.steps
-        )
-        return replace(found, steps=steps)
+        configs = DecommissionStep("configs", DONE if self._cleaned else SKIPPED)
+        steps = (configs if step.name == "configs" else step for step in found.steps)
+        return replace(found, steps=tuple(steps))
 
 
 def _is_done(outcome: Outcome | None, besides: int | None = None) -> bool:
@@ -254,6 +275,9 @@ COMMANDS = (
         options=(
             replace(THROTTLE, excludes=("--undo",)),
             *BATCHES,
+            Option("--keep-configs", kinds.FLAG,
+                   "Do not delete the dynamic configs of the broker, for which this client must be"
+                   " able to connect to the controllers.", excludes=("--undo",)),
             Option("--undo", kinds.FLAG,
                    "Only remove the cordon, so that the broker gets new replicas again. Replicas"
                    " that were moved stay where they are."),

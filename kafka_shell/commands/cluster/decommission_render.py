@@ -46,8 +46,10 @@ def decommission_page(found: Decommission, width: int | None) -> Iterator[Text]:
         width,
         text(f"broker {found.broker}: ", "heading") + _verdict(found),
         "not in the cluster" if found.state == "unknown" else found.state,
-        counted(found.replicas, "replica") + (f", {size}" if size else ""),
+        "" if found.ok else counted(found.replicas, "replica") + (f", {size}" if size else ""),
     )
+    if found.ok and found.state == "unknown":
+        return
     for reason in () if found.ok else found.reasons:
         yield from reason_lines(reason, "", width)
     yield Text()
@@ -56,7 +58,8 @@ def decommission_page(found: Decommission, width: int | None) -> Iterator[Text]:
 
 def _verdict(found: Decommission) -> Text:
     if found.ok:
-        return text("decommissioned", "good")  # or never there: nothing is left to do
+        done = found.step("configs").state == DONE
+        return text("decommissioned", "good") if done else text("nothing is left to remove", "good")
     return text("decommissioning is ") + verdict_text(found.verdict)
 
 

@@ -19,12 +19,13 @@ from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.selectors import is_pattern, split
-from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.plan.model import Effect, Plan, merge_plans
 from kafka_shell.plan.results import Parts, Results
 from kafka_shell.structs import replace
 
 from .kinds import CLIENT_METRICS, CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR
 
+_EVERY = "*"  # of a broker that does not run: nobody lists them
 _STREAM_ABOVE = 1_000  # topics; with more, `--all` prints configs as they arrive
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _refuse_stopped(invocation: Invocation, cluster: Cluster) -> None:
         raise ShellError(
             f"broker {stopped[0]} is not running, and its configs cannot be read from others",
             hint=f"Running brokers: {running}. To delete a dynamic config of a stopped broker, run"
-            f" alter-configs --broker-id {stopped[0]} --delete-config KEY",
+            f" alter-configs --broker-id {stopped[0]} --delete-config KEY, or '*' for all",
             code="no-match",
             span=invocation.span("broker-id"),
         )
@@ -230,10 +231,13 @@ def alter_configs(invocation: Invocation, context: Context) -> Plan:
     if only_deletes and invocation["broker-id"] and _stopped(invocation, cluster):
         words = split(invocation["broker-id"])
         if all(word.isdecimal() for word in words):
+            from kafka_shell.admin.cluster.decommission.plans import plan_delete_configs
             from kafka_shell.admin.configs import leftovers as leftover_configs
 
             _refuse_duplicates(invocation, alterations)
             ids = list(dict.fromkeys(map(int, words)))  # running brokers are refused
+            if invocation["delete-config"] == (_EVERY,):
+                return merge_plans([plan_delete_configs(cluster, id) for id in ids])
             return leftover_configs.plan_delete(cluster, ids, invocation["delete-config"])
     return alter(invocation, cluster, subjects(invocation, cluster), alterations)
 
@@ -366,7 +370,7 @@ COMMANDS = (
             " retention.ms=7d, segment.bytes=512MiB. Lowering retention deletes records and asks"
             " for confirmation.\n"
             "For a broker that is not running, --delete-config deletes a dynamic config left"
-            " behind; such configs cannot be listed."
+            " behind, or all of them ('*'); such configs cannot be listed. It must be registered."
         ),
         examples=(
             Example("alter-configs orders.placed retention.ms=90d", "keep records for 90 days"),

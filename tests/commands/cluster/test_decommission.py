@@ -77,7 +77,7 @@ def test_a_broker_is_removed_after_an_interruption(
     assert sorted(moving.replicas(five, name)[2]) == [1, 2], "what stays is not touched"
 
     again = kafka.ok("decommission", "5")  # nothing is left, so nothing is asked
-    assert "decommissioned" in again.stdout, again
+    assert "nothing is left to remove" in again.stdout, again
     start_broker(five_brokers.folder, 5)
     assert dynamic_configs(five, 5) == {}
 
@@ -92,12 +92,28 @@ def test_a_voter_is_removed_and_a_dead_broker_is_decommissioned(
     assert checked["verdict"] == "risky"
     assert steps(checked)["voter"] == "to do"
 
-    ended = kafka.ok("decommission", "3", "--yes")
+    ended = kafka.ok("decommission", "3", "--keep-configs", "--yes")
     assert STOP_IT not in ended.stderr
     assert held(five, 3) == []
     assert {len(set(each)) for each in moving.replicas(five, name)} == {2}
     assert 3 not in {voter.id for voter in quorum.describe(five).voters}
     assert not is_registered(five, 3)
+
+
+def test_all_configs_of_a_stopped_broker_are_deleted_while_it_is_registered(
+    five: Cluster, five_brokers: Sandbox, kafka: Program
+) -> None:
+    broker = ConfigResource(ResourceType.BROKER, "4")
+    put(five, broker, "log.cleaner.threads", "2")
+    put(five, broker, moving.RATE, "1000000")
+    stop_broker(five_brokers.folder, 4)
+    line = ("alter-configs", "--broker-id", "4", "--delete-config", "*", "--yes")
+    kafka.ok(*line)
+    kafka.ok("unregister-broker", "4", "--yes")
+    late = kafka(*line)
+    assert late.status == 1 and "only while it is registered" in late.stderr, late
+    start_broker(five_brokers.folder, 4)
+    assert dynamic_configs(five, 4) == {}
 
 
 def test_nothing_is_cordoned_unless_it_is_confirmed_and_possible(
