@@ -100,6 +100,40 @@ def test_a_voter_is_removed_and_a_dead_broker_is_decommissioned(
     assert not is_registered(five, 3)
 
 
+def test_a_topic_that_is_created_meanwhile_is_moved_from_the_stopped_broker(
+    five: Cluster, five_brokers: Sandbox, kafka: Program
+) -> None:
+    with decommission(kafka, "5") as run:
+        run.said(STOP_IT)
+        kafka.ok("decommission", "5", "--undo")
+        wait_for("broker 5 is not cordoned", lambda: not is_cordoned(five, 5))
+        late = topic(five, (5, 1), (2, 5))
+        stop_broker(five_brokers.folder, 5)
+        assert run.ended() == 0, run
+    assert "5,1 -> " in run.err, run
+    assert held(five, 5) == [] and len(moving.replicas(five, late)) == 2
+
+
+def test_what_makes_it_risky_or_unsafe(
+    five: Cluster, five_brokers: Sandbox, kafka: Program
+) -> None:
+    name = topic(five, (1, 2, 3))
+    risky = kafka.ok("decommission", "3", "--dry-run", "--output", "json").json
+    assert risky["verdict"] == "risky"
+    assert {"racks", "quorum"} <= {reason["check"] for reason in risky["reasons"]}
+
+    moving.fill(five_brokers, name, moving.HELD)
+    kafka.ok("reassign-partitions", "--topics", name, "--broker-list", "1,2,5", "--throttle", "1")
+    wait_for("it moves", lambda: moving.moving(five, name) == {0: (5,)})
+    unsafe = kafka("decommission", "5", "--yes")
+    assert unsafe.status == 1, unsafe
+    assert "1 partition being reassigned with a replica on the broker" in unsafe.stdout, unsafe
+    leaving = kafka.ok("decommission", "3", "--dry-run", "--output", "json").json
+    assert leaving["leaving"] == 1, "somebody else's reassignment off broker 3 is followed"
+    kafka.ok("reassign-partitions", "--cancel", "--topics", name)
+    assert not is_cordoned(five, 5)
+
+
 def test_all_configs_of_a_stopped_broker_are_deleted_while_it_is_registered(
     five: Cluster, five_brokers: Sandbox, kafka: Program
 ) -> None:
