@@ -3,20 +3,39 @@ it is reported as not checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from kafka_shell.admin.wire.chunks import in_slices
+from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_failure, in_one_line
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure
 
-BUDGET_S = 3.0
+BUDGET_S = 4.0
 """The time for the facts of one plan."""
 
 T = TypeVar("T")
 Item = TypeVar("Item")
+
+
+class Budget:
+    """The time for the facts of a plan, which begins now."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._began = time.monotonic()
+
+    @contextmanager
+    def until(self, share: float) -> Iterator[None]:
+        """Requests in this block end before this share of the time is over, so that one broker that
+        does not respond leaves time for the facts after it."""
+        left = self._began + share * BUDGET_S - time.monotonic()
+        with self._cluster.within(max(0.0, left)):
+            yield
 
 
 def not_checked(what: str, failure: Failure) -> NotChecked:

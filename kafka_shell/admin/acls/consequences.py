@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.facts import BUDGET_S, attempt, in_batches, not_checked
+from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import Group, GroupListing
 from kafka_shell.admin.wire.chunks import MANY
@@ -61,13 +61,16 @@ def find(
     changed = suspects(deleted, created)
     if not changed:
         return found
-    with cluster.within(BUDGET_S):
+    budget = Budget(cluster)
+    with budget.until(0.5):
         rules = attempt(lambda: _rules(cluster, changed))
-        if isinstance(rules, Failure):
-            found.miss("who loses access", rules)
-            return found
+    if isinstance(rules, Failure):
+        found.miss("who loses access", rules)
+        return found
+    with budget.until(0.8):
         names, active = _existing(cluster, changed, found)
-        lost = losses(rules, deleted, created, names)
+    lost = losses(rules, deleted, created, names)
+    with budget.until(1):
         readers = _readers(cluster, rules, lost, active, found)
     found.warnings += _texts(rules, lost, readers)
     found.warnings += _unprotected(rules, deleted, created)

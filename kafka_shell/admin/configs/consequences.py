@@ -11,14 +11,14 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.facts import BUDGET_S, attempt, not_checked
+from kafka_shell.admin.facts import Budget, attempt, not_checked
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.min_isr import Requirement
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.plan.model import Change, NotChecked
 from kafka_shell.plan.results import Failure
-from kafka_shell.units import counted
+from kafka_shell.units import counted, some
 
 from . import lost_records
 from .inheritance import TOPIC_KEYS, TopicValues
@@ -27,6 +27,7 @@ from .losses import DELETED_BY, OF_BROKER, POLICY, Limits, Loss, policies
 from .read import own_values
 
 _DEFAULT = "broker-default"
+_NAMED = 5  # brokers that a warning names
 
 
 class Altered(Struct, frozen=True):
@@ -65,10 +66,13 @@ def find(cluster: Cluster, altered: Sequence[Altered]) -> Consequences:
     defaults = [each for each in altered if each.change.resource.kind == _DEFAULT]
     if defaults:
         found.warnings += _overrides(cluster, [each.key for each in defaults])
-    with cluster.within(BUDGET_S):
+    budget = Budget(cluster)
+    with budget.until(0.5):
         topics = _topics(cluster, altered, found)
-        found.warnings += _inheriting(defaults, topics)
+    found.warnings += _inheriting(defaults, topics)
+    with budget.until(0.9):
         _losses(cluster, altered, topics, found)
+    with budget.until(1):
         _required_replicas(cluster, altered, topics, found)
     return found
 
@@ -76,17 +80,25 @@ def find(cluster: Cluster, altered: Sequence[Altered]) -> Consequences:
 def _overrides(cluster: Cluster, keys: Sequence[str]) -> list[str]:
     """Warnings of brokers whose own value overrides the cluster-wide default."""
     own, unread = own_values(cluster, keys)
-    return [
-        *(
-            f"broker {broker} overrides {entry.name}"
-            + ("" if entry.sensitive else f"={entry.value}")
-            for broker, entry in own
-        ),
-        *(
-            f"broker {broker} may override it: its configs could not be read: {failure.message}"
-            for broker, failure in unread.items()
-        ),
+    by_value: dict[str, list[str]] = {}
+    for broker, entry in own:
+        value = "" if entry.sensitive else f"={entry.value}"
+        by_value.setdefault(f"{entry.name}{value}", []).append(broker)
+    found = [
+        f"{_brokers(brokers)} override{'s' if len(brokers) == 1 else ''} {what}"
+        for what, brokers in by_value.items()
     ]
+    if unread:
+        why = next(iter(unread.values())).message
+        its = "its" if len(unread) == 1 else "their"
+        found.append(
+            f"{_brokers(list(unread))} may override it: {its} configs could not be read: {why}"
+        )
+    return found
+
+
+def _brokers(ids: Sequence[str]) -> str:
+    return f"broker {ids[0]}" if len(ids) == 1 else f"brokers {some(ids, _NAMED)}"
 
 
 # -- topics that inherit ---------------------------------------------------------------------------
@@ -166,7 +178,7 @@ def _losses(
         if _of_broker(group[0]):
             names = _affected(topics, group[0]) if topics else []
             inherit = f"{counted(len(names), 'topic')} without a {group[0].topic_key} of their own"
-            where = f" in the {inherit}" if topics else ""
+            where = f" in the {inherit}" if topics and topics.values else ""
         else:
             names = [each.change.resource.name for each in group]
             where = f" in {len(names):,} topics" if len(names) > 1 else ""
@@ -226,4 +238,8 @@ def _required_replicas(
         for name, value in wanted.items()
         if value is not None and value.isdecimal() and name in read
     ]
-    found.warnings += min_isr.warnings(cluster, after)
+    warnings = attempt(lambda: min_isr.warnings(cluster, after))
+    if isinstance(warnings, Failure):
+        found.not_checked.append(not_checked(f"{min_isr.KEY} of {len(after):,} topics", warnings))
+    else:
+        found.warnings += warnings

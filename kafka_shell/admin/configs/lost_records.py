@@ -22,7 +22,7 @@ from kafka_shell.units import approximate_bytes, counted
 
 from .losses import Limits
 
-_AT_ONCE = 5_000  # partitions
+_AT_ONCE = 2_000  # partitions
 _SCAN_ALL = 1_000  # topics
 
 Sizes = dict[TopicPartition, tuple[int, ...]]  # of each replica

@@ -103,7 +103,11 @@ def _spread(
         if target is not ANY or len(group) <= _AT_ONCE:
             spread.append((target, group))
             continue
-        nodes = cycle(cluster.brokers())
+        brokers = cluster.brokers()
+        if not brokers:  # all are fenced
+            spread += ((target, list(part)) for part in in_slices(group, _AT_ONCE))
+            continue
+        nodes = cycle(brokers)
         spread += ((Node(next(nodes).id), list(part)) for part in in_slices(group, _AT_ONCE))
     return spread
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.known import of_some_broker
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.facts import BUDGET_S, attempt, not_checked
+from kafka_shell.admin.facts import Budget, attempt, not_checked
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
@@ -136,7 +136,7 @@ def of_new(
     needed = not all(_factor(new, None) and KEY in dict(new.configs) for new in topics)
     defaults: dict[str, str | None] = {}
     if needed:
-        with cluster.within(BUDGET_S):
+        with Budget(cluster).until(1):
             found = attempt(lambda: _defaults(cluster))
         if isinstance(found, Failure):
             return (), (not_checked(f"{KEY} against the replication factor", found),)
@@ -168,7 +168,7 @@ def of_reduced(
     """The same for existing topics that get fewer replicas: their new replication factors."""
     if not factors:
         return (), ()
-    with cluster.within(BUDGET_S):
+    with Budget(cluster).until(1):
         found = attempt(lambda: read(cluster, factors))
     if isinstance(found, Failure):
         found = Results({}, dict.fromkeys(factors, found))

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.acls import read as acls
 from kafka_shell.admin.acls.model import AclBinding, AclFilter, AclResourceType, PatternType
-from kafka_shell.admin.facts import BUDGET_S, attempt, in_batches, not_checked
+from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import TopicReader
 from kafka_shell.admin.partitions import log_dirs
@@ -28,7 +28,7 @@ from kafka_shell.units import approximate_bytes, counted
 
 from .model import Topic, TopicsUse, TopicUse
 
-_PARTITIONS_AT_ONCE = 5_000
+_PARTITIONS_AT_ONCE = 2_000
 _GROUPS_AT_ONCE = 500
 _SECURITY_DISABLED = 54
 
@@ -62,11 +62,16 @@ def read(cluster: Cluster, topics: Sequence[Topic]) -> tuple[TopicsUse, tuple[No
     ]
     if not topics:
         return TopicsUse(()), ()
-    with cluster.within(BUDGET_S):
+    budget = Budget(cluster)
+    with budget.until(0.4):
         _records(cluster, partitions, found)
+    with budget.until(0.6):
         _sizes(cluster, topics, partitions, found)
+    with budget.until(0.8):
         _readers(cluster, found)
+    with budget.until(0.9):
         _acls(cluster, found)
+    with budget.until(1):
         _producers(cluster, partitions, found)
     return TopicsUse(tuple(found.use.values())), tuple(found.missing)
 

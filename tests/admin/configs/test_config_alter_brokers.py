@@ -138,7 +138,7 @@ def test_each_broker_is_its_own_request(three_brokers: Sandbox) -> None:
             done(plan, three)
             assert [own(three, b, key) for b in brokers] == ["2", "2", "2"]
             warned = config_changes.plan_alter(three, {DEFAULT: [set_(key, "4")]}).warnings
-            assert [w.split()[1] for w in warned] == ["1", "2", "3"]
+            assert warned == (f"brokers 1, 2, 3 override {key}=2",)
         finally:
             done(config_changes.plan_alter(three, {b: [delete(key)] for b in brokers}), three)
         nobody = ConfigResource(ResourceType.BROKER, "9")

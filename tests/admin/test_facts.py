@@ -1,0 +1,99 @@
+"""The facts of plans have a time budget: a plan without any time is still made, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kafka_shell.admin import facts
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.acls.model import (
+    AclBinding,
+    AclFilter,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+)
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.partitions import reassignment
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.model import Plan
+from tests.admin.altering import DEFAULT, set_, topic_of
+from tests.admin.helpers import done, make_topic
+
+quick = pytest.mark.quick
+
+
+@pytest.fixture
+def no_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patch:
+        patch.setattr(facts, "BUDGET_S", 0.0)
+        yield
+
+
+def missing(plan: Plan) -> list[str]:
+    """What was not checked; each has a reason."""
+    assert all("deadline exceeded" in each.reason for each in plan.not_checked), plan.not_checked
+    return [each.what for each in plan.not_checked]
+
+
+@quick
+@pytest.mark.usefixtures("no_time")
+def test_a_deletion(cluster: Cluster, topic: str) -> None:
+    plan = topic_changes.plan_delete(cluster, [topic])
+    assert missing(plan) == [
+        "the records of 1 partition", "the size of replicas on 1 broker", "groups", "ACLs",
+        "the producers of 1 partition",
+    ]  # fmt: skip
+    assert plan.stakes == ""
+    done(plan, cluster)
+
+
+@quick
+@pytest.mark.usefixtures("no_time")
+def test_altered_configs(cluster: Cluster, topic: str) -> None:
+    plan = config_changes.plan_alter(
+        cluster, {topic_of(topic): [set_("retention.ms", "1h"), set_("min.insync.replicas", "3")]}
+    )
+    assert missing(plan) == ["the records of 1 topic", "replication factors"]
+    assert plan.warnings == (
+        "lowering retention.ms deletes records older than 1h; deleted records cannot be restored",
+    )
+    plan = config_changes.plan_alter(
+        cluster, {DEFAULT: [set_("log.retention.ms", "1h"), set_("min.insync.replicas", "3")]}
+    )
+    assert missing(plan) == ["the topics that inherit log.retention.ms, min.insync.replicas"]
+    (warning,) = plan.warnings
+    assert warning.startswith("lowering log.retention.ms deletes records older than 1h; ")
+
+
+@quick
+@pytest.mark.usefixtures("no_time")
+def test_a_deleted_acl(cluster: Cluster, name: str) -> None:
+    binding = AclBinding(
+        f"User:{name}", "*", AclOperation.READ, AclPermission.ALLOW, AclResourceType.TOPIC, name
+    )
+    done(acl_changes.plan_create(cluster, [binding]), cluster)
+    plan = acl_changes.plan_delete(cluster, [AclFilter.exactly(binding)])
+    assert missing(plan) == ["who loses access"] and plan.warnings == ()
+    done(plan, cluster)
+
+
+@quick
+@pytest.mark.usefixtures("no_time")
+def test_a_new_topic(cluster: Cluster, name: str) -> None:
+    plan = topic_changes.plan_create_checked(cluster, [NewTopic(name)])
+    assert missing(plan) == ["min.insync.replicas against the replication factor"]
+
+
+def test_fewer_replicas(three: Cluster, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_topic(three, name, factor=3)
+    with monkeypatch.context() as patch:
+        patch.setattr(facts, "BUDGET_S", 0.0)
+        plan = reassignment.plan_move(three, {TopicPartition(name, 0): (1, 2)})
+    assert missing(plan) == ["min.insync.replicas of 1 topic"]
+    done(topic_changes.plan_delete(three, [name]), three)
