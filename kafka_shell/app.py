@@ -127,6 +127,7 @@ def _main(words: list[str]) -> Status:
                 context = _on_sandbox(context, stack, line.program)
         except ShellError as error:
             return _report_early(error, paths, " ".join(words))
+        stack.callback(context.resources.close)
         stack.callback(context.close)
         return _run(line.command, line.program, context)
 
@@ -135,18 +136,25 @@ def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> S
     if command:
         from .dispatch import run_argv
 
-        return run_argv(command, context)
+        status = run_argv(command, context)
+        if context.resources.prompt is not None:
+            _prompt(context.resources.prompt)
+        return status
     if sys.stdin.isatty() and not sys.stdout.isatty():
         from .dispatch import report_error
 
         return report_error(_NO_TERMINAL, context)
     if sys.stdin.isatty():
-        from kafka_shell.shell.session import run
-
-        return Status(run(context))
+        return _prompt(context)
     from .script import run_stdin
 
     return run_stdin(sys.stdin.buffer, context, keep_going=bool(program.get("keep-going")))
+
+
+def _prompt(context: Context) -> Status:
+    from kafka_shell.shell.session import run
+
+    return Status(run(context))
 
 
 def _check_home(environ: Mapping[str, str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kafka_shell.admin.wire.endpoint import parse_addresses
 from kafka_shell.admin.wire.properties import Property, bad, read_located
@@ -12,6 +13,9 @@ from kafka_shell.admin.wire.properties import Property, bad, read_located
 from .config_file import BOOTSTRAP
 from .errors import UsageError
 from .units import to_path
+
+if TYPE_CHECKING:
+    from kafka_shell.language.command import Invocation
 
 FLAGS = ("broker", "command-config", "adminclient-property", "profile")
 
@@ -22,6 +26,18 @@ _ENVIRONMENT = {
     "KAFKA_SH_OUTPUT": "output",
 }
 CONNECTION_VARIABLES = ("KAFKA_SH_BROKER", "KAFKA_SH_PROFILE", "KAFKA_SH_COMMAND_CONFIG")
+
+
+def flags_of(invocation: Invocation) -> dict[str, object]:
+    """The connection options of a line, by bare name."""
+    own = {option.name for option in invocation.command.options}
+    return {
+        name: value
+        for name in FLAGS
+        # In `config-command --broker 1`, --broker is a broker ID, so it uses --bootstrap-server.
+        if (value := invocation.get("bootstrap-server" if f"--{name}" in own else name))
+        not in (None, ())
+    }
 
 
 class ConnectionOptions:

@@ -6,12 +6,13 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from msgspec import Struct, field
 
-from kafka_shell.errors import Status
+from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.model import Plan, Report
 from kafka_shell.structs import replace
 
@@ -95,6 +96,19 @@ class ShellControl(Protocol):
         it if the prompt is left earlier."""
 
 
+class Observer(Protocol):
+    """Is told what the commands of a context do."""
+
+    def planned(self, plan: Plan) -> None:
+        """A command returned a plan, which is executed next."""
+
+    def returned(self, value: object) -> None:
+        """A command ended with this value; that of a plan is its Outcome."""
+
+    def failed(self, error: ShellError) -> None:
+        """A command or a whole line failed."""
+
+
 class FullScreen(Protocol):
     """Shows a view of `top` on the terminal until it is left, and returns the exit status.
 
@@ -155,10 +169,20 @@ class ClusterSession(Struct):
 
 
 class Resources(Struct):
-    """What is expensive to start and outlives a line, shared by all contexts of a run."""
+    """What is expensive to start and outlives a line, shared by all contexts of a run.
+
+    `prompt` is the context of a prompt to open after a one-shot command. `ends` is what `close`
+    ends.
+    """
 
     spark: Engine | BackgroundStart | None = None
     sandbox: Attachment | None = None
+    prompt: Context | None = None
+    ends: ExitStack = field(default_factory=ExitStack)
+
+    def close(self) -> None:
+        """End what has to end with the program."""
+        self.ends.close()
 
 
 class Context(Struct, frozen=True):
@@ -170,7 +194,8 @@ class Context(Struct, frozen=True):
 
     `ask` asks the user a question and returns the answer; None without a terminal. `shell` is the
     prompt, if there is one. `run_line` runs another line (watch), `run_file` the lines of a file
-    (source). `full_screen` shows a live view (top); None where nobody sees a screen. `previous` is
+    (source). `full_screen` shows a live view (top); None where nobody sees a screen. `observer` is
+    told what commands do (rehearse). `previous` is
     what a command that is repeated (watch) keeps for its next run, by command; None elsewhere.
     `defaults` are options of the program that apply to every line.
     """
@@ -187,6 +212,7 @@ class Context(Struct, frozen=True):
     run_line: Callable[[str, Context], int] | None = None
     run_file: Callable[..., Status] | None = None
     full_screen: FullScreen | None = None
+    observer: Observer | None = None
     previous: dict[str, Any] | None = None
     defaults: Mapping[str, Any] = field(default_factory=dict)
     script: ScriptState = field(default_factory=ScriptState)

@@ -163,6 +163,8 @@ def report_error(
     error: ShellError, context: Context, *, text: str = "", origin: str = ""
 ) -> Status:
     """Print an error on stderr and return its exit status."""
+    if context.observer is not None:
+        context.observer.failed(error)
     if error.code == "malformed-answer" and error.__cause__ is not None:
         from .crash import write_details
 
@@ -257,9 +259,9 @@ def _run_connected(line: Line, invocation: Invocation, context: Context) -> Stat
 
 def _with_inner_pipe(line: Line, invocation: Invocation) -> tuple[Line, Invocation]:
     """Make the pipe part of the argument of `watch`, so that it is repeated as well."""
-    again = next((a.name for a in invocation.command.arguments if a.kind is kinds.LINE), None)
-    if again is None or line.pipe is None:
+    if not invocation.command.repeats or line.pipe is None:
         return line, invocation
+    again = next(a.name for a in invocation.command.arguments if a.kind is kinds.LINE)
     piped = {again: f"{invocation.values[again]} | {line.pipe}"}
     return replace(line, pipe=None), replace(invocation, values={**invocation.values, **piped})
 
@@ -317,14 +319,7 @@ def _connected(context: Context, invocation: Invocation) -> Context:
     """Return the context for the connection options of the line: this one, or a new one."""
     from . import connection_options, settings
 
-    own = {option.name for option in invocation.command.options}
-    flags = {
-        name: value
-        for name in connection_options.FLAGS
-        # In `config-command --broker 1`, --broker is a broker ID, so it uses --bootstrap-server.
-        if (value := invocation.get("bootstrap-server" if f"--{name}" in own else name))
-        not in (None, ())
-    }
+    flags = connection_options.flags_of(invocation)
     if not flags or flags == context.settings.flags:
         return context
     found = settings.load_for_line(
@@ -379,6 +374,8 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
 
         from .execute import execute
 
+        if context.observer is not None:
+            context.observer.planned(value)
         try:
             value = execute(
                 value,
@@ -395,6 +392,8 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
     if isinstance(value, Status):
         return value
     writer.write(value)
+    if context.observer is not None:
+        context.observer.returned(value)
     exit_status = getattr(value, "exit_status", None)
     if exit_status is not None:
         return Status(exit_status)

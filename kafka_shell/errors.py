@@ -20,6 +20,7 @@ class Status(IntEnum):
     FAILED = 1  # at least one item failed, on the cluster or in a check against it
     WRONG = 2  # the command line or a file is invalid, whatever the state of the cluster
     UNREACHABLE = 3  # no broker could be reached, or authentication failed
+    UNKNOWN = 4  # of a rehearsal: nothing failed, but some outcome cannot be known
     INTERRUPTED = 130
 
 

@@ -41,7 +41,7 @@ class Settings(Struct, frozen=True):
     """The settings of a session or line. `sources` has every setting that is not a default.
 
     `properties` are the client properties of the connection. `profile_address` says whether the
-    bootstrap servers are those of the profile.
+    bootstrap servers are those of the profile. `label` names a cluster that has no profile.
     """
 
     connection: ConnectionConfig = field(default_factory=ConnectionConfig)
@@ -58,11 +58,12 @@ class Settings(Struct, frozen=True):
     sources: Mapping[str, Setting] = field(default_factory=dict)
     properties: Mapping[str, Property] = field(default_factory=dict)
     profile_address: bool = False
+    label: str = ""
 
     @property
     def cluster_name(self) -> str:
         """The name of the cluster for the prompt, the journal and typed guards."""
-        return self.profile or ",".join(map(str, self.connection.bootstrap))
+        return self.label or self.profile or ",".join(map(str, self.connection.bootstrap))
 
     def describe(self) -> tuple[Setting, ...]:
         """Every setting, including defaults."""

@@ -318,5 +318,11 @@ FACTS: dict[str, tuple[str, ...]] = {
     "export 'payments.*' --with-assignments > payments.yaml": NOTHING,
     "diff payments.yaml": ("no differences between cluster", "and payments.yaml"),
     "apply payments.yaml --dry-run": SAME,
+    "rehearse alter-topic orders.placed --partitions 12": (
+        "ok 1: alter-topic orders.placed --partitions 12",
+        "partitions: 3 -> 12",
+        "Nothing was changed on the cluster.",
+    ),
+    "rehearse --limits": ("records, offsets and sizes", "a twin has no records"),
     "state-schema": ('"title": "State of a Kafka cluster"',),
 }

@@ -92,12 +92,13 @@ class Program:
         return run
 
     def environment(self) -> dict[str, str]:
-        """What the process sees: nothing of this machine's user but the path."""
+        """What the process sees: nothing of this machine's user but the path, and Kafka's jars."""
+        jars = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
         kept = ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "JAVA_HOME", "TMPDIR", "SSL_CERT_FILE")
         return (
             {name: os.environ[name] for name in kept if name in os.environ}
             | {"KAFKA_SH_HOME": str(self.home), "HOME": str(self.home), "TERM": "xterm-256color"}
-            | {"LANG": "C.UTF-8", "TZ": "UTC"}
+            | {"LANG": "C.UTF-8", "TZ": "UTC", "XDG_CACHE_HOME": jars}
             | dict(self.environ)
         )
 

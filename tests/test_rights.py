@@ -77,6 +77,7 @@ delete-group {topic} --yes
 remove-members {topic} --yes
 reset-offsets {topic} --to earliest --yes
 delete-offsets {topic} --topic {topic} --yes
+rehearse alter-quotas --user alice producer_byte_rate=5MB/s
 describe-quorum
 health
 check-restart 1

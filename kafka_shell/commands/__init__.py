@@ -73,6 +73,7 @@ INDEX = {
     ),
     "transactions.hanging": ("find-hanging-transactions", "abort-transaction"),
     "state.commands": ("export", "diff", "apply", "state-schema"),
+    "rehearse.commands": ("rehearse",),
     "spark.audit": ("spark audit",),
     "spark.commands": ("spark sql", "spark snapshot", "spark diff", "spark tables"),
     "program.commands": (

@@ -94,6 +94,7 @@ class Command(Struct, frozen=True):
     `at_least_one` are groups of options or arguments of which one must be given. `needs_cluster` is
     False for commands without a connection. `description` is the longer help text. `apis` are the
     API keys it uses, besides Metadata, ApiVersions, FindCoordinator and authentication.
+    A command that `repeats` a line repeats the pipe after it, too.
     `elsewhere` are unsupported options of the corresponding tool of Kafka, with hints.
     """
 
@@ -112,6 +113,7 @@ class Command(Struct, frozen=True):
     needs_cluster: bool = True
     description: str = ""
     apis: tuple[int, ...] = ()
+    repeats: bool = False
     elsewhere: tuple[tuple[str, str], ...] = ()
 
     @property

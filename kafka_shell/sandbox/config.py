@@ -72,6 +72,7 @@ def write_configuration(sandbox: Sandbox, broker: Broker) -> None:
         settings |= server_settings(sandbox)
     if sandbox.stand_in_brokers:
         settings |= stand_ins.settings()
+    settings = {k: value for k, value in (settings | sandbox.overrides).items() if value}
     write_private(server_properties(broker), to_properties(settings))
     broker.log.touch(mode=0o600)
     template = LOG4J1 if _before_4(sandbox) else LOG4J2

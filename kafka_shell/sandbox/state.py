@@ -40,7 +40,8 @@ class Broker(Struct, frozen=True):
 class Sandbox(Struct, frozen=True):
     """A Kafka cluster on this machine. `users` is empty without security.
 
-    `topics` is the number of topics on `stand_in_brokers`.
+    `topics` is the number of topics on `stand_in_brokers`. `overrides` are configs of all nodes
+    that replace those of a sandbox; empty ones are left out.
     """
 
     folder: Path
@@ -51,6 +52,7 @@ class Sandbox(Struct, frozen=True):
     brokers: tuple[Broker, ...]
     topics: int = 0
     stand_in_brokers: int = 0
+    overrides: dict[str, str] = {}
 
     @property
     def running(self) -> bool:

@@ -17,7 +17,8 @@ SANDBOX = "kafka.sh --sandbox"
 def lines(settings: Settings, columns: int) -> StyleAndTextTuples:
     """Return the banner: the cluster, and three commands to try."""
     where = ",".join(map(str, settings.connection.bootstrap))
-    named = f" ({settings.profile})" if settings.profile else ""
+    name = settings.label or settings.profile
+    named = f" ({name})" if name else ""
     head: StyleAndTextTuples = [("class:banner", "kafka.sh"), ("", f" at {where}{named}\n")]
     words: StyleAndTextTuples = [("", "Try ")]
     for number, word in enumerate(TRY):
@@ -33,13 +34,15 @@ def guard_of(settings: Settings) -> str:
 
 
 def prompt(settings: Settings) -> StyleAndTextTuples:
-    """`kafka> `, or `kafka:prod!> ` in the color of the guard or profile."""
+    """`kafka> `, or `kafka:prod!> ` in the color of the guard or profile; `kafka:rehearsal> ` on a
+    twin."""
     role, mark = {
         "confirm": ("prompt-confirm", "?"),
         "typed": ("prompt-typed", "!"),
         "read-only": ("prompt-read-only", " ro"),
     }.get(guard_of(settings), ("prompt", ""))
-    name = f"kafka:{settings.profile}" if settings.profile else "kafka"
+    cluster = settings.label or settings.profile
+    name = f"kafka:{cluster}" if cluster else "kafka"
     return [(f"class:{role} {_color(settings.color)}", f"{name}{mark}>"), ("", " ")]
 
 

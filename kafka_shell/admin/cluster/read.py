@@ -48,7 +48,7 @@ def brokers(cluster: Cluster) -> Brokers:
     not_read = {f"broker {id}": failure for id, failure in probed.failures.items()}
     with Cluster(config) as own:
         own.deadline = cluster.deadline
-        registrations = _read(own, "fenced brokers", _registrations, not_read)
+        registrations = _read(own, "fenced brokers", registered_brokers, not_read)
     by_id = _with_states(found, registrations or {}, probed)
     return Brokers(by_id, probed.failures, found, config, not_read)
 
@@ -128,11 +128,12 @@ def registered(cluster: Cluster) -> frozenset[int] | None:
 
     None if brokers are too old.
     """
-    found = _registrations(cluster)
+    found = registered_brokers(cluster)
     return None if found is None else frozenset(found)
 
 
-def _registrations(cluster: Cluster) -> dict[int, Broker] | None:
+def registered_brokers(cluster: Cluster) -> dict[int, Broker] | None:
+    """The registered brokers by ID, running or not; None if brokers are too old."""
     from kafka.protocol.admin import DescribeClusterRequest
 
     if not cluster.supports(DescribeClusterRequest, 2):

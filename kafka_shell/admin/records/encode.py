@@ -18,6 +18,7 @@ _HEAD = struct.Struct(">qiibI")
 _BODY = struct.Struct(">hiqqqhii")
 _LENGTH_AFTER = 12  # the length does not count itself and what is before it
 _SMALL = 1 << 12
+_CONTROL = 0x20  # an attribute
 _NULL = b"\x01"  # the length -1
 
 
@@ -26,6 +27,9 @@ class ProducerId(Struct, frozen=True):
 
     id: int
     epoch: int
+
+
+NO_PRODUCER = ProducerId(-1, -1)
 
 
 def _varint(value: int) -> bytes:
@@ -56,16 +60,24 @@ def encoded_size(record: NewRecord) -> int:
 
 
 def encode_batch(
-    records: Sequence[NewRecord], *, now: int, codec: int, producer: ProducerId, sequence: int
+    records: Sequence[NewRecord],
+    *,
+    now: int,
+    codec: int = 0,
+    producer: ProducerId = NO_PRODUCER,
+    sequence: int = -1,
+    control: bool = False,
 ) -> bytes:
-    """The records as one batch. `now` (epoch milliseconds) is the timestamp of those without."""
+    """The records as one batch. `now` (epoch milliseconds) is the timestamp of those without.
+    The records of a `control` batch are messages of brokers to each other."""
     times = [now if each.timestamp is None else each.timestamp for each in records]
     base = times[0]
     raw = b"".join(
         _record(number, times[number] - base, record) for number, record in enumerate(records)
     )
+    attributes = codec | _CONTROL if control else codec
     body = _BODY.pack(
-        codec, len(records) - 1, base, max(times), producer.id, producer.epoch, sequence,
+        attributes, len(records) - 1, base, max(times), producer.id, producer.epoch, sequence,
         len(records),
     )  # fmt: skip
     body += compress(codec, raw)

@@ -184,6 +184,11 @@ class Cluster:
         return self._head(False).cluster_id
 
     @property
+    def sent(self) -> set[int]:
+        """The API keys of all requests sent so far. May be cleared."""
+        return self._runner.sent
+
+    @property
     def known_id(self) -> str:
         """The cluster ID, or empty before the first response. Sends nothing."""
         return self._pool.head.cluster_id

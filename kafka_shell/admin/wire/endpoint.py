@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from kafka_shell.characters import escape
-from kafka_shell.errors import UsageError
+from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.plan.model import Secret
 
 from .password_source import PasswordSource
@@ -17,6 +17,9 @@ DEFAULT_PORT = 9092
 
 LimitTime = Callable[[float], float]
 """Limits a number of seconds to the time that is left until the command's deadline."""
+
+Refuse = Callable[[int, object], ShellError | None]
+"""Why a request must not be sent, by its API key and target (`requests.Target`); None if it may."""
 
 
 class Address(NamedTuple):
@@ -138,6 +141,8 @@ class ConnectionConfig(Struct, frozen=True):
     cluster_id: str = ""
     """The only cluster to use, or empty for the first one that responds."""
     avoid: frozenset[int] = frozenset()  # brokers that do not respond: nothing is sent to them
+    refuse: Refuse | None = None
+    """Checked before every request is sent. `requests.read_only` refuses changes."""
 
     @property
     def uses_tls(self) -> bool:

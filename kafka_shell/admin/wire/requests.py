@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 
+from kafka_shell.errors import ShellError
+
 from . import frames
 from .versions import api_name
 
@@ -17,6 +19,9 @@ _READS = frozenset(
     {1, 2, 3, 9, 10, 15, 16, 17, 18, 23, 29, 32, 35, 41, 46, 48, 50, 55, 60, 61, 65, 66, 69}
     | {74, 75, 77, 89, 90}
 )
+
+
+_FIND_COORDINATOR = 10  # the first one creates the internal topic of the coordinators
 
 
 class CoordinatorKind(IntEnum):
@@ -155,6 +160,16 @@ METADATA = RawRequest(frames.METADATA, frames.METADATA_VERSIONS, frames.metadata
 """Metadata without topics: the brokers, the cluster ID and the controller."""
 
 NO_REQUEST = RawRequest(-1, (0, 0), lambda _: b"", 0)
+
+
+def read_only(api_key: int, _to: object) -> ShellError | None:
+    """Refuse every request that may change the cluster, by its API key. A validate-only mode makes
+    no difference. See `ConnectionConfig.refuse`."""
+    if api_key in _READS and api_key != _FIND_COORDINATOR:
+        return None
+    return ShellError(
+        f"{api_name(api_key)} was not sent: this connection is read-only", code="read-only"
+    )
 
 
 def as_request(request: Any) -> Request:

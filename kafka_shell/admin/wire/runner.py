@@ -59,6 +59,7 @@ class Runner:
         self._config = config
         self._pool = pool
         self._retries = Retries(config, pool)
+        self.sent: set[int] = set()  # the API keys of all requests sent so far
         self._depth = 0  # of nested runs: coordinators are looked up while other jobs are in flight
 
     def deadline_of(self, deadline: float | None, timeout: float | None) -> float:
@@ -173,6 +174,10 @@ class Runner:
         if call.request is None:
             job.finish(link)
             return
+        refused = self._config.refuse and self._config.refuse(request.api_key, call.to)
+        if refused:
+            job.fail(refused)
+            return
         identity_unverified = self._pool.identity_unverified and request.api_key != frames.METADATA
         if identity_unverified or needs_check(job, link):
             self._verify_cluster(job)  # nothing is sent to another cluster than the expected one
@@ -191,6 +196,7 @@ class Runner:
             return
         job.sent = True
         job.sent_to.add(link.address)
+        self.sent.add(request.api_key)
         timeout = 0.0 if call.timeout is None else call.timeout
         link.send(
             request.api_key,

@@ -246,6 +246,7 @@ COMMANDS = (
             Argument("seconds", kinds.TEXT, "The interval: 5 (seconds), 500ms, 1m."),
             Argument("line", kinds.LINE, "The command to run."),
         ),
+        repeats=True,
         search=("repeat", "every"),
         description="Ctrl-C ends it. For example: watch 5 health\n"
         "A pipe is part of the command and runs each time: watch 2 list-topics | wc -l. A redirect"

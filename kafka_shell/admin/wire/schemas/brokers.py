@@ -6,3 +6,4 @@ from . import load
 
 BrokerRegistrationRequest = load("BrokerRegistration")
 BrokerHeartbeatRequest = load("BrokerHeartbeat")
+AlterPartitionRequest = load("AlterPartition")

@@ -1,0 +1,1 @@
+"""`rehearse`: run a script on a twin of the cluster."""

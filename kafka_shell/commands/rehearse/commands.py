@@ -1,0 +1,151 @@
+"""`rehearse`: run a script on a twin of the cluster."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.structs import replace
+from kafka_shell.units import counted, some
+
+from .model import KnownLimit, Rehearsal
+
+if TYPE_CHECKING:
+    from kafka_shell.context import Context
+
+    from .original import Reading
+    from .rights import Rights
+
+_NAMED = 3  # resources with the same problem
+
+
+def rehearse(invocation: Invocation, context: Context) -> Rehearsal | tuple[KnownLimit, ...]:
+    """Run lines on a twin of the cluster, and report what they would do."""
+    from .limits import known_limits
+
+    if invocation["limits"]:
+        return tuple(known_limits())
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.requests import read_only
+    from kafka_shell.java import find_java
+    from kafka_shell.language.selectors import split
+
+    from .original import read_original
+    from .rights import Rights
+    from .script import lines_of
+
+    if context.run_line is None:
+        raise ShellError("rehearse cannot run commands here", code="no-shell")
+    if invocation["keep"] and (context.ask is None or context.shell is not None):
+        raise UsageError(
+            "--keep requires a command line at a terminal",
+            hint="Use it in a shell: kafka.sh rehearse --keep FILE",
+            span=invocation.span("keep"),
+        )
+    lines = lines_of(invocation["line"], context)
+    find_java("The twin")  # before anything is read
+    words = [item for word in invocation["topics"] for item in split(word)]
+    with Cluster(replace(context.connection, refuse=read_only)) as original:  # it can only read
+        original.on_wait(getattr(context.report, "waiting", None))
+        original.deadline = context.cluster.deadline
+        with original.within(None):
+            reading = read_original(original, words, context.report)
+            _note_missing(reading, context)
+            return _on_twin(lines, reading, Rights(original), invocation, context)
+
+
+def _note_missing(reading: Reading, context: Context) -> None:
+    by_reason: dict[str, list[str]] = {}
+    for about, why in reading.unread.items():
+        by_reason.setdefault(why.name, []).append(about)
+    for abouts in by_reason.values():
+        message = reading.unread[abouts[0]].message
+        context.note(f"not copied: {some(abouts, _NAMED)}: {message}")
+    for note in reading.notes:
+        context.note(f"not copied: {note}")
+    if reading.left_out:
+        context.note(f"not copied: {counted(len(reading.left_out), 'topic')} (--topics)")
+
+
+def _on_twin(
+    lines: tuple[str, ...],
+    reading: Reading,
+    rights: Rights,
+    invocation: Invocation,
+    context: Context,
+) -> Rehearsal:
+    from kafka_shell.sandbox.twin.build import broker_epochs
+    from kafka_shell.sandbox.twin.followers import following
+
+    from .limits import Refusals
+    from .run import difference, on_twin, prompt_on, run_lines, state_of, undo_script
+    from .twins import running_twin
+
+    original, refusals = reading.original, Refusals()
+    with ExitStack() as stack:
+        root = context.paths.cache / "twins"
+        sandbox = stack.enter_context(running_twin(root, original, context.report))
+        stack.enter_context(following(sandbox, broker_epochs(original)))
+        release = original.release
+        if not sandbox.kafka_version.startswith(f"{release}."):
+            context.note(f"the twin of this Kafka {release} runs Kafka {sandbox.kafka_version}")
+        twin = on_twin(context, sandbox, refusals)
+        stack.callback(twin.close)
+        before = state_of(twin.cluster)
+        done = run_lines(
+            lines,
+            twin,
+            refusals,
+            reading,
+            rights,
+            context.report,
+            keep_going=invocation["keep-going"],
+        )
+        found = difference(before, state_of(twin.cluster))
+        if invocation["keep"]:
+            context.resources.prompt = prompt_on(twin, context)
+            context.resources.ends.push(stack.pop_all())
+    if len(done) < len(lines):
+        left = counted(len(lines) - len(done), "line")
+        context.note(f"{left} not rehearsed: a script stops at the first line that fails")
+    return Rehearsal(tuple(done), found, undo_script(done))
+
+
+COMMANDS = (
+    Command(
+        name="rehearse",
+        summary="Run a script on a twin of the cluster, and show what it would change.",
+        family="state",
+        run=rehearse,
+        apis=(29, 32, 46, 48, 50, 60, 74),
+        arguments=(
+            Argument("line", kinds.LINE,
+                     "A command line, a file of them, or - for standard input.", required=False),
+        ),
+        exactly_one=(("line", "--limits"),),
+        options=(
+            Option("--topics", kinds.TOPIC, "Copy only these topics: a,b  svc-*  /regex/",
+                   many=True),
+            Option("--keep-going", kinds.FLAG, "Continue after a line that fails."),
+            Option("--keep", kinds.FLAG, "Open a prompt on the twin afterwards."),
+            Option("--limits", kinds.FLAG, "List what a twin does not know."),
+        ),
+        search=("simulate", "what if", "dry run", "test", "twin"),
+        description=(
+            "The twin is a real Kafka on this machine with the metadata of the cluster: brokers,"
+            " topics, configs, ACLs, quotas and users, but no records and no groups. The same"
+            " commands run there, and their questions are answered yes. The cluster itself is only"
+            " read. Each line is ok, failed or unknown: what a twin cannot know is never ok. The"
+            " exit status is 0, 1 if a line failed, and 4 if none failed but one is unknown."
+            " Requires Java."
+        ),
+        examples=(
+            Example("rehearse alter-topic orders.placed --partitions 12",
+                    "try one command on a twin"),
+            Example("rehearse --limits", "list what a twin does not know"),
+        ),
+    ),
+)  # fmt: skip

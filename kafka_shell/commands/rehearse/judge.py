@@ -1,0 +1,214 @@
+"""Whether a line may run on a twin, and what its outcome there says about the original."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from msgspec import Struct, field
+
+from kafka_shell import connection_options
+from kafka_shell.admin.wire.failures import as_failure
+from kafka_shell.commands import REGISTRY
+from kafka_shell.errors import ShellError
+from kafka_shell.language.command import Invocation
+from kafka_shell.language.parse import parse
+from kafka_shell.language.selectors import select
+from kafka_shell.language.tokens import Line, commands
+from kafka_shell.plan.model import Plan, Resource
+from kafka_shell.plan.outcome import Outcome
+from kafka_shell.plan.results import Failure, Results
+
+from . import limits
+from .model import FAILED, OK, UNKNOWN
+from .original import Reading
+
+_WRITES_FILES = ("directory", "export", "token-file", "report")  # options
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_SHOWN = 3  # errors of one line
+_POLICIES = {
+    "create.topic.policy.class.name": frozenset({19, 37}),
+    "alter.config.policy.class.name": frozenset({33, 44}),
+}
+_STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+# The APIs that use what could not be read, by its name in `Reading.unread`.
+_USES = {
+    "acls": frozenset({29, 30, 31}),
+    "quotas": frozenset({48, 49}),
+    "users": frozenset({50, 51}),
+    "topics": frozenset({19, 20, 37, 44, 45}),
+    "partition reassignments": frozenset({45, 46}),
+}
+
+
+class Seen(Struct):
+    """What the commands of one line did: an Observer. `failures` are those of single items."""
+
+    plans: list[Plan] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    errors: list[ShellError] = field(default_factory=list)
+    failures: list[tuple[str, Failure]] = field(default_factory=list)
+
+    def planned(self, plan: Plan) -> None:
+        """A plan that is executed next."""
+        self.plans.append(plan)
+
+    def returned(self, value: object) -> None:
+        """The value of a command."""
+        if isinstance(value, Outcome):
+            self.outcomes.append(value)
+            refused = value.plan.refused.failures.items()
+            self.failures += [(str(about), why) for about, why in refused]
+            self.failures += [
+                (str(each.change.resource), each.failure) for each in value.changes if each.failure
+            ]
+        elif isinstance(value, Results):
+            self.failures += [(str(about), why) for about, why in value.failures.items()]
+
+    def failed(self, error: ShellError) -> None:
+        """An error that ended a command."""
+        self.errors.append(error)
+
+    @property
+    def resources(self) -> Iterator[Resource]:
+        """The resources of all plans."""
+        for plan in self.plans:
+            yield from (change.resource for change in plan.changes)
+
+
+class Doubt(Struct, frozen=True):
+    """Why the outcome of a line that sent one of these requests may differ on the original: any
+    outcome, or only success."""
+
+    keys: frozenset[int]
+    why: str
+    also_failures: bool = False
+
+
+def doubts_about(reading: Reading) -> list[Doubt]:
+    """What the twin lacks of this original."""
+    settings = reading.original.settings
+    found = [
+        Doubt(keys, f"{key}={settings[key]} may refuse it")
+        for key, keys in _POLICIES.items()
+        if settings.get(key)
+    ]
+    authorizer = settings.get("authorizer.class.name", _STANDARD_AUTHORIZER)
+    if authorizer not in ("", _STANDARD_AUTHORIZER):
+        found.append(Doubt(_USES["acls"], f"the authorizer is {authorizer}", True))
+    for name, why in reading.unread.items():
+        if name in _USES:
+            found.append(Doubt(_USES[name], f"{name} could not be read: {why.message}", True))
+    return found
+
+
+# -- before it runs --------------------------------------------------------------------------------
+
+
+def not_run(text: str, left_out: Collection[str]) -> str:
+    """Why a line is not run on a twin, or an empty string."""
+    for line in commands(text):
+        if why := _not_run(line, text, left_out):
+            return why
+    return ""
+
+
+def _not_run(line: Line, text: str, left_out: Collection[str]) -> str:
+    if line.shell is not None or line.pipe is not None:
+        return "programs are not run in a rehearsal"
+    if line.redirect is not None:
+        return "files are not written in a rehearsal"
+    try:
+        invocation = parse(line, REGISTRY, text=text)
+    except ShellError:
+        return ""  # it is reported when it runs
+    return _not_on_twin(invocation, left_out)
+
+
+def _not_on_twin(invocation: Invocation, left_out: Collection[str]) -> str:
+    if why := limits.not_run(invocation.command):
+        return why
+    if any(invocation.get(option) for option in _WRITES_FILES):
+        return "files are not written in a rehearsal"
+    if connection_options.flags_of(invocation):
+        return "the line has connection options, and the twin is another cluster"
+    missing = sorted(_left_out(invocation, left_out)) if left_out else ()
+    return f"topic {missing[0]} is not on the twin" if missing else ""
+
+
+def _left_out(invocation: Invocation, left_out: Collection[str]) -> Iterable[str]:
+    """The topics that the words of a line select, and that were not copied."""
+    names = sorted(left_out)
+    for word in _words(invocation.values.values()):
+        yield from select([word], names).names
+
+
+def _words(values: Iterable[object]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, tuple | list):
+            yield from _words(value)
+
+
+# -- after it ran ----------------------------------------------------------------------------------
+
+
+def judge(
+    seen: Seen,
+    status: int,
+    sent: Collection[int],
+    refused: Sequence[str],
+    doubts: Sequence[Doubt],
+    reading: Reading,
+) -> tuple[str, str | None]:
+    """The status of a line that ran on the twin, and its error or why its outcome is unknown.
+
+    `refused` is why requests were not sent.
+    """
+    failures = [*seen.failures, *(("", _failure(error)) for error in seen.errors)]
+    real = [(about, why) for about, why in failures if why.name != limits.NOT_ON_TWIN]
+    sent = set(sent)
+    lacking = next((each.why for each in doubts if each.also_failures and each.keys & sent), "")
+    lacking = lacking or _lacking(seen, real, reading)
+    if lacking:
+        return UNKNOWN, lacking
+    if real:
+        return FAILED, "; ".join(_told(real))
+    if failures:
+        return UNKNOWN, failures[0][1].message
+    if status and refused:
+        return UNKNOWN, refused[0]
+    if status:
+        return FAILED, f"exit status {status}"
+    why = next((each.why for each in doubts if each.keys & sent), "") or limits.in_part(sent)
+    return (UNKNOWN, why) if why else (OK, None)
+
+
+def _failure(error: ShellError) -> Failure:
+    return Failure("", error.message) if error.code != limits.NOT_ON_TWIN else as_failure(error)
+
+
+def _told(failures: Sequence[tuple[str, Failure]]) -> list[str]:
+    """The first failures as they are printed: the resource only if there are several."""
+    told = [
+        str(why) if why.name and (len(failures) == 1 or about in why.message)
+        else f"{about}: {why.message}" if about
+        else why.message
+        for about, why in failures[:_SHOWN]
+    ]  # fmt: skip
+    more = len(failures) - len(told)
+    return [*dict.fromkeys(told), *([f"{more:,} more"] if more else [])]
+
+
+def _lacking(seen: Seen, failures: Sequence[tuple[str, Failure]], reading: Reading) -> str:
+    """What a line is about that the twin lacks, or an empty string."""
+    for resource in seen.resources:
+        if str(resource) in reading.unread:
+            return f"{resource} could not be read: {reading.unread[str(resource)].message}"
+    if reading.left_out:
+        named = {word for resource in seen.resources for word in _NAME.findall(resource.name)}
+        named.update(word for _, why in failures for word in _NAME.findall(why.message))
+        if missing := sorted(named & reading.left_out):
+            return f"topic {missing[0]} is not on the twin"
+    return ""

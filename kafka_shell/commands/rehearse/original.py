@@ -1,0 +1,151 @@
+"""Read what a twin copies from a cluster, over a connection that changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from kafka_shell.admin.cluster import features
+from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.cluster.read import registered_brokers
+from kafka_shell.admin.configs.known import of_some_broker
+from kafka_shell.admin.configs.model import ConfigResource, ConfigSource, ResourceType
+from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
+from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_failure
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.admin.wire.requests import ANY
+from kafka_shell.errors import ShellError
+from kafka_shell.language.selectors import select
+from kafka_shell.plan.model import Report
+from kafka_shell.plan.results import Failure
+from kafka_shell.sandbox.twin.model import Original
+from kafka_shell.units import counted
+
+from ..state.model import CONFIG_KINDS, KINDS, SHAPE, Fields, State
+from ..state.read import Wanted, read_state
+
+MOST_TOPICS = 100_000
+_TOPICS_PER_GIB = 10_000
+_AUTHORIZER = "authorizer.class.name"
+# The data of dynamic client configs is records.
+_KINDS = tuple(kind for kind in KINDS if kind != "client_configs")
+
+
+class Reading(Struct, frozen=True):
+    """An original, and what the twin lacks of it: topics that were `left_out`, what could not be
+    read (`unread`, by kind or resource), and what cannot be copied (`notes`)."""
+
+    original: Original
+    left_out: frozenset[str]
+    unread: Mapping[str, Failure]
+    notes: Sequence[str]
+
+
+def read_original(cluster: Cluster, words: Sequence[str], report: Report) -> Reading:
+    """Read the metadata of a cluster: of all topics, or of those that `words` select.
+
+    Raises ShellError if there are too many topics, or no broker can be reached.
+    """
+    report("Reading the cluster", 0, None)
+    metadata = scan(cluster)
+    topics = _selected(metadata, words)
+    unread: dict[str, Failure] = {}
+    state = read_state(cluster, Wanted(_KINDS, topics=frozenset(topics) if words else None))
+    unread.update(state.unread)
+    supported = features.describe(cluster)
+    unread.update({f"features of broker {id}": why for id, why in supported.unread})
+    brokers = tuple(metadata.brokers)
+    original = Original(
+        release=cluster.release(ANY),
+        brokers=brokers,
+        down=tuple(_down(cluster, metadata, unread)),
+        metadata=metadata,
+        topics=topics,
+        moving=_moving(cluster, unread),
+        configs=dict(_configs(state)),
+        acls=tuple(state.part("acls")),
+        quotas={e: {k: float(v) for k, v in own.items()} for e, own in _part(state, "quotas")},
+        users={u: {m: int(n) for m, n in own.items()} for u, own in _part(state, "users")},
+        features=supported.features,
+        settings=_settings(cluster, state, unread),
+    )
+    return Reading(original, frozenset(metadata.names) - set(topics), unread, tuple(state.notes))
+
+
+def _selected(metadata: MetadataScan, words: Sequence[str]) -> list[str]:
+    names = sorted(metadata.names)
+    if words:
+        chosen = select(words, names)
+        if chosen.unmatched:
+            raise ShellError(
+                f"no topic matches '{chosen.unmatched[0][1]}'",
+                hint="Run list-topics to see the names.",
+                code="no-match",
+            )
+        names = sorted(chosen.names)
+    if len(names) > MOST_TOPICS:
+        memory = -(-len(names) // _TOPICS_PER_GIB)
+        raise ShellError(
+            f"{counted(len(names), 'topic')} are too many for a twin on this machine, which would"
+            f" need about {memory:,} GiB of memory (at most {MOST_TOPICS:,} topics)",
+            hint="Use --topics to copy fewer: --topics 'orders.*'",
+            code="too-many-topics",
+        )
+    return names
+
+
+def _down(cluster: Cluster, metadata: MetadataScan, unread: dict[str, Failure]) -> Iterable[Broker]:
+    """Brokers that are registered or have replicas, but do not run."""
+    running = {broker.id for broker in metadata.brokers}
+    try:
+        known = registered_brokers(cluster) or {}
+    except ShellError as error:
+        unread["fenced brokers"] = as_failure(error)
+        known = {}
+    for id in sorted((metadata.replica_ids() | known.keys()) - running):
+        yield known.get(id) or Broker(id, "", 0)
+
+
+def _moving(cluster: Cluster, unread: dict[str, Failure]) -> Mapping[TopicPartition, Reassignment]:
+    try:
+        return under_way(cluster).values
+    except ShellError as error:
+        unread["partition reassignments"] = as_failure(error)
+        return {}
+
+
+def _part(state: State, kind: str) -> Iterable[tuple[Any, Fields]]:
+    return state.part(kind).items()
+
+
+def _configs(state: State) -> Iterable[tuple[ConfigResource, Mapping[str, str]]]:
+    for name, fields in state.part("topics").items():
+        own = {key: str(value) for key, value in fields.items() if key not in SHAPE}
+        if own:
+            yield ConfigResource(ResourceType.TOPIC, name), own
+    for kind in CONFIG_KINDS:
+        for resource, fields in state.part(kind).items():
+            yield resource, {key: str(value) for key, value in fields.items()}
+
+
+def _settings(cluster: Cluster, state: State, unread: dict[str, Failure]) -> Mapping[str, str]:
+    """The static configs of a broker. Whether there is an authorizer, ACLs tell for certain."""
+    try:
+        entries = of_some_broker(cluster)
+    except ShellError as error:
+        unread["static broker configs"] = as_failure(error)
+        entries = {}
+    found = {
+        entry.name: entry.value
+        for entry in entries.values()
+        if entry.source is ConfigSource.STATIC_BROKER and entry.value is not None
+    }
+    if "acls" in state.absent:
+        found[_AUTHORIZER] = ""
+    elif not found.get(_AUTHORIZER):
+        found.pop(_AUTHORIZER, None)
+    return found

@@ -1,0 +1,224 @@
+"""Run lines on a twin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
+from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.plan.model import Report, merge_plans
+from kafka_shell.plan.outcome import Done, Outcome
+from kafka_shell.sandbox.twin.build import connection
+from kafka_shell.settings import Settings
+from kafka_shell.structs import replace
+
+from ..state.compare import differences
+from ..state.model import ASSIGNMENT, KINDS, State, StateDiff
+from ..state.read import Wanted, read_state
+from .judge import Seen, doubts_about, judge, not_run
+from .limits import Refusals
+from .model import FAILED, OK, UNKNOWN, RehearsedLine
+from .original import Reading
+from .rights import Rights
+from .script import lines_of_file
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.endpoint import Refuse
+    from kafka_shell.sandbox.state import Sandbox
+
+_KINDS = tuple(kind for kind in KINDS if kind != "client_configs")
+_NOT_SHOWN = "# not shown: contains control characters"
+_ROLLBACK = "-rollback.json"  # files of moved replicas
+_DUMMY = "rehearsal"  # the answer to a question for a password
+
+
+def on_twin(context: Context, sandbox: Sandbox, refuse: Refuse) -> Context:
+    """The context of lines on a twin: a connection to it alone, a journal of its own, questions
+    answered yes, and no output."""
+    profile = context.settings.profile
+    name = f"rehearsal of {profile}" if profile else "rehearsal"
+    (node,) = sandbox.brokers
+    config = connection(node.ports["PLAINTEXT"], sandbox.cluster_id)
+    settings = Settings(replace(config, refuse=refuse), guard="none", no_color=True, label=name)
+    folder = sandbox.folder
+    return Context(
+        ClusterSession(settings),
+        Paths(context.paths.config, folder / "cache", folder / "state"),
+        out=StringIO(),
+        err=StringIO(),
+        environ=context.environ,
+        clock=context.clock,
+        ask=lambda question, *, secret=False: _DUMMY if secret else "yes",
+        run_line=context.run_line,
+        script=ScriptState(from_stdin=True),
+        resources=Resources(),
+    )
+
+
+def prompt_on(twin: Context, context: Context) -> Context:
+    """The context of a prompt on a twin."""
+    settings = replace(
+        twin.settings,
+        output=context.settings.output,
+        theme=context.settings.theme,
+        editing_mode=context.settings.editing_mode,
+        no_color=context.settings.no_color,
+    )
+    session = ClusterSession(settings, theme=context.session.theme)
+    return replace(context, session=session, paths=twin.paths, defaults={}, script=ScriptState())
+
+
+def run_lines(
+    lines: Sequence[str],
+    twin: Context,
+    refusals: Refusals,
+    reading: Reading,
+    rights: Rights,
+    report: Report,
+    *,
+    keep_going: bool,
+) -> list[RehearsedLine]:
+    """Run the lines in order, and stop at the first that fails, as a script does, unless
+    `keep_going`."""
+    rehearsal = _Rehearsal(twin, refusals, reading, rights, keep_going)
+    for number, text in enumerate(lines):
+        report("Rehearsing", number, len(lines))
+        if rehearsal.run(text) is Status.FAILED and not keep_going:
+            break
+        if rehearsal.context.script.left:
+            break
+    report("Rehearsing", len(lines), len(lines))
+    return rehearsal.lines
+
+
+class _Rehearsal:
+    def __init__(
+        self,
+        twin: Context,
+        refusals: Refusals,
+        reading: Reading,
+        rights: Rights,
+        keep_going: bool,
+    ) -> None:
+        self.lines: list[RehearsedLine] = []
+        self.context = replace(twin, run_file=self._run_file)
+        self._refusals = refusals
+        self._reading = reading
+        self._rights = rights
+        self._doubts = doubts_about(reading)
+        self._keep_going = keep_going
+
+    def run(self, text: str) -> Status:
+        """Run one line, and remember what it did."""
+        if why := not_run(text, self._reading.left_out):
+            self.lines.append(RehearsedLine(text, UNKNOWN, None, why))
+            return Status.OK
+        seen = Seen()
+        before = len(self.lines)
+        context = replace(self.context, observer=seen, out=StringIO(), err=StringIO())
+        context.cluster.sent.clear()
+        self._refusals.reasons.clear()
+        assert context.run_line is not None
+        status = context.run_line(text, context)
+        if len(self.lines) > before:  # `source`: its lines are reported
+            return Status(status)
+        outcome = _outcome(seen)
+        verdict, why_not = judge(
+            seen,
+            status,
+            context.cluster.sent,
+            self._refusals.reasons,
+            self._doubts,
+            self._reading,
+        )
+        if verdict != FAILED and (lacks := self._lacks(seen, context.cluster.sent)):
+            verdict, why_not = lacks
+        self.lines.append(RehearsedLine(text, verdict, outcome, why_not))
+        return Status.FAILED if verdict == FAILED else Status.OK
+
+    def _lacks(self, seen: Seen, sent: set[int]) -> tuple[str, str] | None:
+        """The status and error of a line that the user may not run on the original."""
+        try:
+            right, certain = self._rights.missing(sent, seen.resources)
+        except ShellError as error:
+            return UNKNOWN, f"your rights on the cluster could not be read: {error.message}"
+        if not right:
+            return None
+        return (FAILED, f"requires {right}") if certain else (UNKNOWN, f"may require {right}")
+
+    def _run_file(
+        self, path: Path, context: Context, *, keep_going: bool = False, generated: bool = False
+    ) -> Status:
+        """The lines of a file that the script runs with `source`."""
+        status = Status.OK
+        files = context.script.files
+        if path.resolve() in files:
+            raise UsageError(f"{path} is already running", code="file")
+        files.append(path.resolve())
+        try:
+            for text in lines_of_file(path):
+                status = max(status, self.run(text))
+                if status and not (keep_going or self._keep_going):
+                    break
+        finally:
+            files.pop()
+        return status
+
+
+def _outcome(seen: Seen) -> Outcome | None:
+    """The plans of a line as one. What was planned and not executed is skipped."""
+    outcomes = list(seen.outcomes)
+    executed = len(outcomes)
+    outcomes += [
+        Outcome(plan, tuple(Done(change, "skipped") for change in plan.changes))
+        for plan in seen.plans[executed:]
+    ]
+    if len(outcomes) < 2:
+        return outcomes[0] if outcomes else None
+    return Outcome(
+        merge_plans([each.plan for each in outcomes]),
+        tuple(done for each in outcomes for done in each.changes),
+        tuple(line for each in reversed(outcomes) for line in each.undo),
+    )
+
+
+def undo_script(lines: Sequence[RehearsedLine]) -> tuple[str, ...]:
+    """The commands that undo all lines, the last line first. Comments name what they do not."""
+    found: list[str] = []
+    for number, each in reversed(list(enumerate(lines, 1))):
+        undo = each.plan.undo if each.plan is not None else ()
+        if any(_ROLLBACK in line for line in undo):
+            found.append(f"# line {number} writes the file that undoes it when it runs")
+        elif undo:
+            found += undo
+        elif each.status == UNKNOWN:
+            found.append(f"# not covered: line {number}, whose outcome is unknown")
+        elif each.plan is not None and each.status == OK and each.plan.changes:
+            found.append(f"# irreversible: line {number}")
+    return tuple(line if line.isprintable() else _NOT_SHOWN for line in found)
+
+
+# -- the difference --------------------------------------------------------------------------------
+
+
+def state_of(cluster: Cluster) -> State:
+    """The state of a twin, with replicas."""
+    return read_state(cluster, Wanted(_KINDS, brokers=[""], assignments=True))
+
+
+def difference(before: State, after: State) -> StateDiff:
+    """What differs, but for the replicas of new partitions: they are chosen at random."""
+    old, new = before.part("topics"), after.part("topics")
+    for name, fields in new.items():
+        placed = str(fields.get(ASSIGNMENT, "")).split(",")
+        if name in old:
+            count = len(str(old[name].get(ASSIGNMENT, "")).split(","))
+            fields[ASSIGNMENT] = ",".join(placed[:count])
+        else:
+            fields.pop(ASSIGNMENT, None)
+    changes = tuple(each.change for each in differences(before, after))
+    return StateDiff("before", "after", changes, {**before.unread, **after.unread})

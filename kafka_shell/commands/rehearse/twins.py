@@ -1,0 +1,62 @@
+"""The folders of twins: each is used by one rehearsal, and removed when it ends."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafka_shell.sandbox.sharing import attach, in_use_by_others
+from kafka_shell.sandbox.twin.build import build, remove
+
+if TYPE_CHECKING:
+    from kafka_shell.plan.model import Report
+    from kafka_shell.sandbox.state import Sandbox
+    from kafka_shell.sandbox.twin.model import Original
+
+_NEW_S = 60.0  # a folder that is younger may not be in use yet
+
+
+@contextmanager
+def running_twin(root: Path, original: Original, report: Report) -> Iterator[Sandbox]:
+    """Start a twin below `root`, and remove it at the end, however it ends."""
+    remove_abandoned(root)
+    folder = root / secrets.token_hex(8)
+    with _ended_by_signals(), attach(folder):
+        try:
+            yield build(folder, original, report)
+        finally:
+            remove(folder)
+
+
+def remove_abandoned(root: Path) -> None:
+    """Remove the twins of rehearsals that were killed."""
+    for folder in root.iterdir() if root.is_dir() else ():
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > _NEW_S and not in_use_by_others(folder):
+                remove(folder)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the program like an exception, so that the twin is removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, _end) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _end(number: int, _frame: object) -> None:
+    sys.exit(128 + number)

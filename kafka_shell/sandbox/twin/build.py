@@ -1,0 +1,229 @@
+"""Build a twin in a folder, start it, and remove it.
+
+One real node is controller and broker. It loads the metadata of the original from a snapshot, in
+which every broker is a stand-in without a process at the node's own address. The node itself is
+unregistered as soon as it serves, so that the twin has exactly the brokers of the original. An
+unregistered broker goes on serving metadata and forwards changes to the controller.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from kafka_shell.admin.cluster.features import METADATA, levels_of_release
+from kafka_shell.admin.users.model import ScramMechanism
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.metadata_scan import uuid_of
+from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
+from kafka_shell.errors import ShellError
+from kafka_shell.private import private_folder, write_private
+
+from .. import cluster as sandboxes
+from ..config import write_configuration
+from ..jars import Report, locked_versions
+from ..java_properties import to_properties
+from ..ports import free_ports
+from ..state import Broker, Sandbox, begin, save
+from ..storage import new_id
+from . import records
+from .model import Original
+from .snapshot import write_snapshot
+
+_LARGEST_ID = (1 << 31) - 1
+_START_S = 60.0
+_DATA = "data"
+CLIENT_ID = "kafka-sh-twin"  # of connections to twins
+# Static broker configs that decide how topics and groups are created, and what they inherit.
+_COPIED = re.compile(
+    r"log\.(retention|segment|roll|index|flush\.interval|message|cleanup|preallocate)[a-z.]*"
+    r"|log\.cleaner\.(delete\.retention\.ms|m(in|ax)\.[a-z.]+)|compression\.[a-z0-9.]+"
+    r"|(num\.partitions|default\.replication\.factor|min\.insync\.replicas|message\.max\.bytes)"
+    r"|(delete\.topic|auto\.create\.topics|unclean\.leader\.election)\.enable"
+    r"|group\.(consumer|share|streams)\.[a-z.]+"
+)
+_SIMPLE_VALUE = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+def nearest_version(release: str) -> str:
+    """The version of Kafka for the twin of a cluster of this release: the first one available that
+    is not older, or the newest."""
+    versions = sorted(locked_versions(), key=_numbers)
+    wanted = _numbers(release)[:2]
+    return next((each for each in versions if _numbers(each)[:2] >= wanted), versions[-1])
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".") if part.isdigit()]
+
+
+def build(folder: Path, original: Original, report: Report) -> Sandbox:
+    """Create and start a twin in an empty folder. Whatever happens, `remove` deletes it."""
+    sandbox = _new(folder, original)
+    (node,) = sandbox.brokers
+    private_folder(folder)
+    begin(folder)
+    report("Writing the metadata of the twin", 0, None)
+    write_configuration(sandbox, node)
+    data = private_folder(node.folder / _DATA)
+    write_private(data / "meta.properties", to_properties(_identity(sandbox)))
+    write_snapshot(data, _records(original, sandbox))
+    save(sandbox)
+    sandbox = sandboxes.start(sandbox.options, report)
+    _leave_to_stand_ins(sandbox, original)
+    return sandbox
+
+
+def remove(folder: Path) -> None:
+    """Stop a twin in any state and delete its folder."""
+    import shutil
+
+    sandboxes.wipe(folder)
+    with suppress(OSError):
+        shutil.rmtree(folder)
+
+
+def _new(folder: Path, original: Original) -> Sandbox:
+    used = {broker.id for broker in (*original.brokers, *original.down)}
+    id = next(id for id in range(_LARGEST_ID, 0, -1) if id not in used)
+    port, controller_port = free_ports(2)
+    node = Broker(id, "", {"PLAINTEXT": port}, controller_port, folder / f"node-{id}")
+    return Sandbox(
+        folder,
+        nearest_version(original.release),
+        new_id(),
+        secure=False,
+        users=(),
+        brokers=(node,),
+        topics=len(original.topics),
+        stand_in_brokers=len(used),
+        overrides=_settings(node, original),
+    )
+
+
+def _settings(node: Broker, original: Original) -> dict[str, str]:
+    """The configs of the node that differ from those of a sandbox; empty ones are left out."""
+    copied = {
+        key: value
+        for key, value in original.settings.items()
+        if _COPIED.fullmatch(key) and _SIMPLE_VALUE.fullmatch(value)
+    }
+    own = {
+        "broker.rack": "",
+        "log.dirs": str(node.folder / _DATA),
+        "controller.quorum.bootstrap.servers": "",
+        "controller.quorum.voters": f"{node.id}@127.0.0.1:{node.controller_port}",
+        "auto.leader.rebalance.enable": "false",  # nothing but the commands changes a twin
+    }
+    if not original.settings.get("authorizer.class.name", "?"):
+        own |= {"authorizer.class.name": "", "super.users": ""}
+    return {**copied, **own}
+
+
+def _identity(sandbox: Sandbox) -> Mapping[str, str]:
+    return {
+        "version": "1",
+        "cluster.id": sandbox.cluster_id,
+        "node.id": str(sandbox.brokers[0].id),
+        "directory.id": new_id(),
+    }
+
+
+# -- the metadata ----------------------------------------------------------------------------------
+
+
+def _records(original: Original, sandbox: Sandbox) -> Iterator[bytes]:
+    """The records of the snapshot. The first is the level of metadata.version."""
+    port = sandbox.brokers[0].ports["PLAINTEXT"]
+    for name, level in _levels(original, sandbox.kafka_version):
+        yield records.feature_level(name, level)
+    everyone = (*original.brokers, *original.down)
+    directories = {broker.id: records.stable_id("directory", broker.id) for broker in everyone}
+    down = {broker.id for broker in original.down}
+    epochs = broker_epochs(original)
+    for broker in everyone:
+        yield records.broker(
+            broker.id, epochs[broker.id], port, broker.rack, original.features,
+            directory=directories[broker.id], fenced=broker.id in down,
+        )  # fmt: skip
+    yield from _topics(original, directories)
+    for resource, values in original.configs.items():
+        for key, value in values.items():
+            yield records.config(resource, key, value)
+    yield from map(records.acl, original.acls)
+    for entity, limits in original.quotas.items():
+        for key, limit in limits.items():
+            yield records.quota(entity, key, limit)
+    for user, credentials in original.users.items():
+        for mechanism, iterations in credentials.items():
+            named = ScramMechanism[mechanism.replace("-", "_")]
+            yield records.scram(user, named, iterations)
+
+
+def broker_epochs(original: Original) -> dict[int, int]:
+    """The epoch of each broker of a twin, by ID."""
+    everyone = (*original.brokers, *original.down)
+    return {broker.id: epoch for epoch, broker in enumerate(everyone, 1)}
+
+
+def _levels(original: Original, version: str) -> Iterator[tuple[str, int]]:
+    """The feature levels of the original, as far as this version of Kafka supports them."""
+    highest = levels_of_release(".".join(version.split(".")[:2])) or {}
+    known = {each.name: each.level for each in original.features}
+    yield METADATA, min(known.get(METADATA) or highest[METADATA], highest[METADATA])
+    for name, most in highest.items():
+        level = min(known.get(name, 0), most)
+        if level and name not in (METADATA, "kraft.version"):  # the latter is no metadata
+            yield name, level
+
+
+def _topics(original: Original, directories: Mapping[int, bytes]) -> Iterator[bytes]:
+    moving = {(each.topic, each.partition): each for each in original.moving.values()}
+    for name in original.topics:
+        topic = original.metadata.topic(name)
+        id = uuid_of(topic.id).bytes if topic.id else records.stable_id("topic", name)
+        yield records.topic(name, id)
+        for partition in topic.partitions:
+            move = moving.get((name, partition.partition))
+            yield records.partition(
+                id,
+                partition,
+                directories,
+                move.adding if move else (),
+                move.removing if move else (),
+            )
+
+
+# -- the node --------------------------------------------------------------------------------------
+
+
+def _leave_to_stand_ins(sandbox: Sandbox, original: Original) -> None:
+    """Unregister the node, and wait until it shows only the brokers of the original."""
+    (node,) = sandbox.brokers
+    running = {broker.id for broker in original.brokers}
+    with Cluster(connection(node.controller_port)) as controller:
+        controller.send(UnregisterBrokerRequest(broker_id=node.id))
+    with connect(sandbox) as cluster:
+        for _ in cluster.attempts(_START_S):
+            if {broker.id for broker in cluster.brokers(refresh=True)} == running:
+                return
+    raise ShellError(
+        "the twin does not show the brokers of its original",
+        hint=f"See its log {node.log}.",
+        code="no-twin",
+    )
+
+
+def connect(sandbox: Sandbox) -> Cluster:
+    """A connection to a twin, and to no other cluster."""
+    (node,) = sandbox.brokers
+    return Cluster(connection(node.ports["PLAINTEXT"], sandbox.cluster_id))
+
+
+def connection(port: int | None, cluster_id: str = "") -> ConnectionConfig:
+    """The connection to a port of a twin: of its broker, or of its controller."""
+    addresses = parse_addresses(f"127.0.0.1:{port}")
+    return ConnectionConfig(addresses, client_id=CLIENT_ID, cluster_id=cluster_id)

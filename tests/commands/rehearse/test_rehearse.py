@@ -1,0 +1,251 @@
+"""`rehearse` on one broker: what it reports, what it never does, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.admin.wire.transport import Link
+from kafka_shell.commands.rehearse.judge import not_run
+from kafka_shell.sandbox.process import find_all
+from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.twin.build import CLIENT_ID
+from tests.admin.helpers import connect, make_topic, wait_for
+from tests.freezing import freeze, thaw
+from tests.program import Process, Program
+from tests.test_guard_matrix import QUESTIONS
+
+SCRIPT = """
+# a comment
+create-topic rehearsed.new --partitions 3 \\
+  --config retention.ms=7d
+alter-configs rehearsed.new retention.ms=1d; list-topics rehearsed.new
+
+list-topics | wc -l
+!touch HOME/touched
+list-topics > HOME/written
+export --directory HOME/state
+delete-topic rehearsed.old --profile other
+delete-topic rehearsed.old --broker localhost:1
+health
+reset-offsets rehearsed --to latest
+source HOME/more.kafka
+source HOME/nosuch.kafka
+delete-topic rehearsed.nosuch
+exit
+create-topic rehearsed.never
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def old(sandbox: Sandbox) -> Iterator[None]:
+    with connect(sandbox) as cluster:
+        make_topic(cluster, "rehearsed.old")
+    yield
+
+
+def twins(kafka: Program) -> list[Path]:
+    folder = kafka.home / "cache" / "twins"
+    return list(folder.iterdir()) if folder.exists() else []
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    """The API keys of all requests, but for those to twins."""
+    keys: set[int] = set()
+    send = Link.send
+
+    def recording(self: Link, api_key: int, *rest: Any, **more: Any) -> Any:
+        if self._config.client_id != CLIENT_ID:
+            keys.add(api_key)
+        return send(self, api_key, *rest, **more)
+
+    monkeypatch.setattr(Link, "send", recording)
+    return keys
+
+
+def test_a_script_is_reported_line_by_line(
+    kafka: Program, sandbox: Sandbox, sent: set[int]
+) -> None:
+    home = kafka.home
+    (home / "script.kafka").write_text(SCRIPT.replace("HOME", str(home)))
+    (home / "more.kafka").write_text("alter-topic rehearsed.old --partitions 5\n")
+    profile = f'[profiles.prod]\nbootstrap = "{sandbox.bootstrap}"\nguard = "read-only"\n'
+    (home / "config").mkdir()
+    (home / "config" / "config.toml").write_text(profile)
+    script = (home / "script.kafka").read_bytes()
+    kafka = Program(home)
+    run = kafka("--profile", "prod", "--output", "json", "rehearse", "--keep-going", "-",
+                stdin=script)  # fmt: skip
+    assert run.status == 1, run
+    statuses = {each["line"].split("\n")[0]: each["status"] for each in run.json["lines"]}
+    assert statuses == {
+        "create-topic rehearsed.new --partitions 3 \\": "ok",
+        "alter-configs rehearsed.new retention.ms=1d; list-topics rehearsed.new": "ok",
+        "list-topics | wc -l": "unknown",
+        f"!touch {home}/touched": "unknown",
+        f"list-topics > {home}/written": "unknown",
+        f"export --directory {home}/state": "unknown",
+        "delete-topic rehearsed.old --profile other": "unknown",
+        "delete-topic rehearsed.old --broker localhost:1": "unknown",
+        "health": "unknown",
+        "reset-offsets rehearsed --to latest": "unknown",
+        "alter-topic rehearsed.old --partitions 5": "ok",
+        f"source {home}/nosuch.kafka": "failed",
+        "delete-topic rehearsed.nosuch": "failed",
+        "exit": "ok",
+    }
+    assert not sent - QUESTIONS, "the original was only read"
+    assert not (home / "touched").exists()
+    assert not (home / "written").exists()
+    assert not (home / "state" / "topics.yaml").exists()
+    assert not (home / "state" / "journal").exists()
+    assert "rehearsed.never" not in run.stdout
+    assert twins(kafka) == []
+    with connect(sandbox) as cluster:
+        assert "rehearsed.new" not in scan(cluster).names
+
+
+def test_the_page(kafka: Program) -> None:
+    run = kafka("rehearse", "create-topic rehearsed.page && delete-topic rehearsed.old")
+    assert run.status == 0, run
+    text = run.stdout
+    assert text.startswith("ok      1: create-topic rehearsed.page && delete-topic rehearsed.old\n")
+    assert "+ topic rehearsed.page: 1 partition, replication factor 1" in text
+    assert "- topic rehearsed.old" in text
+    assert "2 topics differ (1 created, 1 deleted)" in text
+    assert "undo:\n  delete-topic rehearsed.page\n" in text
+    assert text.endswith("1 line: 1 ok. Nothing was changed on the cluster.\n")
+
+
+def test_a_script_ends_at_the_first_line_that_fails(kafka: Program) -> None:
+    script = kafka.home / "fails.kafka"
+    script.write_text("create-topic rehearsed.old\ncreate-topic rehearsed.never\n")
+    run = kafka("rehearse", str(script))
+    assert run.status == 1
+    assert "error: TOPIC_ALREADY_EXISTS: \"Topic 'rehearsed.old' already exists.\"" in run.stdout
+    assert "1 line not rehearsed: a script stops at the first line that fails" in run.stderr
+    assert "no differences between before and after" in run.stdout
+
+
+def test_topics_that_were_not_copied_are_unknown(kafka: Program) -> None:
+    script = kafka.home / "some.kafka"
+    script.write_text(
+        "alter-topic rehearsed.old --partitions 9\ndelete-topic '*.other'\n"
+        "create-topic rehearsed.other\nlist-topics\n"
+    )
+    kafka.ok("create-topic", "rehearsed.other")
+    run = kafka(
+        "--output", "json", "rehearse", "--keep-going", "--topics", "rehearsed.old", str(script)
+    )
+    kafka.ok("delete-topic", "rehearsed.other", "--yes")
+    assert [each["status"] for each in run.json["lines"]] == ["ok", "unknown", "unknown", "ok"], run
+    assert "not copied" in run.stderr
+    assert run.status == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nosuch.kafka",), "neither a command nor a file"),
+        (("--topics", "nosuch-*", "list-topics"), "no topic matches 'nosuch-*'"),
+        ((), "requires one of LINE, --limits"),
+    ],
+)
+def test_what_is_wrong_is_said_before_a_twin_is_built(
+    kafka: Program, words: tuple[str, ...], said: str
+) -> None:
+    run = kafka("rehearse", *words)
+    assert run.status in (1, 2)
+    assert said in run.stderr
+    assert not (kafka.home / "cache" / "twins").exists()
+
+
+def test_without_java(kafka: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka_shell.java._candidates", lambda: iter(()))
+    run = kafka("rehearse", "list-topics")
+    assert run.status == 1
+    assert "The twin requires Java 17 or later" in run.stderr
+    assert not (kafka.home / "cache" / "twins").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_rehearsal_leaves_nothing(
+    sandbox: Sandbox, tmp_path: Path, number: signal.Signals
+) -> None:
+    kafka = Process(tmp_path, sandbox.bootstrap)
+    words = [sys.executable, "-m", "kafka_shell", "--broker", sandbox.bootstrap, "rehearse",
+             "list-topics"]  # fmt: skip
+    process = subprocess.Popen(
+        words, env=kafka.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    wait_for("the node runs", lambda: any(map(find_all, twins(kafka))))
+    (folder,) = twins(kafka)
+    process.send_signal(number)
+    assert process.wait(30) == (130 if number is signal.SIGINT else 143)
+    assert not find_all(folder)
+    assert twins(kafka) == []
+
+
+def test_a_frozen_broker(kafka: Program, sandbox: Sandbox) -> None:
+    pid = sandbox.brokers[0].pid
+    assert pid is not None
+    freeze(pid)
+    try:
+        run = kafka("--deadline", "2s", "rehearse", "list-topics")
+    finally:
+        thaw(pid)
+    assert run.status in (1, 3), run
+    assert "error: " in run.stderr
+    assert twins(kafka) == []
+
+
+def test_two_at_once(sandbox: Sandbox, tmp_path: Path) -> None:
+    kafka = Process(tmp_path, sandbox.bootstrap)
+    words = [sys.executable, "-m", "kafka_shell", "--broker", sandbox.bootstrap, "--output", "json",
+             "rehearse", "create-topic rehearsed.twice"]  # fmt: skip
+    both = [
+        subprocess.Popen(words, env=kafka.environment(), stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL)
+        for _ in range(2)
+    ]  # fmt: skip
+    for process in both:
+        out, _ = process.communicate(timeout=120)
+        assert process.returncode == 0
+        assert json.loads(out)["lines"][0]["status"] == "ok"
+    assert twins(kafka) == []
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("list-topics | sh", "programs are not run"),
+        ("create-topic a && !rm x", "programs are not run"),
+        ("list-topics >> x", "files are not written"),
+        ("export --directory x", "files are not written"),
+        ("reset-offsets g --to latest --export x", "no groups"),
+        ("delete-topic a --profile prod", "another cluster"),
+        ("config-command --bootstrap-server a:1 --broker 1 --describe", "another cluster"),
+        ("spark audit", "audits"),
+        ("sandbox wipe --yes", "changes this machine"),
+        ("connect prod", "stays there"),
+        ("alter-topic lost --partitions 2", "topic lost is not on the twin"),
+        ("delete-topic 'l*'", "topic lost is not on the twin"),
+        ("delete-topic kept", ""),
+        ("nosuch-command", ""),
+        ("config-command --broker 1 --describe", ""),
+    ],
+)
+def test_what_is_not_run(line: str, why: str) -> None:
+    found = not_run(line, {"lost"})
+    assert why in found
+    assert bool(why) == bool(found)

@@ -1,0 +1,205 @@
+"""A twin has the metadata of its original: the same brokers, topics, IDs, leaders and configs."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.partitions.reassignment import plan_move
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.admin.wire.requests import read_only
+from kafka_shell.admin.wire.schemas.brokers import BrokerHeartbeatRequest
+from kafka_shell.commands.rehearse.original import Reading, read_original
+from kafka_shell.commands.rehearse.run import difference, state_of
+from kafka_shell.commands.rehearse.twins import remove_abandoned, running_twin
+from kafka_shell.errors import ShellError
+from kafka_shell.sandbox.cluster import no_report
+from kafka_shell.sandbox.process import find_all
+from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.twin.build import broker_epochs, nearest_version
+from kafka_shell.sandbox.twin.build import connect as connect_to_twin
+from kafka_shell.sandbox.twin.followers import following
+from kafka_shell.structs import replace
+from tests.admin.helpers import connect, done, make_topic, wait_for
+from tests.in_process import Shell
+
+MADE = """
+create-topic twin.a --partitions 3 --replication-factor 3 --config retention.ms=7d
+create-topic twin.b --replica-assignment 2:1,3:2,1:3 --config cleanup.policy=compact
+alter-quotas --user alice --client-id app producer_byte_rate=5MB/s
+alter-quotas --user-default consumer_byte_rate=1MiB/s
+alter-quotas --ip 10.0.0.1 connection_creation_rate=5
+scram-credentials --add SCRAM-SHA-256 --username twin-user --iterations 5000 --generate
+alter-acls --topic twin. --resource-pattern-type prefixed --add 'allow User:bob All'
+alter-acls --cluster --add 'deny User:eve Alter from 10.0.0.1'
+alter-configs --broker-default log.cleaner.threads=2
+alter-configs --group twin-group consumer.session.timeout.ms=50000
+alter-configs --client-metrics twin-metrics interval.ms=60000
+""".strip().splitlines()
+UNMADE = """
+delete-topic twin.* --yes
+alter-quotas --user alice --client-id app --delete-config producer_byte_rate
+alter-quotas --user-default --delete-config consumer_byte_rate
+alter-quotas --ip 10.0.0.1 --delete-config connection_creation_rate
+scram-credentials --delete SCRAM-SHA-256 --username twin-user --yes
+alter-acls --topic twin. --resource-pattern-type prefixed --remove 'allow User:bob All' --yes
+alter-acls --cluster --remove 'deny User:eve Alter from 10.0.0.1' --yes
+alter-configs --broker-default --delete-config log.cleaner.threads
+alter-configs --group twin-group --delete-config consumer.session.timeout.ms
+alter-configs --client-metrics twin-metrics --delete-config interval.ms
+""".strip().splitlines()
+
+
+def read(sandbox: Sandbox, *topics: str) -> Reading:
+    """The sandbox, read over a connection that changes nothing."""
+    with connect(sandbox) as cluster:
+        config = replace(cluster.config, refuse=read_only)
+    with Cluster(config) as cluster:
+        reading = read_original(cluster, topics, no_report)
+        assert 19 not in cluster.sent
+    of_brokers = {name for name in reading.unread if name.startswith("broker ")}  # of stand-ins
+    assert set(reading.unread) <= of_brokers | {"static broker configs"}
+    return reading
+
+
+@pytest.fixture
+def made(three_brokers: Sandbox, tmp_path: Path) -> Iterator[Sandbox]:
+    shell = Shell(tmp_path / "home", three_brokers.bootstrap)
+    try:
+        for line in MADE:
+            shell.ok(line)
+        yield three_brokers
+    finally:
+        for line in UNMADE:
+            shell(line.replace("twin.*", "'twin.*'"))
+
+
+def test_it_has_everything_of_its_original(made: Sandbox, tmp_path: Path) -> None:
+    reading = read(made)
+    with connect(made) as cluster:
+        wanted, state = scan(cluster), state_of(cluster)
+    root = tmp_path / "twins"
+    with running_twin(root, reading.original, no_report) as twin:
+        with connect_to_twin(twin) as cluster:
+            found, copied = scan(cluster), state_of(cluster)
+            assert sorted(found.names) == sorted(wanted.names)
+            for name in wanted.names:
+                assert found.topic(name) == wanted.topic(name)
+            assert [(b.id, b.rack) for b in found.brokers] == [
+                (b.id, b.rack) for b in wanted.brokers
+            ]
+            assert len({b.port for b in found.brokers}) == 1, "stand-ins of one real node"
+        assert not difference(state, copied).changes
+        assert len(copied.parts) == len(state.parts) == 7
+        processes = find_all(twin.folder)
+        assert len(processes) == 1
+    assert not find_all(twin.folder)
+    assert list(root.iterdir()) == []
+
+
+def test_what_is_wrong_with_its_original_is_wrong_there(sandbox: Sandbox, tmp_path: Path) -> None:
+    """A fenced broker, a partition without leader, a reassignment in progress, leaders that are not
+    preferred. The original is a twin itself: on its stand-ins nothing happens by itself."""
+    reading = read(sandbox)
+    stands = tuple(Broker(id, "", 0, rack) for id, rack in ((1, "a"), (2, "b"), (3, None)))
+    empty = replace(reading.original, brokers=stands, topics=(), configs={})
+    with running_twin(tmp_path / "first", empty, no_report) as first:
+        with connect(first) as cluster:
+            names = [
+                make_topic(cluster, "twin.moving", assignment=((1, 2), (2, 1))),
+                make_topic(cluster, "twin.down", assignment=((3, 1, 2), (2, 3, 1))),
+                make_topic(cluster, "twin.offline", assignment=((3,),)),
+            ]
+            moved = {TopicPartition("twin.moving", 1): (3, 2)}
+            done(replace(plan_move(cluster, moved), follow=None), cluster)
+            fence(first, 3, broker_epochs(empty)[3])
+            wait_for("broker 3 is fenced", lambda: len(cluster.brokers(refresh=True)) == 2)
+            wanted, moving = scan(cluster), under_way(cluster).values
+        assert [each.adding for each in moving.values()] == [(3,)]
+        assert wanted.topic("twin.offline").partitions[0].leader is None
+        assert wanted.topic("twin.down").partitions[0].leader != 3
+        reading = read(first)
+        assert [broker.id for broker in reading.original.down] == [3]
+        with (
+            running_twin(tmp_path / "second", reading.original, no_report) as second,
+            connect_to_twin(second) as cluster,
+        ):
+            found = scan(cluster)
+            assert [(b.id, b.rack) for b in found.brokers] == [(1, "a"), (2, "b")]
+            assert [found.topic(name) for name in names] == [wanted.topic(name) for name in names]
+            assert under_way(cluster).values == moving
+            with following(second, broker_epochs(reading.original)):
+                back = plan_move(cluster, {TopicPartition("twin.down", 1): (2, 1)})
+                done(replace(back, follow=None), cluster)
+                wait_for("a reassignment ends", lambda: len(under_way(cluster).values) == 1)
+            assert scan(cluster).topic("twin.down").partitions[1].replicas == (2, 1)
+
+
+def fence(sandbox: Sandbox, id: int, epoch: int) -> None:
+    """A stand-in asks to be fenced."""
+    (node,) = sandbox.brokers
+    config = ConnectionConfig(parse_addresses(f"127.0.0.1:{node.controller_port}"))
+    with Cluster(config) as controller:
+        controller.send(
+            BrokerHeartbeatRequest(
+                broker_id=id,
+                broker_epoch=epoch,
+                current_metadata_offset=1,
+                want_fence=True,
+                want_shut_down=False,
+            )
+        )
+
+
+def test_what_a_killed_rehearsal_leaves_is_removed_later(sandbox: Sandbox, tmp_path: Path) -> None:
+    reading = read(sandbox)
+    pid = os.fork()
+    if not pid:
+        with running_twin(tmp_path, reading.original, no_report):
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    (left,) = tmp_path.iterdir()
+    (process,) = find_all(left)
+    remove_abandoned(tmp_path)
+    assert find_all(left) == [process], "a new folder may not be in use yet"
+    os.utime(left, (0, 0))
+    remove_abandoned(tmp_path)
+    assert not find_all(left)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("release", "version"), [("4.3", "4.3.1"), ("4.0", "4.3.1"), ("3.9", "3.9.2"),
+                             ("3.6", "3.9.2"), ("2.8", "3.9.2"), ("9.1", "4.3.1")]
+)  # fmt: skip
+def test_the_nearest_version_that_is_not_older(release: str, version: str) -> None:
+    assert nearest_version(release) == version
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ["create", "delete"])
+def test_a_read_only_connection_sends_no_change(sandbox: Sandbox, name: str) -> None:
+    from kafka.protocol.admin import CreateTopicsRequest, DeleteTopicsRequest
+
+    request = {
+        "create": CreateTopicsRequest(topics=[], timeout_ms=1, validate_only=True),
+        "delete": DeleteTopicsRequest(topics=[], timeout_ms=1),
+    }[name]
+    with connect(sandbox) as cluster:
+        config = replace(cluster.config, refuse=read_only)
+    with Cluster(config) as cluster:
+        with pytest.raises(ShellError, match="was not sent: this connection is read-only") as error:
+            cluster.send(request)
+        assert error.value.code == "read-only"
+        assert not {request.API_KEY} & cluster.sent
+        assert scan(cluster).cluster_id
