@@ -156,8 +156,10 @@ def find(folder: Path, id: str) -> JournalEntry | Path | None:
     return None
 
 
-def mark_undone(context: Context, ids: Iterable[str]) -> None:
+def mark_undone(context: Context, ids: Sequence[str]) -> None:
     """Mark entries of this cluster as undone. Entries that they had undone are unmarked."""
+    if not ids:
+        return
     folder = _folder(context, context.cluster.cluster_id)
     try:
         for path in filter(None, (_path(folder, id) for id in ids)):

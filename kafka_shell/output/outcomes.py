@@ -83,7 +83,8 @@ def next_lines(outcome: Outcome) -> Iterator[Text]:
     plan = outcome.plan
     done = any(item.status == "done" for item in outcome.changes)
     if plan.resume and plan.waited is None and done:
-        yield text("see:", "hint") + " " + text(plan.resume)
+        label = "to continue:" if plan.partial else "see:"
+        yield text(label, "hint") + " " + text(plan.resume)
     if outcome.check:
         yield text("see:", "hint") + " " + text(outcome.check)
     if outcome.retry:
@@ -113,8 +114,9 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
     """`created topic orders`, one line per resource; a count if there are many."""
     done = [item.change for item in outcome.changes if item.status == "done"]
     resources = _done_resources(outcome)
-    if len(resources) > MANY and not verbose:
-        yield text("done: ", "good") + text(counted_changes(done))
+    begun = outcome.plan.partial and outcome.plan.waited is None
+    if done and (begun or (len(resources) > MANY and not verbose)):
+        yield text("started: " if begun else "done: ", "good") + text(counted_changes(done))
         return
     by_resource: dict[Resource, list[Change]] = {}
     for change in done:

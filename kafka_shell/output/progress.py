@@ -95,7 +95,8 @@ class Progress:
         started = self._started[task]
         if now - self._logged.get(task, started) >= LOG_EVERY:
             self._logged[task] = now
-            self._err.write(f"{escape(task)}: {_so_far(done, total, now - started)}\n")
+            so_far = f": {_so_far(done, total, now - started)}" if done or total else ""
+            self._err.write(f"{escape(task)}{so_far}\n")
             self._err.flush()
 
 

@@ -117,8 +117,9 @@ class Plan(Struct, frozen=True):
     `follow(cluster, report)` waits until a long-running change has ended. Then the steps in
     `afterwards` are sent, but not after an interruption: what they remove is still needed. If not
     `waits`, the prompt follows the change in the background, and one-shot commands do not follow
-    it. `resume` is the command that shows the progress of such a change, or continues it. If the
-    plan is `repeatable`, the same command continues when not everything was sent.
+    it. A `partial` plan sends the rest of the change while it is followed. `resume` is the command
+    that shows the progress of such a change, or continues it. If the plan is `repeatable`, the same
+    command continues when not everything was sent.
     `figures` are models that are shown with the changes. `stakes` is what is lost, for the question
     (`1,200 records, 3 groups`). `not_checked` is what could not be read for warnings and figures.
 
@@ -135,6 +136,7 @@ class Plan(Struct, frozen=True):
     whole: bool = False
     follow: Callable[[Any, Report], Any] | None = None
     waits: bool = True
+    partial: bool = False
     afterwards: tuple[Step, ...] = ()
     resume: str = ""
     repeatable: bool = False
@@ -192,6 +194,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         whole=any(plan.whole for plan in plans),
         follow=follow_all if follow else None,
         waits=all(plan.waits for plan in plans),
+        partial=any(plan.partial for plan in plans),
         afterwards=tuple(step for plan in plans for step in plan.afterwards),
         resume=next((plan.resume for plan in reversed(plans) if plan.resume), ""),
         repeatable=all(plan.repeatable for plan in plans),

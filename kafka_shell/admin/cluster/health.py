@@ -8,9 +8,10 @@ finding, too.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
+from kafka_shell.admin.partitions.throttle_configs import Record
 from kafka_shell.admin.wire import metadata_scan, parallel
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_failure
@@ -39,11 +40,18 @@ def _silent(task: str, done: int, total: int | None) -> None:
     """Ignores progress."""
 
 
-def health(cluster: Cluster, *, probe_timeout: float = PROBE_S, report: Report = _silent) -> Health:
+def health(
+    cluster: Cluster,
+    *,
+    probe_timeout: float = PROBE_S,
+    report: Report = _silent,
+    throttles: Callable[[str], Record] = lambda cluster: {},
+) -> Health:
     """What is wrong with the cluster now, the worst first; within 10 s.
 
-    `probe_timeout` is how long a broker or controller may take to respond (seconds). Raises
-    ShellError only if no broker can be reached.
+    `probe_timeout` is how long a broker or controller may take to respond (seconds). `throttles`
+    returns the recorded replication throttles of the cluster with this ID. Raises ShellError only
+    if no broker can be reached.
     """
     until = time.monotonic() + _LIMIT_S
     if cluster.deadline is not None:
@@ -58,7 +66,8 @@ def health(cluster: Cluster, *, probe_timeout: float = PROBE_S, report: Report =
     answered = probes.probe_brokers(
         config, brokers, patience, lambda left: progress([f"broker {id}" for id in left])
     )
-    seen = Seen(found, frozenset(answered.values), probe_timeout)
+    record = throttles(found.cluster_id)
+    seen = Seen(found, frozenset(answered.values), probe_timeout, record)
     findings = [*_silent_brokers(found, answered.failures), *checks.preferred(found)]
     findings += checks.absent_brokers(found)
     config = probes.without_silent(config, brokers, answered)

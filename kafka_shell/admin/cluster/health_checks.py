@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import NOT_READY_STATES, REBALANCING_STATES
 from kafka_shell.admin.partitions import log_dirs, throttles
 from kafka_shell.admin.partitions import progress as move_progress
 from kafka_shell.admin.partitions.model import LogDir, TopicPartition
+from kafka_shell.admin.partitions.throttle_configs import Record
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition, Topic
 from kafka_shell.admin.transactions import read as transactions
@@ -43,11 +44,13 @@ Found = Iterator[Finding]
 
 
 class Seen(Struct, frozen=True):
-    """What is read before the checks: the metadata, and the brokers that respond."""
+    """What is read before the checks: the metadata, the brokers that respond, and the replication
+    throttles that are recorded."""
 
     metadata: MetadataScan
     answering: frozenset[int]
     probe_timeout: float
+    throttles: Record = field(default_factory=dict)
 
 
 class Check(Struct, frozen=True):
@@ -261,13 +264,18 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
         yield _skipped(_THROTTLES, f"{len(seen.metadata):,} topics would take too long")
         return
     try:
-        left, not_read = throttles.left_behind(cluster, moving)
+        left, not_read = throttles.left_behind(cluster, moving, seen.throttles)
     except ShellError as error:
         yield not_checked(_THROTTLES, as_failure(error))
         return
     if left:
         about = list(dict.fromkeys(str(row.resource) for row in left))
         summary = "leftover throttles: no reassignment is in progress"
+        yield _finding(Severity.WARNING, "throttles", summary, about)
+    down = throttles.on_down_brokers(cluster, moving, seen.throttles)
+    if down:
+        about = list(dict.fromkeys(str(row.resource) for row in down))
+        summary = "leftover throttles of brokers that are down; they can be removed when these run"
         yield _finding(Severity.WARNING, "throttles", summary, about)
     yield from _partly(_THROTTLES, not_read)
 

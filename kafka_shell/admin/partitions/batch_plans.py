@@ -16,13 +16,13 @@ from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 
 from .batch_state import Batch, BatchState, Started
-from .batched import InBatches
+from .batched import InBatches, moved_elsewhere
 from .batches import BatchLimits, split
 from .follow import Follow
 from .log_dir_targets import Placing
 from .model import Assignment, Move, MoveSize, TopicPartition
-from .progress import assignment_of, spell, under_way
-from .reassignment import CurrentAssignment, current_assignment, plan_move
+from .progress import assignment_of, under_way
+from .reassignment import current_assignment, plan_move
 from .sizes import Sizes
 from .steps import MoveReplicas
 from .throttles import SetThrottle
@@ -34,6 +34,7 @@ class StartBatches(Struct, BaseStep, frozen=True):
     step: MoveReplicas
     run: InBatches
     throttle: int | None = None
+    check: bool = False  # whether the brokers of the first batch run: it was planned earlier
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -66,6 +67,8 @@ class StartBatches(Struct, BaseStep, frozen=True):
         """Write the state, and start the first batch. The others are started by `run`."""
         state = self.run.state
         before = state.read()
+        if self.check and (problem := self.run.problem(cluster, self.run.batches[0])):
+            raise ShellError(f"not started: {problem}", code="paused")
         with state.running():
             state.write(Started(cluster.cluster_id, before.batches if before else 0, self.throttle))
             try:
@@ -101,22 +104,21 @@ def in_batches(
     targets[0] |= _others(plan, step)
     batches = tuple(Batch(number, target) for number, target in enumerate(targets, 1))
     step = replace(step, moves=tuple(move for group in groups for move in group))
-    run = replace(run, batches=batches, total=len(batches))
+    before = {move.partition: move.before for move in step.moves}
+    run = replace(run, batches=batches, total=len(batches), before=before)
     return _batched(cluster, plan, step, run, throttle)
 
 
 def resumed(
     cluster: Cluster,
     batches: Sequence[Assignment],
-    before: Assignment,
     run: InBatches,
     throttle: int | None,
     name: str,
 ) -> Plan:
     """The plan that moves what is left of the reassignment with this ID.
 
-    Partitions that are being reassigned elsewhere, and those with other replicas than `before` and
-    than their target, are refused: somebody else has moved them.
+    Partitions that somebody else has moved are refused.
     """
     now = current_assignment(cluster)
     refused: dict[Resource, Failure] = {}
@@ -124,7 +126,7 @@ def resumed(
     for number, target in enumerate(batches, 1):
         rest = {}
         for each, to in target.items():
-            why = _moved_elsewhere(now, each, to, before)
+            why = moved_elsewhere(now, each, to, run.before.get(each))
             if why is not None:
                 refused[each.resource] = why
             elif each in now.moving or now.current[each][1] != to:
@@ -134,34 +136,14 @@ def resumed(
     run = replace(run, batches=tuple(left), total=len(batches))
     plan = plan_move(
         cluster, run.target, throttle=throttle, dirs=run.dirs, record=run.record, now=now,
-        additional=True,
+        additional=True, later=True,
     )  # fmt: skip
     plan = replace(plan, refused=Results({}, {**refused, **plan.refused.failures}))
     if left:
-        return _batched(cluster, plan, _start(plan), run, throttle)
+        check = any(each not in now.moving for each in left[0].target)
+        return _batched(cluster, plan, _start(plan), run, throttle, check=check)
     end = EndBatches(run.state, name, "nothing is left to move")
     return replace(plan, steps=(*plan.steps, end), follow=None)
-
-
-def _moved_elsewhere(
-    now: CurrentAssignment, each: TopicPartition, to: Sequence[int], before: Assignment
-) -> Failure | None:
-    if each not in now.current:
-        return Failure("UNKNOWN_TOPIC_OR_PARTITION", f"partition {each} does not exist", 3)
-    replicas = now.current[each][1]
-    if each in now.moving:
-        after = now.moving[each].after
-        if set(after) == set(to):
-            return None
-        text = f"partition {each} is being reassigned to {spell(after)} instead"
-        return Failure("REASSIGNMENT_IN_PROGRESS", text, 60)
-    if set(replicas) in (set(to), set(before.get(each, replicas))):
-        return None
-    return Failure(
-        "INVALID_REPLICA_ASSIGNMENT",
-        f"partition {each} has replicas {spell(replicas)}: somebody else has moved it",
-        39,
-    )
 
 
 def _start(plan: Plan) -> MoveReplicas:
@@ -185,7 +167,13 @@ def _others(plan: Plan, start: MoveReplicas) -> Assignment:
 
 
 def _batched(
-    cluster: Cluster, plan: Plan, step: MoveReplicas, run: InBatches, throttle: int | None
+    cluster: Cluster,
+    plan: Plan,
+    step: MoveReplicas,
+    run: InBatches,
+    throttle: int | None,
+    *,
+    check: bool = False,
 ) -> Plan:
     run = replace(run, below=partitions_below(cluster, scan(cluster)))
     earlier = tuple(
@@ -197,8 +185,9 @@ def _batched(
     )
     return replace(
         plan,
-        steps=(*earlier, StartBatches(step, run, throttle)),
+        steps=(*earlier, StartBatches(step, run, throttle, check)),
         follow=run,
+        partial=True,
         afterwards=(),
         fresh=None,
         figures=figures,

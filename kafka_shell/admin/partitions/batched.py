@@ -8,7 +8,7 @@ that receive replicas run, and no partition is below min.insync.replicas that wa
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -26,8 +26,8 @@ from .batch_state import Batch, BatchState, Started
 from .follow import Follow, Hints
 from .log_dir_targets import Dirs
 from .model import Assignment, Move, MoveStatus, TopicPartition
-from .progress import progress
-from .reassignment import current_assignment, plan_move
+from .progress import progress, spell
+from .reassignment import CurrentAssignment, current_assignment, plan_move
 from .throttle_configs import ThrottleRecord
 from .throttles import remove_own
 
@@ -39,10 +39,11 @@ _MOST_NAMES = 3
 class InBatches(Struct, frozen=True):
     """A reassignment in batches. Called, it waits for the first batch, then moves the others.
 
-    `below` are the partitions below min.insync.replicas before it was started; `total` is the
-    number of batches with those that are done. Raises ShellError (code `paused`) if the cluster is
-    not healthy or a batch cannot be moved, as Follow does if it is interrupted, and UnexpectedEnd
-    if partitions are not at their target at the end. The state then says how far it is.
+    `below` are the partitions below min.insync.replicas before it was started, and `before` the
+    replicas then, as far as known; `total` is the number of batches with those that are done.
+    Raises ShellError (code `paused`) if the cluster is not healthy or a batch cannot be moved, as
+    Follow does if it is interrupted, and UnexpectedEnd if partitions are not at their target at the
+    end. The state then says how far it is.
     """
 
     batches: tuple[Batch, ...] = ()
@@ -50,6 +51,7 @@ class InBatches(Struct, frozen=True):
     state: BatchState = field(default_factory=BatchState)
     record: ThrottleRecord = field(default_factory=ThrottleRecord)
     below: frozenset[TopicPartition] = frozenset()
+    before: Assignment = field(default_factory=dict)
     dirs: Dirs = field(default_factory=dict)
     hints: Hints = field(default_factory=Hints)
 
@@ -89,18 +91,24 @@ class InBatches(Struct, frozen=True):
         """
         started = self._started()
         self.state.write(replace(started, batches=max(started.batches, batch.number)))
-        topics = sorted({each.topic for each in batch.target})
+        now = current_assignment(cluster, sorted({each.topic for each in batch.target}))
+        checked = (
+            (each, moved_elsewhere(now, each, to, self.before.get(each)))
+            for each, to in batch.target.items()
+        )
+        refused = {each: why for each, why in checked if why is not None}
         plan = plan_move(
             cluster,
-            batch.target,
+            {each: to for each, to in batch.target.items() if each not in refused},
             throttle=started.throttle,
+            additional=True,
             dirs=self._dirs_of(batch),
             record=self.record,
-            now=current_assignment(cluster, topics),
+            now=now,
             quick=True,
         )
         names = {str(each): each for each in batch.target}
-        refused = {names[about.name]: why for about, why in plan.refused.failures.items()}
+        refused |= {names[about.name]: why for about, why in plan.refused.failures.items()}
         for step in plan.steps:
             sent = step.send(cluster, validate_only=False)
             refused |= {
@@ -153,7 +161,7 @@ class InBatches(Struct, frozen=True):
         if cluster.deadline is not None:
             until = min(until, cluster.deadline)
         report = self._reporting(batch, report)
-        while problem := self._problem(cluster, batch):
+        while problem := self.problem(cluster, batch):
             if time.monotonic() + _POLL_S > until:
                 raise ShellError(f"not started: {problem}", code="paused")
             if task and task != f"waiting: {problem}":
@@ -164,7 +172,7 @@ class InBatches(Struct, frozen=True):
         if task:
             report(task, 1, 1)
 
-    def _problem(self, cluster: Cluster, batch: Batch) -> str:
+    def problem(self, cluster: Cluster, batch: Batch) -> str:
         """Why the batch cannot be started now; empty if it can."""
         try:
             found = scan(cluster)
@@ -222,3 +230,25 @@ def _receiving(found: MetadataScan, batch: Batch) -> Iterator[int]:
         partitions = topics[each.topic].partitions if each.topic in topics else ()
         now = next((p.replicas for p in partitions if p.partition == each.partition), after)
         yield from (broker for broker in after if broker not in now)
+
+
+def moved_elsewhere(
+    now: CurrentAssignment, each: TopicPartition, to: Sequence[int], before: Sequence[int] | None
+) -> Failure | None:
+    """Why a partition is not moved: it no longer exists, or somebody else moves or has moved it."""
+    if each not in now.current:
+        return Failure("UNKNOWN_TOPIC_OR_PARTITION", f"partition {each} does not exist", 3)
+    replicas = now.current[each][1]
+    if each in now.moving:
+        after = now.moving[each].after
+        if set(after) == set(to):
+            return None
+        text = f"partition {each} is being reassigned to {spell(after)} instead"
+        return Failure("REASSIGNMENT_IN_PROGRESS", text, 60)
+    if before is None or set(replicas) in (set(to), set(before)):
+        return None
+    return Failure(
+        "INVALID_REPLICA_ASSIGNMENT",
+        f"partition {each} has replicas {spell(replicas)}: somebody else has moved it",
+        39,
+    )

@@ -24,8 +24,10 @@ from .progress import (
     with_sizes,
 )
 from .stalls import Stall, StallWatch
+from .throttle_configs import ThrottleRecord
+from .throttles import on_down_brokers
 
-_POLL_S = 1.0
+_FIRST_POLL_S, _POLL_S = 0.1, 1.0  # between two looks; doubled each time
 _MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart
 _READ_S = 10.0  # for one look at the reassignments, whatever hangs
 
@@ -117,7 +119,7 @@ class _Waiting:
     def until_ended(self) -> set[TopicPartition]:
         """The partitions that were being reassigned (others were refused, or had ended already)."""
         seen = set[TopicPartition]()
-        last_response = time.monotonic()
+        last_response, pause = time.monotonic(), _FIRST_POLL_S
         while True:
             try:
                 with self._cluster.within(_READ_S):
@@ -135,7 +137,8 @@ class _Waiting:
                 if refused or time.monotonic() > last_response + _MAX_SILENCE_S:
                     raise
             self._check_deadline()
-            time.sleep(min(_POLL_S, self._seconds_left))
+            time.sleep(min(pause, self._seconds_left))
+            pause = min(2 * pause, _POLL_S)
 
     @property
     def _seconds_left(self) -> float:
@@ -146,10 +149,10 @@ class _Waiting:
         """Raise ShellError if the deadline has passed."""
         if self._seconds_left > 0:
             return
-        what = counted(len(self._left), "partition")
+        left = f"{counted(len(self._left), 'partition')} still being reassigned"
         reasons = "; ".join(stall.reason for stall in self.stalls)
         raise ShellError(
-            f"deadline exceeded: {what} still being reassigned{reasons and f': {reasons}'}",
+            f"deadline exceeded: {reasons or left}",
             hint=self._follow.hints.lines(self.stalls),
             code="deadline",
         )
@@ -162,6 +165,20 @@ class _Waiting:
             self._progress.waiting("; ".join(map(str, self.stalls)))
         else:
             self._progress.report(sized)
+
+
+def until_back(cluster: Cluster, record: ThrottleRecord, report: Report) -> None:
+    """Wait until the brokers are back whose throttle is recorded, and no longer needed. Raises
+    ShellError at the deadline."""
+    task = ""
+    while down := on_down_brokers(cluster, under_way(cluster).values, record.read()):
+        task = f"waiting for {down[0].resource}, which is down, to remove its throttle"
+        report(task, 0, None)
+        if cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline:
+            raise ShellError(f"deadline exceeded: {task}", code="deadline")
+        time.sleep(_POLL_S)
+    if task:
+        report(task, 1, 1)
 
 
 class _Progress:

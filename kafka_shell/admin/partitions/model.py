@@ -356,11 +356,13 @@ class PartitionMove(Struct, frozen=True):
 
 class Throttle(Struct, frozen=True):
     """A replication throttle that no move needs: a raw config of a broker or topic (KIP-73); of a
-    topic's throttled replicas, those that do not move."""
+    topic's throttled replicas, those that do not move. The rate of a broker that is `down` is the
+    recorded one; it can only be removed when the broker is back."""
 
     resource: str  # broker 1, topic orders
     key: str
     value: str
+    down: bool = False
 
 
 class MoveState(Struct, frozen=True):

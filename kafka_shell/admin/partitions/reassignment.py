@@ -30,7 +30,13 @@ from .progress import assignment_of, progress, spell, under_way
 from .sizes import Sizes
 from .steps import MoveReplicas, current
 from .throttle_configs import Record, ThrottleRecord
-from .throttles import RemoveThrottle, SetThrottle, left_behind, plan_throttle
+from .throttles import (
+    RemoveThrottle,
+    SetThrottle,
+    left_behind,
+    on_down_brokers,
+    plan_throttle,
+)
 
 # -- plans -----------------------------------------------------------------------------------------
 
@@ -77,6 +83,7 @@ def plan_move(
     now: CurrentAssignment | None = None,
     sizes: Sizes | None = None,
     quick: bool = False,
+    later: bool = False,
 ) -> Plan:
     """Move these partitions to these brokers, the preferred leader first.
 
@@ -85,13 +92,14 @@ def plan_move(
     change replication factors. `dirs` are target log directories; the throttle does not limit
     copies within a broker. The throttle stays in the `record` until it is removed. `now` and
     `sizes` are read if not given. A `quick` plan has no figures and no warnings that are measured.
+    A plan for `later` moves partitions to brokers that are down, too.
     """
     now = now or current_assignment(cluster)
     leaders_and_replicas = now.current
     placing, refused_dirs = plan_dirs(cluster, dirs or {})
     placed, requested = set(placing.partitions), _Requested()
     for partition, after in wanted.items():
-        failure = _refusal(partition, after, leaders_and_replicas, now, additional, keep_factor)
+        failure = _refusal(partition, after, now, additional, keep_factor, later)
         failure = failure or refused_dirs.get(partition)
         if failure is not None:
             requested.refused[partition.resource] = failure
@@ -216,20 +224,20 @@ def _unchanged(resource: Resource, replicas: Sequence[int], note: str) -> Change
 def _refusal(
     partition: TopicPartition,
     after: tuple[int, ...],
-    leaders_and_replicas: Mapping[TopicPartition, tuple[int | None, tuple[int, ...]]],
     now: CurrentAssignment,
     additional: bool,
     keep_factor: bool,
+    later: bool,
 ) -> Failure | None:
     """Why a partition cannot be moved to these brokers; None if it can."""
     topic = partition.topic
-    if partition not in leaders_and_replicas:
+    if partition not in now.current:
         return failure(
             now.found.errors.get(topic, 3),
             text=f"partition {partition} does not exist",
             see=Resource("topic", topic) if topic in now.found else Resource("topic"),
         )
-    before = leaders_and_replicas[partition][1]
+    before = now.current[partition][1]
     if not after or len(set(after)) < len(after):
         return Failure(
             "INVALID_REPLICA_ASSIGNMENT",
@@ -237,8 +245,9 @@ def _refusal(
             39,
             "Name at least one broker, and each broker only once.",
         )
+    going = partition in now.moving and set(now.moving[partition].after) == set(after)
     down = [broker for broker in after if broker not in now.racks and broker not in before]
-    if down:
+    if down and not later and not going:
         return Failure(
             "INVALID_REPLICA_ASSIGNMENT",
             f"partition {partition} cannot be moved to broker {down[0]}, which is not running",
@@ -275,8 +284,11 @@ def state(
     rows = progress(cluster, wanted, dirs)
     if wanted is not None and topics is None:
         topics = {each.topic for each in wanted}
-    leftover, not_read = left_behind(cluster, under_way(cluster).values, record, topics)
-    throttles = (Throttle(str(row.resource), row.key, row.value) for row in leftover)
+    moving = under_way(cluster).values
+    leftover, not_read = left_behind(cluster, moving, record, topics)
+    down = on_down_brokers(cluster, moving, record) if record else []
+    throttles = [Throttle(str(row.resource), row.key, row.value) for row in leftover]
+    throttles += [Throttle(str(row.resource), row.key, row.value, down=True) for row in down]
     return MoveState(rows, tuple(throttles), tuple(not_read.items()))
 
 
@@ -323,7 +335,10 @@ def plan_cancel(
         back = (before or {}).get(each, ())
         known = set(back) == set(moving[each].before)
         moves.append(Move(each, moving[each].after, back if known else moving[each].before))
-    steps = _cancelling(cluster, moves, partitions, moving, record or ThrottleRecord())
+    record = record or ThrottleRecord()
+    steps = _cancelling(cluster, moves, partitions, moving, record)
+    rest = {each: moving[each] for each in moving.keys() - {move.partition for move in moves}}
+    down = on_down_brokers(cluster, rest, record.read())
     steps += [log_dir_moves.AlterReplicaLogDirs(dir_moves)] if dir_moves else []
     return Plan(
         Effect.CHANGE,
@@ -331,6 +346,10 @@ def plan_cancel(
         touches=frozenset({"topics"}),
         refused=Results({}, {each.resource: failure for each, failure in failures.items()}),
         unchanged=tuple(unchanged),
+        warnings=tuple(
+            f"the throttle of {broker}, which is down, stays set until it is back"
+            for broker in dict.fromkeys(str(row.resource) for row in down)
+        ),
     )
 
 

@@ -58,7 +58,7 @@ class StallWatch:
 
     def __init__(self) -> None:
         self._waiting: dict[TopicPartition, tuple[int, float]] = {}  # broker, since
-        self._copied: dict[TopicPartition, tuple[object, float]] = {}  # progress, since
+        self._best: dict[TopicPartition, tuple[int, int, float]] = {}  # copied, lag, since
 
     def see(self, moving: Sequence[Reassignment]) -> list[Stall]:
         """The stalls now, given the reassignments in progress with their sizes: first those that
@@ -66,21 +66,23 @@ class StallWatch:
         now = time.monotonic()
         stalled: dict[int | None, dict[TopicPartition, float]] = {}
         waiting: dict[TopicPartition, tuple[int, float]] = {}
-        copied: dict[TopicPartition, tuple[object, float]] = {}
+        best: dict[TopicPartition, tuple[int, int, float]] = {}
         for each in moving:
             key = each.topic_partition
             broker = each.waiting_for
-            progress = (each.copied, each.lag)
-            before = self._copied.get(key, (None, now))
-            copied[key] = (progress, before[1] if before[0] == progress else now)
+            if each.copied is not None and each.lag is not None:
+                copied, lag, since = self._best.get(key, (-1, each.lag, now))
+                if each.copied > copied or each.lag < lag:
+                    copied, lag, since = each.copied, each.lag, now
+                best[key] = (copied, lag, since)
             if broker is not None:
                 known = self._waiting.get(key)
                 since = known[1] if known is not None and known[0] == broker else now
                 waiting[key] = (broker, since)
                 stalled.setdefault(broker, {})[key] = since
-            elif None not in progress and now - copied[key][1] >= _QUIET_S:
-                stalled.setdefault(None, {})[key] = copied[key][1]
-        self._waiting, self._copied = waiting, copied
+            elif key in best and now - best[key][2] >= _QUIET_S:
+                stalled.setdefault(None, {})[key] = best[key][2]
+        self._waiting, self._best = waiting, best
         stalls = [
             Stall(broker, tuple(since), now - min(since.values()))
             for broker, since in stalled.items()

@@ -25,6 +25,7 @@ from contextlib import suppress
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.cluster.read import registered
 from kafka_shell.admin.configs.change import AlterConfigs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource
 from kafka_shell.admin.configs.read import by_answerer
@@ -158,6 +159,19 @@ def left_behind(
     found = [replace(rows[r.config], now=r.now) for r in configs.rows if r.config in rows]
     not_read = {Resource(each.kind, each.name): why for each, why in configs.failures.items()}
     return tuple(row for row in found if row.now != row.when_removed), not_read
+
+
+def on_down_brokers(cluster: Cluster, moving: Moving, record: Record) -> list[Throttled]:
+    """The recorded rates of brokers that are down, and that no reassignment in progress needs. They
+    can only be removed when the brokers are back. Brokers that are not registered are gone."""
+    rates = [row for row in record.values() if row.key in RATES]
+    running = {broker.id for broker in cluster.brokers(refresh=True)} if rates else set()
+    needed = {broker for each in moving.values() for broker in each.replicas}
+    down = [row for row in rates if int(row.resource.name) not in running | needed]
+    if not down:
+        return []
+    known = registered(cluster)
+    return [row for row in down if known is None or int(row.resource.name) in known]
 
 
 # -- set and remove --------------------------------------------------------------------------------

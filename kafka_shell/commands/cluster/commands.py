@@ -33,13 +33,19 @@ def cluster_metadata(invocation: Invocation, context: Context) -> ClusterMetadat
 def health(invocation: Invocation, context: Context) -> Health:
     """One screen of what is wrong, the worst first."""
     from kafka_shell.admin.cluster import health
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
     from kafka_shell.structs import replace
 
     from .look import with_look
 
     timeout = invocation["probe-timeout"]
     seconds = health.PROBE_S if timeout is None else timeout / 1000
-    found = health.health(context.cluster, probe_timeout=seconds, report=context.report)
+    found = health.health(
+        context.cluster,
+        probe_timeout=seconds,
+        report=context.report,
+        throttles=lambda cluster: throttle_record(context, cluster).read(),
+    )
     return replace(found, findings=tuple(map(with_look, found.findings)))
 
 

@@ -124,7 +124,7 @@ def resume(invocation: Invocation, context: Context) -> Plan:
         )
     given = invocation["throttle"]
     throttle = started.throttle if given is None else given
-    run = _run(context, paths, file.dirs)
+    run = replace(_run(context, paths, file.dirs), before=file.before)
     if state.in_use and given is None:
         raise ShellError(
             f"reassignment {paths.id} is being moved by another session",
@@ -133,7 +133,7 @@ def resume(invocation: Invocation, context: Context) -> Plan:
         )
     if state.in_use:
         return batch_plans.with_rate(context.cluster, file.batches, run, given, paths.id)
-    plan = batch_plans.resumed(context.cluster, file.batches, file.before, run, throttle, paths.id)
+    plan = batch_plans.resumed(context.cluster, file.batches, run, throttle, paths.id)
     plan = recorded.with_files(plan, paths, throttle, written=True)
     follow: Any = plan.follow
     return replace(

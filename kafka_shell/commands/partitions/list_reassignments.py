@@ -12,13 +12,15 @@ from kafka_shell.errors import UnexpectedEnd
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.common import CHANGING
-from kafka_shell.plan.model import Effect, Plan, Resource
+from kafka_shell.plan.model import Effect, Plan, Report, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from .reassignments import FILE, chosen_topics, given_file
 from .stall_lines import stall_advice
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.log_dir_targets import Dirs
     from kafka_shell.admin.partitions.model import MoveState, Reassignment, TopicPartition
     from kafka_shell.admin.partitions.reassignment_files import MoveFile
     from kafka_shell.admin.wire.connection import Cluster
@@ -77,43 +79,71 @@ def _finish(
     topics: Sequence[str] | None,
 ) -> MoveState | Plan | Nothing:
     """Follow the reassignment, then plan the removal of its throttle."""
-    from kafka_shell.admin.partitions import progress as move_progress
-    from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions.follow import Follow, Hints
     from kafka_shell.admin.partitions.model import Move
-    from kafka_shell.admin.partitions.throttles import RemoveThrottle, left_behind
-    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
-    cluster, dirs = context.cluster, file.dirs if file else {}
+    dirs = file.dirs if file else {}
     if not invocation["dry-run"]:
         moves = None
         if wanted is not None:
             moves = tuple(Move(each, (), after) for each, after in wanted.items())
         hints = Hints(_cancel_line(invocation), invocation.text, stall_advice)
         follow = Follow(moves, hints, dirs)
-        with suppress(UnexpectedEnd):  # the state below shows it
-            follow(cluster, context.report)
-    record = throttle_record(context)
+        with suppress(UnexpectedEnd):  # the state shows it
+            follow(context.cluster, context.report)
     if file is not None:
         topics = list({each.topic: None for each in file.target})
+    return _removal(invocation, context, wanted, dirs, topics)
+
+
+def _removal(
+    invocation: Invocation,
+    context: Context,
+    wanted: dict[TopicPartition, tuple[int, ...]] | None,
+    dirs: Dirs,
+    topics: Sequence[str] | None,
+) -> MoveState | Plan | Nothing:
+    """The plan that removes throttles: those of brokers that are down when these are back."""
+    from kafka_shell.admin.partitions import progress as move_progress
+    from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.admin.partitions.follow import Follow, until_back
+    from kafka_shell.admin.partitions.throttles import (
+        RemoveThrottle,
+        left_behind,
+        on_down_brokers,
+    )
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
+
+    cluster, record = context.cluster, throttle_record(context)
     state = reassignment.state(cluster, wanted, dirs, record.read(), topics)
     moving = move_progress.under_way(cluster).values
     rows, _ = left_behind(cluster, moving, record.read(), topics)
     steps: list[Any] = [RemoveThrottle(rows, record)] if rows else []
     steps += reassignment.misplaced(cluster, state, dirs)
-    if steps:
-        return Plan(
-            Effect.CHANGE,
-            tuple(steps),
-            follow=Follow((), dirs=dirs),
-            fresh=lambda later: reassignment.state(later, wanted, dirs, record.read(), topics),
-            refused=Results(
-                {}, dict(state.not_read) | (_failed(state) if not invocation["dry-run"] else {})
-            ),
-        )
-    if not state.partitions and not state.not_read:
+    rates = on_down_brokers(cluster, moving, record.read())
+    down = [replace(each, now=each.value) for each in rates]
+    if down and not steps and not invocation["dry-run"]:
+        until_back(cluster, record, context.report)
+        return _removal(invocation, context, wanted, dirs, topics)
+    if not steps and not state.partitions and not state.not_read:
         return Nothing("no partition is being reassigned, and there are no leftover throttles")
-    return state
+    if not steps:
+        return state
+
+    def follow(cluster: Cluster, report: Report) -> None:
+        Follow((), dirs=dirs)(cluster, report)
+        until_back(cluster, record, report)
+
+    later = {Resource("broker", row.resource.name) for row in down}
+    refused = {about: why for about, why in state.not_read if about not in later}
+    return Plan(
+        Effect.CHANGE,
+        tuple(steps),
+        follow=follow,
+        afterwards=(RemoveThrottle(tuple(down), record),) if down else (),
+        fresh=lambda later: reassignment.state(later, wanted, dirs, record.read(), topics),
+        refused=Results({}, refused | (_failed(state) if not invocation["dry-run"] else {})),
+    )
 
 
 def _failed(state: MoveState) -> dict[Resource, Failure]:

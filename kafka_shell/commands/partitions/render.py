@@ -182,6 +182,11 @@ def _rate(throttle: Throttle) -> str:
     return throttle.value
 
 
+def _throttle_note(throttle: Throttle) -> str | None:
+    about = throttle.resource
+    return f"{about} is down; --finish removes it when {about} is back" if throttle.down else None
+
+
 COLUMNS |= {
     Reassignment: (
         Column("TOPIC", lambda r: r.topic, role="name"),
@@ -224,6 +229,7 @@ COLUMNS |= {
         Column("RESOURCE", lambda t: t.resource, role="name"),
         Column("KEY", lambda t: t.key),
         Column("VALUE", _rate, give="wrap"),
+        Column("NOTE", _throttle_note, give="wrap"),
     ),
 }
 

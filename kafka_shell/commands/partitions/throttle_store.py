@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
 
 
-def throttle_record(context: Context) -> ThrottleFile:
-    """The throttle record of the connected cluster."""
-    name = quote(context.cluster.cluster_id, safe="")
+def throttle_record(context: Context, cluster: str = "") -> ThrottleFile:
+    """The throttle record of the cluster with this ID; without one, of the connected cluster."""
+    name = quote(cluster or context.cluster.cluster_id, safe="")
     return ThrottleFile(context.paths.state / "throttles" / f"{name}.json")
 
 

@@ -66,7 +66,8 @@ def test_a_rebalance_moves_and_its_undo_moves_back(
     kafka: Program, cluster: Cluster, three_brokers: Sandbox
 ) -> None:
     topic = placed(cluster, *[(1,)] * 6)
-    fill(three_brokers, topic, 600_000)
+    for each in range(6):
+        fill(three_brokers, topic, 100_000, partition=each)
     preview = kafka.ok("rebalance", "--topics", topic, "--dry-run", "--output", "json")
     figures = preview.json["figures"]
     size = next(row for row in figures if "copies" in row)
