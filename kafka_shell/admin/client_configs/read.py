@@ -24,46 +24,69 @@ from .model import (
 )
 from .resolve import resolve
 
+Unread = dict[str, str]  # what could not be decoded, as far as known, and why
 
-def describe(cluster: Cluster, which: ClientConfigFilter | None = None) -> tuple[ClientConfig, ...]:
+
+def describe(
+    cluster: Cluster, which: ClientConfigFilter | None = None, *, unread: Unread | None = None
+) -> tuple[ClientConfig, ...]:
     """The configs of the entities that match the filter, sorted by entity and key.
 
-    Reads the log to its end first. Empty if the topic does not exist. Raises ShellError for a
-    filter without a user (InvalidRequest), or without READ on the topic.
+    Reads the log to its end first. Empty if the topic does not exist. Configs of any entity that
+    cannot be decoded are added to `unread`. Raises ShellError for a filter without a user
+    (InvalidRequest), or without READ on the topic.
     """
     wanted = which or ClientConfigFilter()
     check_filter(wanted)
+    log_of_configs = read_log(cluster)
+    if unread is not None:
+        unread |= log_of_configs.unread
     found = (
         ClientConfig(entity, key, value)
-        for (entity, key), value in read_configs(cluster).items()
+        for (entity, key), value in log_of_configs.values.items()
         if wanted.takes(entity)
     )
     return tuple(sorted(found, key=lambda config: (config.entity.order, config.key)))
 
 
-def resolved(cluster: Cluster, user: str, client_id: str) -> tuple[ClientConfig, ...]:
+def resolved(
+    cluster: Cluster, user: str, client_id: str, *, unread: Unread | None = None
+) -> tuple[ClientConfig, ...]:
     """The effective configs of one client, each with its level: client id before user."""
-    return tuple(resolve(describe(cluster, ClientConfigFilter(user)), user, client_id).values())
+    found = describe(cluster, ClientConfigFilter(user), unread=unread)
+    return tuple(resolve(found, user, client_id).values())
 
 
 def registrations(
-    cluster: Cluster, which: ClientConfigFilter | None = None, *, now: int
+    cluster: Cluster,
+    which: ClientConfigFilter | None = None,
+    *,
+    now: int,
+    unread: Unread | None = None,
 ) -> tuple[ClientRegistration, ...]:
     """The registrations of clients, one per software version, without expired ones.
 
-    `now` is epoch milliseconds. Sorted by entity, software name and version.
+    `now` is epoch milliseconds. Sorted by entity, software name and version. Those that cannot be
+    decoded are added to `unread`.
     """
     wanted = which or ClientConfigFilter()
     check_filter(wanted)
     found: dict[tuple[ClientEntity, str, str], ClientRegistration] = {}
+    not_decoded: Unread = {}
     for record in _read(cluster, REGISTRATIONS_TOPIC):
         decoded = records.read_registration(record.key, record.value)
+        about = f"record with key {(record.key or b'').decode(errors='replace')}"
+        not_decoded.pop(about, None)  # the newest record of a key counts
         if isinstance(decoded, records.Unreadable):
+            if record.value is not None:
+                not_decoded[about] = decoded.why
             continue
         of = (decoded.entity, decoded.software_name, decoded.software_version)
         found.pop(of, None)
         if isinstance(decoded, ClientRegistration):
             found[of] = decoded
+    if unread is not None:
+        unread |= not_decoded
     kept = (
         decoded
         for decoded in found.values()

@@ -18,7 +18,8 @@ _ASKED = 20  # topics of which the controller is asked for the defaults
 
 def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic]:
     """The topics with the cluster's default number of partitions and replication factor, where a
-    topic has none and the controller reports them (CreateTopics, validated only; Kafka 2.4)."""
+    topic has none and the controller reports them (CreateTopics, validated only; Kafka 2.4). If it
+    refuses the topics, because they exist, a broker's configs are read."""
     incomplete = [new for new in topics if has_default(new)][:_ASKED]
     if not incomplete:
         return list(topics)
@@ -34,9 +35,13 @@ def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic
     except ShellError:
         return list(topics)  # the defaults apply anyway, and the plan says so
     accepted = [row for row in rows if not row.error_code and row.num_partitions > 0]
-    if not accepted:
-        return list(topics)
-    count, factor = accepted[0].num_partitions, accepted[0].replication_factor
+    if accepted:
+        count, factor = accepted[0].num_partitions, accepted[0].replication_factor
+    else:
+        try:
+            count, factor = _configured(cluster)
+        except ShellError:
+            return list(topics)
     return [
         replace(
             new,
@@ -47,6 +52,18 @@ def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic
         else new
         for new in topics
     ]
+
+
+def _configured(cluster: Cluster) -> tuple[int, int]:
+    """The defaults in the configs of a broker. Raises ShellError."""
+    from kafka_shell.admin.configs.known import of_some_broker
+
+    keys = ("num.partitions", "default.replication.factor")
+    found = of_some_broker(cluster, keys)
+    values = [found[key].value if key in found else None for key in keys]
+    if not all(value and value.isdecimal() for value in values):
+        raise ShellError("the broker does not report the defaults of new topics", code="UNKNOWN")
+    return int(values[0] or 0), int(values[1] or 0)
 
 
 def has_default(new: NewTopic) -> bool:

@@ -119,9 +119,12 @@ def read_client_configs(cluster: Cluster, names: Names) -> Rows:
     """KIP-649."""
     from kafka_shell.admin.client_configs import read as client_configs
 
-    for config in client_configs.describe(cluster):
+    unread: dict[str, str] = {}
+    for config in client_configs.describe(cluster, unread=unread):
         of = config.entity
         yield of.user, of.client_id, config.key, config.value, _client_flags(of)
+    for about, why in unread.items():
+        yield Trouble(about, "unknown-format", why)
 
 
 def _client_flags(entity: ClientEntity) -> str:
@@ -148,8 +151,11 @@ def read_effective_client_configs(cluster: Cluster, names: Names) -> Rows:
     from kafka_shell.admin.client_configs import read as client_configs
     from kafka_shell.admin.client_configs.resolve import resolve
 
-    found = client_configs.describe(cluster)
-    registered = client_configs.registrations(cluster, now=int(time.time() * 1000))
+    unread: dict[str, str] = {}
+    found = client_configs.describe(cluster, unread=unread)
+    registered = client_configs.registrations(cluster, now=int(time.time() * 1000), unread=unread)
+    for about, why in unread.items():
+        yield Trouble(about, "unknown-format", why)
     entities = {each.entity for each in found} | {each.entity for each in registered}
     entities |= {ClientEntity(each.user) for each in entities}
     for entity in sorted(entities, key=lambda each: each.order):

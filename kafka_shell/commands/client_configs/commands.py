@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
-from kafka_shell.commands.configs.config_dynamic import SUPPORTED, with_acl_commands
+from kafka_shell.commands.configs.config_dynamic import SUPPORTED, note_unread, with_acl_commands
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -51,11 +51,14 @@ def describe_client_configs(
     if invocation["resolve"]:
         return _resolved(invocation, context)
     which = _filter(invocation)
+    unread: dict[str, str] = {}
     if invocation["supported"]:
         now = int(context.clock() * 1000)
-        registrations = client_configs.registrations(context.cluster, which, now=now)
+        registrations = client_configs.registrations(context.cluster, which, now=now, unread=unread)
+        note_unread(unread, "registration", context)
         return registrations or Nothing("no client has registered support for dynamic configs")
-    found = client_configs.describe(context.cluster, which)
+    found = client_configs.describe(context.cluster, which, unread=unread)
+    note_unread(unread, "config", context)
     return found or Nothing(f"no dynamic client configs{_for_user(invocation)}")
 
 
@@ -72,7 +75,9 @@ def _resolved(invocation: Invocation, context: Context) -> Sequence[ClientConfig
             "--resolve requires a user",
             hint="Use describe-client-configs USER --client-id ID --resolve.",
         )
-    found = client_configs.resolved(context.cluster, user, client_id or "")
+    unread: dict[str, str] = {}
+    found = client_configs.resolved(context.cluster, user, client_id or "", unread=unread)
+    note_unread(unread, "config", context)
     return found or Nothing(f"no dynamic configs apply to this client{_for_user(invocation)}")
 
 

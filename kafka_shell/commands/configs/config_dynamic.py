@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Plan, merge_plans
+from kafka_shell.units import counted
 
 if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientConfigFilter, ClientEntity
@@ -54,12 +55,18 @@ def lines(context: Context, parts: Mapping[str, str | Default | None]) -> list[C
     if which is None:
         return []
     now = int(context.clock() * 1000)
+    unread: dict[str, str] = {}
+    unregistered: dict[str, str] = {}
     try:
-        configs = client_configs.describe(context.cluster, which)
-        registrations = client_configs.registrations(context.cluster, which, now=now)
+        configs = client_configs.describe(context.cluster, which, unread=unread)
+        registrations = client_configs.registrations(
+            context.cluster, which, now=now, unread=unregistered
+        )
     except ShellError as error:
         context.note(f"dynamic client configs could not be read: {error.message}")
         return []
+    note_unread(unread, "config", context)
+    note_unread(unregistered, "registration", context)
     configured: dict[ClientEntity, dict[str, str]] = {}
     for config in configs:
         configured.setdefault(config.entity, {})[config.key] = config.value
@@ -72,6 +79,14 @@ def lines(context: Context, parts: Mapping[str, str | Default | None]) -> list[C
         *(_line("Dynamic configs", entity, values) for entity, values in configured.items()),
         *(_line("Supported dynamic configs", entity, v) for entity, v in supported.items()),
     ]
+
+
+def note_unread(unread: Mapping[str, str], noun: str, context: Context) -> None:
+    """Print how many records could not be decoded: a newer version of the program wrote them."""
+    if unread:
+        about, why = next(iter(unread.items()))
+        left_out = f"{counted(len(unread), f'client {noun}')} could not be decoded"
+        context.note(f"{left_out}, such as {about}: {why}")
 
 
 def _line(what: str, entity: ClientEntity, values: Mapping[str, str]) -> ConfigLine:

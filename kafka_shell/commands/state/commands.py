@@ -82,9 +82,20 @@ def export(invocation: Invocation, context: Context) -> Document:
         from .folder import write_folder
 
         suffix = ".json" if output == "json" else ".yaml"
-        written = write_folder(state, invocation["directory"], invocation["by"], suffix, as_text)
+        written, deleted = write_folder(
+            state, invocation["directory"], invocation["by"], suffix, as_text,
+            whole=_is_whole(invocation, state),
+        )  # fmt: skip
+        for path in deleted:
+            context.note(f"{path} was deleted: it is not part of this export")
         return Document("\n".join(written), state.unread)
     return Document(as_text(document(state)), state.unread)
+
+
+def _is_whole(invocation: Invocation, state: State) -> bool:
+    """Whether all of the cluster is exported, and could be read."""
+    narrowed = any(invocation[name] for name in ("topic", "only", "exclude-internal"))
+    return not narrowed and not state.unread
 
 
 def _wanted_export(invocation: Invocation, context: Context) -> Wanted:

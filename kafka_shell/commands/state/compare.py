@@ -27,15 +27,17 @@ from .model import (
     resource_of,
 )
 
+_WITH_TYPES = frozenset(("topics", *CONFIG_KINDS))  # their configs have types
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")  # longer ones are not exact as a double
 
 
 def differences(before: State, after: State) -> Iterator[Difference]:
     """Every difference. What could not be read on one side is left out."""
-    unread = _unread(before, after)
+    unread, texts = _unread(before, after), before.texts | after.texts
     for kind in KINDS:
         if kind not in unread:
-            yield from _of_kind(kind, before.part(kind), after.part(kind), (), unread)
+            parts = before.part(kind), after.part(kind)
+            yield from _of_kind(kind, *parts, (), unread, texts)
 
 
 class FileDifferences(Struct):
@@ -70,7 +72,7 @@ def from_file(now: State, wanted: State) -> FileDifferences:
             for key, fields in now.part(kind).items()
             if (name := owner(kind, key)) in named or name in within
         }
-        for each in _of_kind(kind, here, wanted.part(kind), SHAPE, unread):
+        for each in _of_kind(kind, here, wanted.part(kind), SHAPE, unread, now.texts):
             kept = only_on_cluster(each) and owner(kind, each.key) not in within
             (all.out_of_scope if kept else all.found).append(each)
         names = {owner(kind, key) for key in now.part(kind)} | named
@@ -128,8 +130,10 @@ def _of_kind(
     after: Mapping[Any, Fields],
     optional: Collection[str],
     unread: Collection[str],
+    texts: Collection[str],
 ) -> Iterator[Difference]:
-    """The differences of one kind. A field in `optional` that `after` leaves out is not one."""
+    """The differences of one kind. A field in `optional` that `after` leaves out is not one. The
+    values of `texts` are compared as they are."""
     has_whole = kind in ("topics", "acls")
     for key in sorted(before.keys() | after.keys(), key=order):
         old, new = before.get(key), after.get(key)
@@ -139,13 +143,18 @@ def _of_kind(
             whole, verb = (old or {}, "delete") if new is None else (new, "create")
             yield Difference(kind, key, verb=verb, whole=whole)
             continue
-        for each in _of_fields(kind, key, old or {}, new or {}, optional):
+        for each in _of_fields(kind, key, old or {}, new or {}, optional, texts):
             if f"{resource_of(kind, key)} {each.field}" not in unread:
                 yield each
 
 
 def _of_fields(
-    kind: str, key: Any, old: Fields, new: Fields, optional: Collection[str]
+    kind: str,
+    key: Any,
+    old: Fields,
+    new: Fields,
+    optional: Collection[str],
+    texts: Collection[str],
 ) -> Iterator[Difference]:
     for name in dict.fromkeys((*old, *new)):
         if name == ASSIGNMENT and not (name in old and name in new):
@@ -159,7 +168,8 @@ def _of_fields(
             if name in old:
                 continue
             value = MIN_ITERATIONS
-        if plain(old.get(name)) != plain(value):
+        as_text = name in texts and kind in _WITH_TYPES
+        if (old.get(name) != value) if as_text else (plain(old.get(name)) != plain(value)):
             yield Difference(kind, key, name, old.get(name), value)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.structs import replace
 from kafka_shell.units import to_path
 
-from .load import is_state_file
+from .load import is_state_file, load
 from .model import State, only
 from .write import Content, document
 
@@ -20,16 +20,29 @@ _PREFIX = re.compile("[A-Za-z0-9]+")  # an ACL may be on any name, also `*` and 
 
 
 def write_folder(
-    state: State, folder: str, by: str | None, suffix: str, as_text: Callable[[Content], str]
-) -> list[str]:
-    """Write the files and return their paths. Other state files in the folder are an error: they
-    would be applied as well."""
+    state: State,
+    folder: str,
+    by: str | None,
+    suffix: str,
+    as_text: Callable[[Content], str],
+    *,
+    whole: bool,
+) -> tuple[list[str], list[str]]:
+    """Write the files and return their paths, and those of files that were deleted.
+
+    Other state files in the folder are an error: they would be applied as well. But where the
+    `whole` cluster is exported, a file that is as an earlier export wrote it is deleted: what was
+    in it does not exist any more."""
     path = to_path(folder)
     parts = _by_prefix(state) if by == "prefix" else _by_kind(state)
     names = {f"{name}{suffix}": part for name, part in parts.items()}
     try:
         path.mkdir(parents=True, exist_ok=True)
-        _refuse_others(path, names)
+        others = _others(path, names)
+        stale = [each for each in others if whole and _is_export(each, as_text)]
+        _refuse(path, [each.name for each in others if each not in stale])
+        for each in stale:
+            each.unlink()
         for name, part in names.items():
             (path / name).write_text(as_text(document(part)), encoding="utf-8")
     except OSError as error:
@@ -37,14 +50,22 @@ def write_folder(
         raise ShellError(
             f"{where} cannot be written: {error.strerror}", code="bad-file", status=Status.WRONG
         ) from None
-    return [str(path / name) for name in names]
+    return [str(path / name) for name in names], list(map(str, stale))
 
 
-def _refuse_others(path: Path, names: dict[str, State]) -> None:
-    others = sorted(
-        each.name for each in path.iterdir()
-        if is_state_file(each) and each.name not in names
-    )  # fmt: skip
+def _others(path: Path, names: Collection[str]) -> list[Path]:
+    return sorted(each for each in path.iterdir() if is_state_file(each) and each.name not in names)
+
+
+def _is_export(file: Path, as_text: Callable[[Content], str]) -> bool:
+    """Whether a file is as an export writes it, without a change by anybody."""
+    try:
+        return as_text(document(load(str(file)))) == file.read_text(encoding="utf-8")
+    except ShellError:
+        return False
+
+
+def _refuse(path: Path, others: Sequence[str]) -> None:
     if others:
         raise ShellError(
             f"{path} contains other state files: {', '.join(others[:5])}",

@@ -58,7 +58,8 @@ class State(Struct):
     """Resources by kind, each with its fields; raw values, as in the protocol.
 
     A kind that is not in `parts` was not read, or is not in the file. `scope` are the selectors of
-    the resources that a file covers, by kind. `lists` are config keys whose values are lists.
+    the resources that a file covers, by kind. `lists` are config keys whose values are lists,
+    `texts` those whose values are text.
     `places` are the positions of resources in their files, and of their configs; `covered` are
     resources named without content, such as a topic without ACLs. `unread` is why a kind or a
     resource could not be read, `absent` why the cluster does not have a kind (ACLs without an
@@ -72,6 +73,7 @@ class State(Struct):
     scope: dict[str, tuple[str, ...]] = default(default_factory=dict)
     passwords: dict[tuple[str, ScramMechanism], Password] = default(default_factory=dict)
     lists: set[str] = default(default_factory=set)
+    texts: set[str] = default(default_factory=set)
     places: dict[tuple[Any, ...], Place] = default(default_factory=dict)
     covered: dict[str, set[str]] = default(default_factory=dict)
     unread: dict[str, Failure] = default(default_factory=dict)
@@ -191,8 +193,29 @@ def new_topic(name: str, fields: Mapping[str, Any]) -> NewTopic:
     )
 
 
+class Differing(Struct, frozen=True):
+    """One difference as it is published: what a comparison knows of a change."""
+
+    resource: Resource
+    verb: str
+    field: str
+    before: Value | None
+    after: Value | None
+
+    @staticmethod
+    def of(difference: Difference) -> Differing:
+        """The difference without what only the file knows."""
+        change = difference.change
+        return Differing(change.resource, change.verb, change.field, change.before, change.after)
+
+    @property
+    def change(self) -> Change:
+        """The change that leads from one side to the other."""
+        return Change(self.resource, self.verb, self.field, self.before, self.after)
+
+
 class StateDiff(Struct, frozen=True):
-    """The differences between two states, as changes that lead from `before` to `after`.
+    """The differences between two states: what leads from `before` to `after`.
 
     `unread` is what could not be compared. `out_of_scope` is what is only on the cluster and
     outside the scope of the file: no difference, as `apply --prune` does not delete it.
@@ -200,9 +223,9 @@ class StateDiff(Struct, frozen=True):
 
     before: str
     after: str
-    changes: tuple[Change, ...]
+    changes: tuple[Differing, ...]
     unread: Mapping[str, Failure] = default(default_factory=dict)
-    out_of_scope: tuple[Change, ...] = ()
+    out_of_scope: tuple[Differing, ...] = ()
 
     @property
     def ok(self) -> bool:

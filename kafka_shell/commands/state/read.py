@@ -134,6 +134,8 @@ def _overrides(
                 fields[entry.name] = entry.value
                 if entry.type is ConfigType.LIST:
                     state.lists.add(entry.name)
+                elif entry.type is ConfigType.STRING:
+                    state.texts.add(entry.name)
             found[resource] = fields
     return found
 

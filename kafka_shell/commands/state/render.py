@@ -22,11 +22,12 @@ def diff_page(diff: StateDiff, width: int | None) -> Iterator[Text]:
     if diff.changes:
         yield text(f"--- {diff.before}", "dim")
         yield text(f"+++ {diff.after}", "dim")
-    for line in changes_lines(diff.changes, None):
+    changes = [each.change for each in diff.changes]
+    for line in changes_lines(changes, None):
         yield from hang(line, width, 6)
     yield from grouped_failure_lines(diff.unread, width)
     if diff.out_of_scope:
-        kept = name_changes(diff.out_of_scope)
+        kept = name_changes([each.change for each in diff.out_of_scope])
         note = f"only on the cluster, outside the scope of the file: {kept}"
         yield from hang(text(note, "dim"), width, 2)
     yield text(_closing(diff), "heading")
@@ -47,21 +48,22 @@ def name_changes(changes: Sequence[Change]) -> str:
 
 def _rows(diff: StateDiff) -> Iterator[object]:
     """The CSV rows: one for each difference."""
-    for change in diff.changes:
-        yield Done(change, "differs")
+    for each in diff.changes:
+        yield Done(each.change, "differs")
     for about, failure in diff.unread.items():
         yield Done(Change(Resource(about), "alter"), "not compared", failure)
-    for change in diff.out_of_scope:
-        yield Done(change, "out of scope")
+    for each in diff.out_of_scope:
+        yield Done(each.change, "out of scope")
 
 
 def _closing(diff: StateDiff) -> str:
     left = f"; {len(diff.unread):,} not compared" if diff.unread else ""
     if not diff.changes:
         return f"no differences between {diff.before} and {diff.after}{left}"
-    resources = count_kinds(change.resource for change in diff.changes)
-    verb = "differs" if len({change.resource for change in diff.changes}) == 1 else "differ"
-    return f"{resources} {verb} ({counted_changes(diff.changes)}){left}"
+    changes = [each.change for each in diff.changes]
+    resources = count_kinds(change.resource for change in changes)
+    verb = "differs" if len({change.resource for change in changes}) == 1 else "differ"
+    return f"{resources} {verb} ({counted_changes(changes)}){left}"
 
 
 PAGES: dict[type, Page] = {StateDiff: diff_page}

@@ -14,7 +14,7 @@ from kafka_shell.units import shorten, to_path
 
 from .compare import FileDifferences, differences, from_file, sensitive_in
 from .load import load
-from .model import ASSIGNMENT, Difference, State, StateDiff, only
+from .model import ASSIGNMENT, Difference, Differing, State, StateDiff, only
 from .read import Wanted, read_state
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def compare_sides(before: Side, after: Side, kinds: Sequence[str], context: Cont
         for side, state, other in ((before, first, second), (after, second, first))
         for about, why in missing(state, other).items()
     }
-    changes = tuple(each.change for each in found)
-    return StateDiff(before.name, after.name, changes, unread, tuple(each.change for each in kept))
+    differing, outside = (tuple(map(Differing.of, every)) for every in (found, kept))
+    return StateDiff(before.name, after.name, differing, unread, outside)
 
 
 def note_unmatched(found: FileDifferences, context: Context) -> None:

@@ -34,6 +34,8 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.audit.table import Trouble
+from kafka_shell.audit.tables.clients import read_client_configs, read_effective_client_configs
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
@@ -311,6 +313,17 @@ def test_records_of_a_newer_format_are_left_to_newer_programs(store: Cluster) ->
     log.append(store, CONFIGS_TOPIC, [(newer, b'{"version":2,"value":["x"]}'), (b"junk", b"junk")])
     alter(store, (ALICE, "acks", "1"))
     assert held(store) == {"user alice acks": "1"}
+
+
+def test_audits_report_records_of_a_newer_format(store: Cluster) -> None:
+    alter(store, (ALICE, "acks", "1"))
+    newer = b'{"version":2,"user":"alice","client_id":null,"key":"linger.ms"}'
+    log.append(store, CONFIGS_TOPIC, [(newer, b'{"version":2,"value":["x"]}')])
+    for read in (read_client_configs, read_effective_client_configs):
+        rows = list(read.read(store, ()))
+        (trouble,) = [row for row in rows if isinstance(row, Trouble)]
+        assert trouble.error == "unknown-format" and "version is 2" in trouble.reason
+        assert "alice" in [row[0] for row in rows if not isinstance(row, Trouble)]
 
 
 def test_a_broker_dies_during_an_alter(three_brokers: Sandbox) -> None:

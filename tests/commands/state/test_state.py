@@ -148,6 +148,28 @@ def test_a_folder_by_kind_and_by_prefix_is_the_same_state(source: Program, tmp_p
     assert refused.status == 2 and "contains other state files: old.yaml" in refused.stderr
 
 
+def test_a_prefix_that_is_gone_is_gone_from_the_folder(source: Program, tmp_path: Path) -> None:
+    """Only a file that an export wrote is deleted, and only by an export of everything."""
+    folder, export = (
+        tmp_path / "f",
+        ("export", "--directory", str(tmp_path / "f"), "--by", "prefix"),
+    )
+    source.ok("create-topic", "zebra.one", "--config", "retention.ms=1d")
+    source.ok(*export)
+    assert (folder / "zebra.yaml").exists()
+    source.ok("delete-topic", "zebra.one", "--yes")
+    narrow = source(*export, "--only", "topics")
+    assert narrow.status == 2 and "contains other state files: " in narrow.stderr
+    assert "zebra.yaml" in narrow.stderr
+    exported = source.ok(*export)
+    assert f"{folder}/zebra.yaml was deleted" in exported.stderr
+    assert not (folder / "zebra.yaml").exists()
+    source.ok("diff", str(folder))
+    (folder / "zebra.yaml").write_text("version: 1  # mine\ntopics: {zebra.two: {partitions: 1}}\n")
+    mine = source(*export)
+    assert mine.status == 2 and (folder / "zebra.yaml").exists()
+
+
 def test_json_is_the_same_state(source: Program, tmp_path: Path) -> None:
     file = tmp_path / "state.json"
     file.write_text(source.ok("export", "--output", "json").stdout)
@@ -650,6 +672,17 @@ def test_differences_as_csv_are_one_row_each(
     ]
 
 
+def test_the_json_of_a_difference_has_only_what_is_known(
+    kafka: Program, state: Callable[[str], str], name: str
+) -> None:
+    file = state(f"scope: {{topics: ['{name}*']}}\ntopics: {{}}\n")
+    kafka.ok("create-topic", f"{name}.old", "--partitions", "2")
+    (change,) = kafka("diff", file, "--output", "json").json["changes"]
+    assert change["verb"] == "delete" and change["resource"] == f"topic {name}.old"
+    assert set(change) == {"resource", "verb", "field", "before", "after"}
+    kafka.ok("delete-topic", f"{name}.old", "--yes")
+
+
 def test_client_configs_of_a_newer_format_are_reported_and_kept(
     kafka: Program, cluster: Cluster, state: Callable[[str], str], name: str
 ) -> None:
@@ -662,6 +695,15 @@ def test_client_configs_of_a_newer_format_are_reported_and_kept(
         assert exported.status == 1 and name not in exported.stdout
         assert f"user {name} acks" in exported.stderr and "record at offset" in exported.stderr
         assert "its format version is 2, expected 1" in exported.stderr
+        described = kafka.ok("describe-client-configs")
+        assert name not in described.stdout
+        assert "2 client configs could not be decoded, such as " in described.stderr
+        by_tool = kafka.ok(
+            "config-command", "--entity-type", "users", "--entity-name", name, "--describe"
+        )
+        assert "2 client configs could not be decoded, such as " in by_tool.stderr
+        resolved = kafka.ok("describe-client-configs", name, "--client-id", "x", "--resolve")
+        assert "2 client configs could not be decoded, such as " in resolved.stderr
         file = state(f"scope: {{client_configs: [user {name}]}}\nclient_configs: {{}}\n")
         compared = kafka("diff", file)
         assert compared.status == 1 and "2 not compared" in compared.stdout

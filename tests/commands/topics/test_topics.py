@@ -164,6 +164,17 @@ def test_a_deletion_shows_what_is_lost_and_asks_with_it(
         shell.ok(f"delete-group {stem}-group --yes")
 
 
+def test_defaults_are_shown_although_topics_exist(shell: Shell, stem: str, tmp_path: Path) -> None:
+    """The controller reports its defaults only for topics that it would create."""
+    names = [f"{stem}.{number:02}" for number in range(25)]
+    shell.ok(f"create-topic {','.join(names)}")
+    file = tmp_path / "topics.csv"
+    file.write_text("name\n" + "\n".join([*names, f"{stem}.new"]) + "\n")
+    run = shell(f"create-topic --from-file {file} --dry-run --verbose")
+    assert f"+ topic {stem}.new: 1 partition, replication factor 1\n" in run.out, run
+    assert "default number" not in run.out
+
+
 def test_of_very_many_topics_only_the_most_used_are_listed(
     sandbox: Sandbox, shell: Shell, stem: str
 ) -> None:
