@@ -200,6 +200,13 @@ def test_what_is_not_shown_may_be_hidden(nobody: Program, topic: str, line: str)
     assert MAY_BE_HIDDEN.search(tried.stderr), f"it does not say that there may be more:\n{tried}"
 
 
+def test_a_rehearsal_is_no_promise_without_rights(nobody: Program, topic: str) -> None:
+    tried = run(nobody, f"rehearse create-topic {topic}.rehearsed")
+    assert tried.status == 4, str(tried)
+    assert "unknown: may require CREATE on the cluster or on the topic" in tried.stdout
+    assert "not copied: acls" in tried.stderr
+
+
 def test_a_broker_is_not_unregistered_by_nobody(secure_sandbox: Sandbox, topic: str) -> None:
     where = parse_addresses(secure_sandbox.bootstraps["SASL_PLAINTEXT"])
     sasl = Sasl("SCRAM-SHA-256", "nobody", Secret(PASSWORD))

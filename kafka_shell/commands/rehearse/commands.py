@@ -89,12 +89,12 @@ def _on_twin(
         root = context.paths.cache / "twins"
         sandbox = stack.enter_context(running_twin(root, original, context.report))
         stack.enter_context(following(sandbox, broker_epochs(original)))
-        release = original.release
-        if not sandbox.kafka_version.startswith(f"{release}."):
-            context.note(f"the twin of this Kafka {release} runs Kafka {sandbox.kafka_version}")
         twin = on_twin(context, sandbox, refusals)
         stack.callback(twin.close)
-        before = state_of(twin.cluster)
+        before, release = reading.state, original.release
+        if not sandbox.kafka_version.startswith(f"{release}."):
+            context.note(f"the twin of this Kafka {release} runs Kafka {sandbox.kafka_version}")
+            before = state_of(twin.cluster)  # it may not know all configs
         done = run_lines(
             lines,
             twin,

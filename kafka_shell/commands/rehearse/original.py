@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from kafka_shell.admin.configs.known import of_some_broker
 from kafka_shell.admin.configs.model import ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.topics.model import spell_assignment
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
@@ -23,9 +24,10 @@ from kafka_shell.language.selectors import select
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.twin.model import Original
+from kafka_shell.structs import replace
 from kafka_shell.units import counted
 
-from ..state.model import CONFIG_KINDS, KINDS, SHAPE, Fields, State
+from ..state.model import ASSIGNMENT, CONFIG_KINDS, KINDS, SHAPE, Fields, State
 from ..state.read import Wanted, read_state
 
 MOST_TOPICS = 100_000
@@ -37,9 +39,11 @@ _KINDS = tuple(kind for kind in KINDS if kind != "client_configs")
 
 class Reading(Struct, frozen=True):
     """An original, and what the twin lacks of it: topics that were `left_out`, what could not be
-    read (`unread`, by kind or resource), and what cannot be copied (`notes`)."""
+    read (`unread`, by kind or resource), and what cannot be copied (`notes`). `state` is that of
+    the twin when it starts."""
 
     original: Original
+    state: State
     left_out: frozenset[str]
     unread: Mapping[str, Failure]
     notes: Sequence[str]
@@ -66,14 +70,31 @@ def read_original(cluster: Cluster, words: Sequence[str], report: Report) -> Rea
         metadata=metadata,
         topics=topics,
         moving=_moving(cluster, unread),
-        configs=dict(_configs(state)),
+        configs=dict(_configs(state, frozenset(topics))),
         acls=tuple(state.part("acls")),
         quotas={e: {k: float(v) for k, v in own.items()} for e, own in _part(state, "quotas")},
         users={u: {m: int(n) for m, n in own.items()} for u, own in _part(state, "users")},
         features=supported.features,
         settings=_settings(cluster, state, unread),
     )
-    return Reading(original, frozenset(metadata.names) - set(topics), unread, tuple(state.notes))
+    left_out = frozenset(metadata.names) - set(topics)
+    return Reading(original, _of_twin(state, original), left_out, unread, tuple(state.notes))
+
+
+def _of_twin(state: State, original: Original) -> State:
+    """The state of a twin: with replicas, and without the configs of single brokers."""
+    topics = {
+        name: {**state.part("topics").get(name, {}), ASSIGNMENT: spell_assignment(
+            partition.replicas for partition in original.metadata.topic(name).partitions
+        )}
+        for name in original.topics
+    }  # fmt: skip
+    defaults = {
+        resource: fields
+        for resource, fields in state.part("broker_configs").items()
+        if not resource.name
+    }
+    return replace(state, parts={**state.parts, "topics": topics, "broker_configs": defaults})
 
 
 def _selected(metadata: MetadataScan, words: Sequence[str]) -> list[str]:
@@ -122,10 +143,13 @@ def _part(state: State, kind: str) -> Iterable[tuple[Any, Fields]]:
     return state.part(kind).items()
 
 
-def _configs(state: State) -> Iterable[tuple[ConfigResource, Mapping[str, str]]]:
+def _configs(
+    state: State, topics: Collection[str]
+) -> Iterable[tuple[ConfigResource, Mapping[str, str]]]:
+    """The configs by resource; of these topics, as one may have been created meanwhile."""
     for name, fields in state.part("topics").items():
         own = {key: str(value) for key, value in fields.items() if key not in SHAPE}
-        if own:
+        if own and name in topics:
             yield ConfigResource(ResourceType.TOPIC, name), own
     for kind in CONFIG_KINDS:
         for resource, fields in state.part(kind).items():

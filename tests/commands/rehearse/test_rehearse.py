@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -12,13 +13,22 @@ from typing import Any
 
 import pytest
 
+from kafka_shell.admin.quotas import change as quota_changes
+from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.transport import Link
-from kafka_shell.commands.rehearse.judge import not_run
+from kafka_shell.commands.rehearse.judge import doubts_about, not_run
+from kafka_shell.commands.rehearse.original import Reading
+from kafka_shell.commands.state.model import State
+from kafka_shell.plan.results import Failure
+from kafka_shell.quoting import with_option
 from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import CLIENT_ID
-from tests.admin.helpers import connect, make_topic, wait_for
+from kafka_shell.sandbox.twin.model import Original
+from kafka_shell.structs import replace
+from tests.admin.helpers import connect, done, make_topic, wait_for
+from tests.faults.hostile import NAMES
 from tests.freezing import freeze, thaw
 from tests.program import Process, Program
 from tests.test_guard_matrix import QUESTIONS
@@ -222,6 +232,58 @@ def test_two_at_once(sandbox: Sandbox, tmp_path: Path) -> None:
         assert process.returncode == 0
         assert json.loads(out)["lines"][0]["status"] == "ok"
     assert twins(kafka) == []
+
+
+def test_names_that_mislead(sandbox: Sandbox, kafka: Program) -> None:
+    """They are copied as they are, and no control character of theirs is printed."""
+    names = [name for name in NAMES if name.isprintable() or "\x1b" in name or "\n" in name]
+    entities = [QuotaEntity(user=name) for name in names]
+    limits = [QuotaAlteration(entity, "request_percentage", 7.0) for entity in entities]
+    with connect(sandbox) as cluster:
+        done(quota_changes.plan_alter(cluster, limits), cluster)
+        try:
+            script = kafka.home / "hostile.kafka"
+            lines = [
+                f"alter-quotas {with_option('--user', name)} --delete-config request_percentage"
+                for name in names
+                if name.isprintable()
+            ]
+            script.write_text("\n".join(lines) + "\n")
+            page = kafka("rehearse", str(script))
+            assert page.status == 0, page
+            assert f"{len(lines):,} lines: {len(lines):,} ok." in page.stdout
+            assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", page.stdout + page.stderr)
+            assert f"{len(lines)} users differ" in page.stdout
+        finally:
+            gone = [replace(limit, value=None) for limit in limits]
+            done(quota_changes.plan_alter(cluster, gone), cluster)
+
+
+def test_too_many_topics(kafka: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kafka_shell.commands.rehearse.original.MOST_TOPICS", 0)
+    run = kafka("rehearse", "list-topics")
+    assert run.status == 1
+    assert "are too many for a twin on this machine" in run.stderr
+    assert "hint: Use --topics to copy fewer" in run.stderr
+    assert twins(kafka) == []
+
+
+def test_what_the_brokers_name_makes_lines_unknown() -> None:
+    def doubts(unread: dict[str, Failure], **settings: str) -> dict[int, str]:
+        named = {key.replace("_", "."): value for key, value in settings.items()}
+        original = Original("4.3", (), (), None, (), settings=named)  # type: ignore[arg-type]
+        reading = Reading(original, State(), frozenset(), unread, ())
+        return {key: each.why for each in doubts_about(reading) for key in each.keys}
+
+    assert doubts({}) == {}
+    assert doubts({}, create_topic_policy_class_name="") == {}
+    found = doubts({}, create_topic_policy_class_name="our.Policy")
+    assert found[19] == "create.topic.policy.class.name=our.Policy may refuse it"
+    assert 44 not in found
+    assert 44 in doubts({}, alter_config_policy_class_name="our.Policy")
+    assert doubts({}, authorizer_class_name="our.Own")[30] == "the authorizer is our.Own"
+    why = Failure("CLUSTER_AUTHORIZATION_FAILED", "no", hint="Requires DESCRIBE on the cluster.")
+    assert doubts({"acls": why})[31] == "acls could not be read: no"
 
 
 @pytest.mark.quick
