@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from kafka_shell.commands import render_module
 from kafka_shell.output.plans import plan_lines
-from kafka_shell.output.renderers import Page
+from kafka_shell.output.renderers import Page, Renderers
 from kafka_shell.output.tables import Column
 from kafka_shell.output.text import Role, Text, hang, text
 from kafka_shell.units import counted
@@ -39,7 +40,8 @@ def _line(number: int, line: RehearsedLine, width: int | None) -> Iterator[Text]
     yield from hang(label + text(f"{number}: {shown}"), width, 8)
     room = None if width is None else width - len(_MARGIN)
     if line.plan is not None:
-        for each in plan_lines(line.plan.plan, room=room, refused=False):
+        renderers = Renderers(render_module)
+        for each in plan_lines(line.plan.plan, (), renderers, room=room, refused=False):
             yield text(_MARGIN) + each
     if line.error:
         role: Role = "error" if line.status == FAILED else "hint"

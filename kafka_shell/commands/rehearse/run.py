@@ -16,7 +16,7 @@ from kafka_shell.settings import Settings
 from kafka_shell.structs import replace
 
 from ..state.compare import differences
-from ..state.model import ASSIGNMENT, KINDS, State, StateDiff
+from ..state.model import ASSIGNMENT, KINDS, Differing, State, StateDiff
 from ..state.read import Wanted, read_state
 from .judge import Seen, doubts_about, judge, not_run
 from .limits import Refusals
@@ -220,5 +220,5 @@ def difference(before: State, after: State) -> StateDiff:
             fields[ASSIGNMENT] = ",".join(placed[:count])
         else:
             fields.pop(ASSIGNMENT, None)
-    changes = tuple(each.change for each in differences(before, after))
+    changes = tuple(map(Differing.of, differences(before, after)))
     return StateDiff("before", "after", changes, {**before.unread, **after.unread})

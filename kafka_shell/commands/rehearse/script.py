@@ -26,14 +26,22 @@ def lines_of(text: str, context: Context) -> tuple[str, ...]:
     Empty lines and comments are left out.
     """
     line = tokenize(text)
+    if len(line.words) == 1 and " " in line.words[0].text and line.shell is None:
+        text = line.words[0].text  # the whole line in quotes
+        line = tokenize(text)
     first = line.words[0].text if line.words else ""
     if first == "-" and len(line.words) == 1:
         return _read_stdin(context)
     if line.shell is not None or first.startswith("--") or REGISTRY.has_first(first):
         return (text,)
     path = to_path(first)
-    if len(line.words) == 1 and path.exists():
-        return lines_of_file(path)
+    if path.exists():
+        if len(line.words) == 1:
+            return lines_of_file(path)
+        raise UsageError(
+            f"unexpected word '{line.words[1].text}' after the file",
+            hint=f"Options of rehearse come first: rehearse {line.words[1].text} {first}",
+        )
     raise UsageError(
         f"'{first}' is neither a command nor a file",
         hint="Use rehearse FILE, rehearse LINE, or rehearse - for standard input.",
