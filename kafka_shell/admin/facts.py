@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_failure, in_one_line
+from kafka_shell.admin.wire.failures import AUTHORIZATION, as_failure, in_one_line
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure
@@ -39,7 +39,9 @@ class Budget:
 
 
 def not_checked(what: str, failure: Failure) -> NotChecked:
-    """Why something was not checked, with the missing right, in one line."""
+    """Why something was not checked, in one line: the missing right, if that is the reason."""
+    if failure.code in AUTHORIZATION and failure.hint:
+        return NotChecked(what, failure.hint[0].lower() + failure.hint[1:].rstrip("."))
     return NotChecked(what, in_one_line(failure))
 
 

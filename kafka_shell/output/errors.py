@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_shell.characters import escape
 from kafka_shell.errors import ShellError
 from kafka_shell.masking import masked
 from kafka_shell.plan.results import Failure, mentions
 from kafka_shell.resource_kinds import see_line
+from kafka_shell.structs import replace
+from kafka_shell.units import counted
 
 from .pane import Pane
 from .text import ELLIPSIS, Role, Text, cut, hang, text, width, wrap
 
 MARGIN = "  "
+_KINDS = ("topic", "group", "broker", "user")
 _ALIKE = 3  # more failures of resources than this, with the same error and hint, are combined
 DEFAULT_WIDTH = 100  # cells of the source line if the width is unknown
 
@@ -74,12 +77,23 @@ def grouped_failure_lines(
         alike.setdefault((side, failure.name, hint), []).append((about, resource))
     for items in alike.values():
         several = len(items) > _ALIKE
-        for about, _ in items[: 1 if several else None]:
-            yield from failure_lines(failures[about], about, room)
+        for about, resource in items[: 1 if several else None]:
+            why = failures[about]
+            short = replace(why, message=why.message.removeprefix(f"{resource}: "))
+            yield from failure_lines(short if about != resource else why, about, room)
         if several:
-            rest = [resource for _, resource in items[1:]]
-            same = f"the same for {len(rest):,} more: {', '.join(rest)}"
+            same = _same_for([resource for _, resource in items[1:]])
             yield from _labeled(text("error: ", "error"), same, room)
+
+
+def _same_for(resources: Sequence[str]) -> str:
+    """`the same for 3 more topics: a, b, c`; without a common type with the type of each."""
+    kinds = {resource.partition(" ")[0] for resource in resources}
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    if kind not in _KINDS:
+        return f"the same for {len(resources):,} more: {', '.join(resources)}"
+    names = ", ".join(resource.partition(" ")[2] for resource in resources)
+    return f"the same for {counted(len(resources), f'more {kind}')}: {names}"
 
 
 def _hint(hint: str, see: str, room: int | None) -> Iterator[Text]:

@@ -400,12 +400,14 @@ def test_many_resources_without_rights_are_one_error(source: Program, tmp_path: 
     exported = alice("export", "--only", "topics")
     assert exported.status == 1
     assert exported.stderr.count("error: TOPIC_AUTHORIZATION_FAILED") == 1, exported.stderr
-    assert "topic web.sessions" in exported.stderr
+    assert "web.sessions" in exported.stderr
     file = tmp_path / "topics.yaml"
     file.write_text(source.ok("export", "--only", "topics").stdout)
     compared = alice("diff", str(file))
     assert compared.stdout.count("TOPIC_AUTHORIZATION_FAILED") == 1, compared.stdout
-    assert "topic web.sessions" in compared.stdout
+    assert "web.sessions" in compared.stdout and " more topics: " in compared.stdout
+    first = compared.stdout.splitlines()[0]
+    assert first.count("topic __c") == 1, "the resource is named once"
     applied = alice("apply", str(file))
     first = next(line for line in applied.stderr.splitlines() if line.startswith("error:"))
     assert first.startswith("error: topic __c") and "others; see: diff)" in first

@@ -9,7 +9,9 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
+from tests.admin.group_data import commit, forget
 from tests.filling import fill
 from tests.in_process import Shell
 from tests.program import Program
@@ -173,6 +175,20 @@ def test_defaults_are_shown_although_topics_exist(shell: Shell, stem: str, tmp_p
     run = shell(f"create-topic --from-file {file} --dry-run --verbose")
     assert f"+ topic {stem}.new: 1 partition, replication factor 1\n" in run.out, run
     assert "default number" not in run.out
+
+
+def test_hostile_group_names_do_not_reach_the_terminal(
+    cluster: Cluster, shell: Shell, stem: str
+) -> None:
+    group = f"\x1b[31m{stem}\r\n- topic x"
+    commit(cluster, group, f"{stem}.a", 0)
+    try:
+        for topics in (f"{stem}.a", f"{stem}.*"):
+            shown = shell(f"delete-topic {topics} --dry-run").out
+            assert stem in shown and "\x1b" not in shown and "\r" not in shown, repr(shown)
+            assert "\n- topic x" not in shown
+    finally:
+        forget(cluster, group)
 
 
 def test_of_very_many_topics_only_the_most_used_are_listed(
