@@ -34,7 +34,6 @@ class StartBatches(Struct, BaseStep, frozen=True):
     step: MoveReplicas
     run: InBatches
     throttle: int | None = None
-    check: bool = False  # whether the brokers of the first batch run: it was planned earlier
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -67,8 +66,6 @@ class StartBatches(Struct, BaseStep, frozen=True):
         """Write the state, and start the first batch. The others are started by `run`."""
         state = self.run.state
         before = state.read()
-        if self.check and (problem := self.run.problem(cluster, self.run.batches[0])):
-            raise ShellError(f"not started: {problem}", code="paused")
         with state.running():
             state.write(Started(cluster.cluster_id, before.batches if before else 0, self.throttle))
             try:
@@ -105,8 +102,9 @@ def in_batches(
     batches = tuple(Batch(number, target) for number, target in enumerate(targets, 1))
     step = replace(step, moves=tuple(move for group in groups for move in group))
     before = {move.partition: move.before for move in step.moves}
-    run = replace(run, batches=batches, total=len(batches), before=before)
-    return _batched(cluster, plan, step, run, throttle)
+    below = partitions_below(cluster, scan(cluster))
+    run = replace(run, batches=batches, total=len(batches), before=before, below=below)
+    return _batched(plan, step, run, throttle)
 
 
 def resumed(
@@ -118,7 +116,8 @@ def resumed(
 ) -> Plan:
     """The plan that moves what is left of the reassignment with this ID.
 
-    Partitions that somebody else has moved are refused.
+    Partitions that somebody else has moved are refused. Raises ShellError (code `paused`) if a
+    broker that receives replicas of the first batch is down.
     """
     now = current_assignment(cluster)
     refused: dict[Resource, Failure] = {}
@@ -133,15 +132,17 @@ def resumed(
                 rest[each] = to
         if rest:
             left.append(Batch(number, rest))
-    run = replace(run, batches=tuple(left), total=len(batches))
+    below = partitions_below(cluster, now.found)  # known to who resumes it
+    run = replace(run, batches=tuple(left), total=len(batches), below=below)
+    if left and any(each not in now.moving for each in left[0].target):
+        run.check_ready(cluster, left[0])
     plan = plan_move(
         cluster, run.target, throttle=throttle, dirs=run.dirs, record=run.record, now=now,
         additional=True, later=True,
     )  # fmt: skip
     plan = replace(plan, refused=Results({}, {**refused, **plan.refused.failures}))
     if left:
-        check = any(each not in now.moving for each in left[0].target)
-        return _batched(cluster, plan, _start(plan), run, throttle, check=check)
+        return _batched(plan, _start(plan), run, throttle)
     end = EndBatches(run.state, name, "nothing is left to move")
     return replace(plan, steps=(*plan.steps, end), follow=None)
 
@@ -166,16 +167,7 @@ def _others(plan: Plan, start: MoveReplicas) -> Assignment:
     return assignment_of([move for move in followed if move.partition not in sent])
 
 
-def _batched(
-    cluster: Cluster,
-    plan: Plan,
-    step: MoveReplicas,
-    run: InBatches,
-    throttle: int | None,
-    *,
-    check: bool = False,
-) -> Plan:
-    run = replace(run, below=partitions_below(cluster, scan(cluster)))
+def _batched(plan: Plan, step: MoveReplicas, run: InBatches, throttle: int | None) -> Plan:
     earlier = tuple(
         each for each in plan.steps if each != _start(plan) and not isinstance(each, SetThrottle)
     )
@@ -185,7 +177,7 @@ def _batched(
     )
     return replace(
         plan,
-        steps=(*earlier, StartBatches(step, run, throttle, check)),
+        steps=(*earlier, StartBatches(step, run, throttle)),
         follow=run,
         partial=True,
         afterwards=(),

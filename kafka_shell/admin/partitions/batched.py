@@ -153,6 +153,11 @@ class InBatches(Struct, frozen=True):
             topics = {each.topic for each in self.target}
             return remove_own(cluster, self.record, topics).failures
 
+    def check_ready(self, cluster: Cluster, batch: Batch) -> None:
+        """Raise ShellError (code `paused`) if the batch cannot be started now."""
+        if problem := self.problem(cluster, batch):
+            raise ShellError(f"{self._name(batch)} is not started: {problem}", code="paused")
+
     # -- between batches ---------------------------------------------------------------------------
 
     def _until_healthy(self, cluster: Cluster, batch: Batch, report: Report) -> None:

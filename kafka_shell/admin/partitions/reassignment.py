@@ -25,7 +25,16 @@ from . import sizes as move_sizes
 from .follow import Follow
 from .log_dir_targets import Dirs, Placing, plan_revert
 from .log_dir_targets import plan as plan_dirs
-from .model import Assignment, Move, MoveState, MoveStatus, Reassignment, Throttle, TopicPartition
+from .model import (
+    Assignment,
+    Move,
+    MoveState,
+    MoveStatus,
+    PartitionMove,
+    Reassignment,
+    Throttle,
+    TopicPartition,
+)
 from .progress import assignment_of, progress, spell, under_way
 from .sizes import Sizes
 from .steps import MoveReplicas, current
@@ -278,10 +287,12 @@ def state(
     dirs: Dirs | None = None,
     record: Record | None = None,
     topics: Collection[str] | None = None,
+    later: Collection[TopicPartition] = (),
 ) -> MoveState:
     """The status of these moves (None: of all reassignments in progress), and leftover throttles of
-    `topics` (None: of the topics of these moves, or of all)."""
-    rows = progress(cluster, wanted, dirs)
+    `topics` (None: of the topics of these moves, or of all). Those of `later` batches are in
+    progress, too."""
+    rows = tuple(_with_batch(row, later) for row in progress(cluster, wanted, dirs))
     if wanted is not None and topics is None:
         topics = {each.topic for each in wanted}
     moving = under_way(cluster).values
@@ -290,6 +301,14 @@ def state(
     throttles = [Throttle(str(row.resource), row.key, row.value) for row in leftover]
     throttles += [Throttle(str(row.resource), row.key, row.value, down=True) for row in down]
     return MoveState(rows, tuple(throttles), tuple(not_read.items()))
+
+
+def _with_batch(row: PartitionMove, later: Collection[TopicPartition]) -> PartitionMove:
+    waits = TopicPartition(row.topic, row.partition) in later
+    if not waits or row.status is not MoveStatus.FAILED or not row.replicas:
+        return row
+    status = MoveStatus.IN_PROGRESS
+    return replace(row, status=status, code=int(status), note="in a later batch")
 
 
 def misplaced(cluster: Cluster, state: MoveState, dirs: Dirs) -> list[Any]:

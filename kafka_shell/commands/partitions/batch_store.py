@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import fcntl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import msgspec
 
 from kafka_shell.admin.partitions.batch_state import BatchState, Started
-from kafka_shell.admin.partitions.reassignment_files import MovePaths
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.reassignment_files import MoveFile, MovePaths
 from kafka_shell.errors import ShellError
 from kafka_shell.private import open_private, write_private
+from kafka_shell.units import to_path
 
 
 class BatchFile(BatchState):
@@ -67,3 +70,24 @@ class BatchFile(BatchState):
                 return False
         except ShellError:
             return True
+
+
+def not_started(path: str, file: MoveFile) -> frozenset[TopicPartition]:
+    """The partitions of a reassignment in batches that are in a later batch."""
+    paths = MovePaths.of_file(to_path(path))
+    started = BatchFile(paths).read() if paths is not None else None
+    later = file.batches[started.batches :] if started is not None else ()
+    return frozenset(each for batch in later for each in batch)
+
+
+def unfinished_ids(folder: Path, cluster: str) -> list[str]:
+    """The IDs of the reassignments in batches of a cluster that have not ended, and that no session
+    moves now."""
+    found = []
+    for paths in MovePaths.unfinished(folder):
+        state = BatchFile(paths)
+        with suppress(ShellError):  # a damaged file is reported by --resume
+            started = state.read()
+            if started is not None and started.cluster == cluster and not state.in_use:
+                found.append(paths.id)
+    return found

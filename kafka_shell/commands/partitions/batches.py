@@ -159,5 +159,14 @@ def unfinished(invocation: Invocation, context: Context) -> MovePaths:
     return known[invocation["resume"]]
 
 
+def note_unfinished(context: Context) -> None:
+    """Print how to continue the reassignments in batches that no session moves."""
+    from .batch_store import unfinished_ids
+
+    for id in unfinished_ids(_folder(context), context.cluster.cluster_id):
+        line = f"reassign-partitions --resume {id}"
+        context.note(f"a reassignment in batches has not ended; to continue: {line}")
+
+
 def _folder(context: Context) -> Path:
     return context.paths.state / "reassignments"

@@ -16,6 +16,7 @@ from kafka_shell.plan.model import Effect, Plan, Report, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 
+from .batches import note_unfinished
 from .reassignments import FILE, chosen_topics, given_file
 from .stall_lines import stall_advice
 
@@ -49,6 +50,8 @@ def verify_reassign_partitions(
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
+    from .batch_store import not_started
+
     file = given_file(invocation)
     cluster = context.cluster
     wanted, dirs = (file.target, file.dirs) if file else (None, {})
@@ -57,8 +60,10 @@ def verify_reassign_partitions(
         wanted = _under_way(cluster, topics)
     if invocation["finish"]:
         return _finish(invocation, context, file, wanted, topics)
+    note_unfinished(context)
     record = throttle_record(context).read()
-    state = reassignment.state(cluster, wanted, dirs, record, topics)
+    later = not_started(invocation["reassignment-json-file"], file) if file else ()
+    state = reassignment.state(cluster, wanted, dirs, record, topics, later)
     if not state.partitions and not state.throttles and not state.not_read:
         return Nothing("no partition is being reassigned, and there are no leftover throttles")
     return state
@@ -188,7 +193,8 @@ COMMANDS: tuple[Command, ...] = (
             " throttled replicas has no effect, and * is never treated as a leftover.\n"
             "--finish also finishes reassignments of a session that has ended; without a file, all"
             " running ones. Rates that kafka.sh replaced are restored; throttles set by other tools"
-            " are removed."
+            " are removed. The throttle of a broker that is down is shown as it was recorded;"
+            " --finish waits for the broker and removes it."
         ),
         search=("throttle", "progress", "reassignment"),
         apis=(2, 3, 32, 34, 35, 44, 46),

@@ -80,7 +80,11 @@ def test_a_move_in_batches_ends_after_the_first_and_is_resumed(
     id = id_in(started.stderr)
     wait_for("the first batch ends", lambda: replicas(cluster, topic)[:2] == [(2, 3)] * 2)
     assert replicas(cluster, topic)[2:] == [(1, 2)] * 3, "the next batch was started"
-    assert len(unfinished(kafka)) == 1
+    (state,) = unfinished(kafka)
+    moves = kafka.home / "state" / "reassignments" / state.replace("-batches", "-move")
+    verified = kafka("verify-reassign-partitions", "--reassignment-json-file", str(moves))
+    assert verified.status == 1 and verified.stdout.count("in a later batch") == 3, str(verified)
+    assert f"to continue: reassign-partitions --resume {id}" in verified.stderr, str(verified)
     other = kafka("reassign-partitions", "--resume", "00000000")
     assert other.status == 1 and f"Unfinished reassignments: {id}" in other.stderr
     resumed = kafka.ok("reassign-partitions", "--resume", id)
