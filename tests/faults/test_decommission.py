@@ -123,9 +123,12 @@ def test_destination_and_controller_are_killed_and_a_broker_that_hangs_is_not_st
         freeze(hanging)
         try:
             os.kill(broker, signal.SIGKILL)
-            assert run.ended(90) == 0, run
+            status = run.ended(120)
         finally:
             thaw(hanging)
+    if status:  # with a controller that hangs, a request may have failed
+        assert "To continue: decommission 5 --throttle 1 --yes" in run.err, run.err[-1500:]
+        kafka.ok("decommission", "5", "--throttle", "1", "--yes")
     removed(five, five_brokers, written, large)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from kafka_shell.plan.outcome import Outcome
 
 _REMOVED = ("voter", "configs", "unregister")  # unregistered, its configs could not be deleted
+_NOT_REGISTERED = "BROKER_ID_NOT_REGISTERED"
+_ATTEMPTS, _ATTEMPT_S = 4, 8.0  # to ask the active controller
+_PATIENCE_S, _PAUSE_S = 60.0, 1.0  # to read the state again, after a controller has failed
 _ROUNDS = 5  # of draining: without a cordon, new topics may get replicas on the broker meanwhile
 
 
@@ -81,7 +85,7 @@ class _Work:
         self._broker = broker
         self.cordoned = cordoned
         self._keys: tuple[str, ...] | None = None  # its dynamic configs after the drain, if it ran
-        self._cleaned = False  # these are deleted
+        self._done: list[str] = []  # what was removed in this run
 
     def stages(self) -> Stages:
         """Cordon, drain, wait for the broker to stop, and remove what is left of it."""
@@ -110,20 +114,25 @@ class _Work:
         yield from self._remove(found)
 
     def _read(self) -> tuple[Decommission, BrokerState, Drain]:
-        """How far it is. Raises ShellError if it cannot go on."""
+        """How far it is. What cannot be read is read again for a while: brokers and controllers
+        fail. Raises ShellError if the runbook cannot go on."""
         from kafka_shell.admin.cluster.decommission import read
+        from kafka_shell.admin.cluster.restart.model import Verdict
 
-        found, state, drain = read.read(self._context.cluster, self._broker)
-        if not found.possible:
-            reasons = [each for each in found.reasons if each.verdict is found.verdict]
-            more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-            verdict = found.verdict.name.lower()
-            raise ShellError(
-                f"stopped: decommissioning broker {self._broker} is now {verdict}:"
-                f" {reasons[0].summary}{more}",
-                code="not-safe",
-            )
-        return found, state, drain
+        cluster, until = self._context.cluster, time.monotonic() + _PATIENCE_S
+        until = min(until, cluster.deadline or until)
+        while True:
+            try:
+                found, state, drain = read.read(cluster, self._broker)
+            except ShellError as error:
+                if error.code != "deadline" or time.monotonic() > until:
+                    raise
+            else:
+                if found.possible:
+                    return found, state, drain
+                if found.verdict is not Verdict.UNKNOWN or time.monotonic() > until:
+                    raise _stopped(found)
+            time.sleep(_PAUSE_S)
 
     def _drain(self) -> Generator[Stage, Outcome | None, bool]:
         """Move replicas until none is left. Returns whether that worked."""
@@ -175,14 +184,14 @@ class _Work:
     def _remove(self, found: Decommission) -> Stages:
         for name in self._left(found):
             plan = self._removal(name)
-            if name == "configs":
-                self._check_controller(plan)
+            if name == "configs" and not self._may_delete(plan):
+                continue
             if plan.steps or not plan.refused.ok:
                 outcome = yield Stage(name, plan)
-                if not _is_done(outcome):
+                if not _is_done(outcome) and not _is_unregistered(outcome):
                     return
-            if name == "configs":
-                self._cleaned, self.cordoned = True, False
+            self._done.append(name)
+            self.cordoned = self.cordoned and name != "configs"
 
     def _left(self, found: Decommission) -> list[str]:
         """What is to be removed after the stop, in order."""
@@ -202,21 +211,33 @@ class _Work:
             return unregister.plan_unregister(cluster, [broker])
         return plans.plan_delete_configs(cluster, broker, self._keys)
 
-    def _check_controller(self, plan: Plan) -> None:
-        """Raise ShellError if the active controller cannot be asked to delete the configs, or
-        refuses. Clients often cannot connect to controllers."""
+    def _may_delete(self, plan: Plan) -> bool:
+        """Whether the active controller would delete the configs; False if the broker is not
+        registered any more. Raises ShellError if it cannot be asked, as clients often cannot
+        connect to controllers, or refuses."""
+        for attempt in range(_ATTEMPTS):
+            try:
+                with self._context.cluster.within(_ATTEMPT_S):
+                    self._validate(plan)
+                return True
+            except ShellError as error:
+                if error.code == _NOT_REGISTERED:
+                    return False
+                if error.code == "deadline" and attempt < _ATTEMPTS - 1:
+                    continue  # it hangs: there is another one soon
+                error.message = f"the dynamic configs were not deleted: {error.message}"
+                keep = "To unregister the broker without that, add --keep-configs."
+                error.hint = "\n".join(filter(None, (error.hint, keep)))
+                raise
+        return False
+
+    def _validate(self, plan: Plan) -> None:
         from kafka_shell.admin.wire.failures import as_error
 
-        try:
-            for step in plan.steps:
-                sent = step.send(self._context.cluster, validate_only=True)
-                for failure in sent.failures.values():
-                    raise as_error(failure)
-        except ShellError as error:
-            error.message = f"the dynamic configs were not deleted: {error.message}"
-            keep = "To unregister the broker without that, add --keep-configs."
-            error.hint = "\n".join(filter(None, (error.hint, keep)))
-            raise
+        for step in plan.steps:
+            sent = step.send(self._context.cluster, validate_only=True)
+            for failure in sent.failures.values():
+                raise as_error(failure)
 
     def previews(self, found: Decommission, state: BrokerState, drain: Drain) -> Iterator[Plan]:
         """The plans that can be made now."""
@@ -230,17 +251,33 @@ class _Work:
             yield from map(self._removal, self._left(found))
 
     def result(self) -> Decommission:
-        """How far it is now. Nobody returns the configs of a broker that is gone: they are deleted
-        if this run did it."""
+        """How far it is now. What the cluster cannot tell of a broker that is gone is done if this
+        run did it."""
         from kafka_shell.admin.cluster.decommission import read
-        from kafka_shell.admin.cluster.decommission.model import DONE, SKIPPED, DecommissionStep
+        from kafka_shell.admin.cluster.decommission.model import DONE, NOT_CHECKED, SKIPPED
 
         found = read.describe(self._context.cluster, self._broker)
-        if not self._cleaned and not self._invocation["keep-configs"]:
-            return found
-        configs = DecommissionStep("configs", DONE if self._cleaned else SKIPPED)
-        steps = (configs if step.name == "configs" else step for step in found.steps)
-        return replace(found, steps=tuple(steps))
+        known = dict.fromkeys(self._done, DONE)
+        if self._invocation["keep-configs"]:
+            known["configs"] = SKIPPED
+        elif "unregister" in self._done:
+            known.setdefault("configs", SKIPPED)
+        return replace(found, steps=tuple(
+            replace(step, state=known[step.name], detail="")
+            if step.name in known and step.state in (NOT_CHECKED, SKIPPED) else step
+            for step in found.steps
+        ))  # fmt: skip
+
+
+def _stopped(found: Decommission) -> ShellError:
+    """The error for a broker that cannot be decommissioned any more."""
+    reasons = [each for each in found.reasons if each.verdict is found.verdict]
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    return ShellError(
+        f"stopped: decommissioning broker {found.broker} is now {found.verdict.name.lower()}:"
+        f" {reasons[0].summary}{more}",
+        code="not-safe",
+    )
 
 
 def _is_done(outcome: Outcome | None, besides: int | None = None) -> bool:
@@ -253,6 +290,12 @@ def _is_done(outcome: Outcome | None, besides: int | None = None) -> bool:
         item.status == "done" or (besides is not None and item.change.resource in about)
         for item in outcome.changes
     )
+
+
+def _is_unregistered(outcome: Outcome | None) -> bool:
+    """Whether the controller does not know the broker any more."""
+    failures = [] if outcome is None else [item.failure for item in outcome.changes]
+    return any(failure is not None and failure.name == _NOT_REGISTERED for failure in failures)
 
 
 def _may_be_applied(outcome: Outcome | None) -> bool:

@@ -181,7 +181,9 @@ def _unregister(state: BrokerState) -> DecommissionStep:
     if not state.kraft:
         return DecommissionStep("unregister", SKIPPED, "not required with ZooKeeper")
     if state.registered is None:
-        return DecommissionStep("unregister", NOT_CHECKED, "registrations were not read")
+        return DecommissionStep(
+            "unregister", NOT_CHECKED, "only Kafka 4.0 and later list registrations"
+        )
     return DecommissionStep("unregister", TO_DO if state.registered else DONE)
 
 

@@ -217,10 +217,10 @@ def wait_stopped(
 def _running(cluster: Cluster, broker: int, address: Address | None) -> str:
     """Why the broker does not count as stopped; empty if it does."""
     with probes.fresh(cluster) as own, own.within(_READ_S):
-        if own.is_kraft() and quorum.describe(own).leader in (broker, -1):
-            return f"broker {broker} is the active controller, or there is none"
         if any(each.id == broker for each in scan(own).brokers):
             return f"broker {broker} is running"
+        if own.is_kraft() and quorum.describe(own).leader in (broker, -1):
+            return "there is no active controller yet"
         if address is None:
             return ""
         probed = probes.probe_brokers(own.config, {broker: address}, _PROBE_S)
