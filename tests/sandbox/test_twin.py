@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.admin.cluster import features
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
@@ -105,6 +106,21 @@ def test_it_has_everything_of_its_original(made: Sandbox, tmp_path: Path) -> Non
         assert len(processes) == 1
     assert not find_all(twin.folder)
     assert list(root.iterdir()) == []
+
+
+def test_a_twin_of_an_older_kafka(old_sandbox: Sandbox, tmp_path: Path) -> None:
+    shell = Shell(tmp_path / "home", old_sandbox.bootstrap)
+    shell.ok("create-topic twin.old --partitions 3 --config retention.ms=7d")
+    reading = read(old_sandbox)
+    with running_twin(tmp_path / "twins", reading.original, no_report) as twin:
+        assert twin.kafka_version == "3.9.2"
+        with connect_to_twin(twin) as cluster, connect(old_sandbox) as original:
+            assert scan(cluster).topic("twin.old") == scan(original).topic("twin.old")
+            assert not difference(reading.state, state_of(cluster)).changes
+            wanted = {each.name: each.level for each in features.describe(original).features}
+            found = {each.name: each.level for each in features.describe(cluster).features}
+            assert found == wanted | {"kraft.version": 0}
+    shell.ok("delete-topic twin.old --yes")
 
 
 def test_what_is_wrong_with_its_original_is_wrong_there(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -21,9 +21,9 @@ from kafka_shell.plan.results import Failure, Results
 
 from . import limits
 from .model import FAILED, OK, UNKNOWN
-from .original import Reading
+from .original import STATIC_CONFIGS, Reading
 
-_WRITES_FILES = ("directory", "export", "token-file", "report")  # options
+_WRITES_FILES = ("directory", "export", "properties-file", "report")  # options
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _SHOWN = 3  # errors of one line
 _POLICIES = {
@@ -96,6 +96,9 @@ def doubts_about(reading: Reading) -> list[Doubt]:
     authorizer = settings.get("authorizer.class.name", _STANDARD_AUTHORIZER)
     if authorizer not in ("", _STANDARD_AUTHORIZER):
         found.append(Doubt(_USES["acls"], f"the authorizer is {authorizer}", True))
+    if why := reading.unread.get(STATIC_CONFIGS):
+        keys = frozenset[int]().union(*_POLICIES.values())
+        found.append(Doubt(keys, f"{STATIC_CONFIGS} could not be read: {why.message}"))
     for name, why in reading.unread.items():
         if name in _USES:
             found.append(Doubt(_USES[name], f"{name} could not be read: {why.message}", True))
@@ -203,8 +206,8 @@ def _told(failures: Sequence[tuple[str, Failure]]) -> list[str]:
 
 def _lacking(seen: Seen, failures: Sequence[tuple[str, Failure]], reading: Reading) -> str:
     """What a line is about that the twin lacks, or an empty string."""
-    for resource in seen.resources:
-        if str(resource) in reading.unread:
+    for resource in seen.resources:  # a broker that could not be read is down: that is copied
+        if str(resource) in reading.unread and resource.kind != "broker":
             return f"{resource} could not be read: {reading.unread[str(resource)].message}"
     if reading.left_out:
         named = {word for resource in seen.resources for word in _NAME.findall(resource.name)}

@@ -30,6 +30,7 @@ from kafka_shell.units import counted
 from ..state.model import ASSIGNMENT, CONFIG_KINDS, KINDS, SHAPE, Fields, State
 from ..state.read import Wanted, read_state
 
+STATIC_CONFIGS = "static broker configs"
 MOST_TOPICS = 100_000
 _TOPICS_PER_GIB = 10_000
 _AUTHORIZER = "authorizer.class.name"
@@ -94,7 +95,9 @@ def _of_twin(state: State, original: Original) -> State:
         for resource, fields in state.part("broker_configs").items()
         if not resource.name
     }
-    return replace(state, parts={**state.parts, "topics": topics, "broker_configs": defaults})
+    parts = {**state.parts, "topics": topics, "broker_configs": defaults}
+    unread = {name: why for name, why in state.unread.items() if not name.startswith("broker ")}
+    return replace(state, parts=parts, unread=unread)
 
 
 def _selected(metadata: MetadataScan, words: Sequence[str]) -> list[str]:
@@ -161,7 +164,7 @@ def _settings(cluster: Cluster, state: State, unread: dict[str, Failure]) -> Map
     try:
         entries = of_some_broker(cluster)
     except ShellError as error:
-        unread["static broker configs"] = as_failure(error)
+        unread[STATIC_CONFIGS] = as_failure(error)
         entries = {}
     found = {
         entry.name: entry.value

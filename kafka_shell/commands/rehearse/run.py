@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
 from kafka_shell.errors import ShellError, Status, UsageError
-from kafka_shell.plan.model import Report, merge_plans
+from kafka_shell.plan.model import Change, Report, merge_plans
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.sandbox.twin.build import connection
 from kafka_shell.settings import Settings
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _KINDS = tuple(kind for kind in KINDS if kind != "client_configs")
 _NOT_SHOWN = "# not shown: contains control characters"
-_ROLLBACK = "-rollback.json"  # files of moved replicas
+_FILE, _ROLLBACK = "rollback-file", "-rollback.json"  # of moved replicas
 _DUMMY = "rehearsal"  # the answer to a question for a password
 
 
@@ -171,7 +171,7 @@ class _Rehearsal:
 
 def _outcome(seen: Seen) -> Outcome | None:
     """The plans of a line as one. What was planned and not executed is skipped."""
-    outcomes = list(seen.outcomes)
+    outcomes = list(map(_without_files, seen.outcomes))
     executed = len(outcomes)
     outcomes += [
         Outcome(plan, tuple(Done(change, "skipped") for change in plan.changes))
@@ -182,14 +182,33 @@ def _outcome(seen: Seen) -> Outcome | None:
     return Outcome(
         merge_plans([each.plan for each in outcomes]),
         tuple(done for each in outcomes for done in each.changes),
-        tuple(line for each in reversed(outcomes) for line in each.undo),
+        tuple(line for each in reversed(outcomes) if not each.dry_run for line in each.undo),
     )
+
+
+def _without_files(outcome: Outcome) -> Outcome:
+    """The outcome without the rollback files that it wrote: they are removed with the twin."""
+    steps = outcome.plan.steps
+    kept = tuple(step for step in steps if {*map(_kind, step.changes)} != {_FILE})
+    if len(kept) == len(steps):
+        return outcome
+    return replace(
+        outcome,
+        plan=replace(outcome.plan, steps=kept),
+        changes=tuple(done for done in outcome.changes if _kind(done.change) != _FILE),
+    )
+
+
+def _kind(change: Change) -> str:
+    return change.resource.kind
 
 
 def undo_script(lines: Sequence[RehearsedLine]) -> tuple[str, ...]:
     """The commands that undo all lines, the last line first. Comments name what they do not."""
     found: list[str] = []
     for number, each in reversed(list(enumerate(lines, 1))):
+        if each.plan is not None and each.plan.dry_run:
+            continue
         undo = each.plan.undo if each.plan is not None else ()
         if any(_ROLLBACK in line for line in undo):
             found.append(f"# line {number} writes the file that undoes it when it runs")

@@ -284,6 +284,7 @@ def test_what_the_brokers_name_makes_lines_unknown() -> None:
     assert doubts({}, authorizer_class_name="our.Own")[30] == "the authorizer is our.Own"
     why = Failure("CLUSTER_AUTHORIZATION_FAILED", "no", hint="Requires DESCRIBE on the cluster.")
     assert doubts({"acls": why})[31] == "acls could not be read: no"
+    assert doubts({"static broker configs": why})[19].endswith("could not be read: no")
 
 
 @pytest.mark.quick
@@ -299,7 +300,7 @@ def test_what_the_brokers_name_makes_lines_unknown() -> None:
         ("config-command --bootstrap-server a:1 --broker 1 --describe", "another cluster"),
         ("spark audit", "audits"),
         ("sandbox wipe --yes", "changes this machine"),
-        ("connect prod", "stays there"),
+        ("connect prod", "no other cluster"),
         ("alter-topic lost --partitions 2", "topic lost is not on the twin"),
         ("delete-topic 'l*'", "topic lost is not on the twin"),
         ("delete-topic kept", ""),
