@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from msgspec import Struct, field
 
@@ -24,6 +25,7 @@ from .model import FAILED, OK, UNKNOWN
 from .original import STATIC_CONFIGS, Reading
 
 _WRITES_FILES = ("directory", "export", "properties-file", "report")  # options
+_ALL_BY_DEFAULT = ("preferred-replica-leader-election", "elect-leaders")
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _SHOWN = 3  # errors of one line
 _POLICIES = {
@@ -135,15 +137,26 @@ def _not_on_twin(invocation: Invocation, left_out: Collection[str]) -> str:
         return "files are not written in a rehearsal"
     if connection_options.flags_of(invocation):
         return "the line has connection options, and the twin is another cluster"
-    missing = sorted(_left_out(invocation, left_out)) if left_out else ()
+    if not left_out:
+        return ""
+    if _is_about_all_topics(invocation):
+        return "not all topics are on the twin"
+    missing = sorted(_left_out(invocation, left_out))
     return f"topic {missing[0]} is not on the twin" if missing else ""
+
+
+def _is_about_all_topics(invocation: Invocation) -> bool:
+    """Whether a line changes topics that it does not name."""
+    by_default = invocation.command.name in _ALL_BY_DEFAULT and not invocation.get("topic")
+    return by_default or bool(invocation.get("prune"))
 
 
 def _left_out(invocation: Invocation, left_out: Collection[str]) -> Iterable[str]:
     """The topics that the words of a line select, and that were not copied."""
     names = sorted(left_out)
     for word in _words(invocation.values.values()):
-        yield from select([word], names).names
+        with suppress(ShellError):  # another word, such as a path, that is no valid pattern
+            yield from select([word], names).names
 
 
 def _words(values: Iterable[object]) -> Iterator[str]:
