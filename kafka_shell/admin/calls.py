@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from kafka_shell.plan.model import Change, Effect, Plan, Report, Resource
+    from kafka_shell.plan.model import Change, Effect, NotChecked, Plan, Report, Resource
     from kafka_shell.plan.results import Results
 
     from .wire.connection import Cluster
@@ -95,6 +95,11 @@ class ClusterPlan:
     def figures(self) -> tuple[Any, ...]:
         """Models that describe the plan, such as the load of brokers before and after it."""
         return self.plan.figures
+
+    @property
+    def not_checked(self) -> tuple[NotChecked, ...]:
+        """What could not be read for the warnings, and why."""
+        return self.plan.not_checked
 
     @property
     def effect(self) -> Effect:
