@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from msgspec import Struct, field
@@ -17,13 +16,13 @@ from .survey import new_id, survey
 from .table import Table
 from .work import Target
 
-_WRITES_AT_ONCE = 4
 _WORD = re.compile(r"\w+")
 
 
 class Collection(Struct, frozen=True):
     """The collected tables. `frames` are Spark data frames by table; `unread` are the clusters that
-    could not be read, with the reason; `cached` are the data frames Spark keeps in memory.
+    could not be read, with the reason; `cached` are the data frames Spark keeps in memory;
+    `stored` are those of a snapshot.
     """
 
     snapshot_id: str
@@ -32,6 +31,13 @@ class Collection(Struct, frozen=True):
     frames: Mapping[str, Any]
     unread: Mapping[str, str] = field(default_factory=dict)
     cached: tuple[Any, ...] = ()
+    stored: bool = False
+
+    @property
+    def cluster_ids(self) -> dict[str, str]:
+        """The IDs of the clusters by name. A cluster that could not be read has none."""
+        rows = self.frames["clusters"].select("cluster", "cluster_id").collect()
+        return {row["cluster"]: row["cluster_id"] for row in rows}
 
     def show(self, prefix: str = "") -> None:
         """Create a temporary view for every table."""
@@ -78,12 +84,16 @@ def collect(
     return Collection(snapshot_id, int(started * 1000), names_of, frames, unread, cached)
 
 
-def of_snapshot(engine: Engine, text: str, tables: Mapping[str, Table]) -> Collection:
-    """Return the collection of a snapshot: `DIR` or `DIR@ID`."""
+def of_snapshot(
+    engine: Engine, text: str, tables: Mapping[str, Table], of: Collection | None = None
+) -> Collection:
+    """Return the collection of a snapshot: `DIR@ID`, or the newest of `DIR`; of those with a
+    cluster of another collection, if there are any."""
     from pyspark.sql import functions as f
 
     def read() -> Collection:
-        snapshot_id, frames = snapshot.read(engine.session, text, tables)
+        wanted = () if of is None else tuple(of.cluster_ids.values())
+        snapshot_id, frames = snapshot.read(engine.session, text, tables, wanted)
         rows = (
             frames[snapshot.STATUS]
             .groupBy("cluster")
@@ -94,7 +104,7 @@ def of_snapshot(engine: Engine, text: str, tables: Mapping[str, Table]) -> Colle
         at = min(row[1] for row in rows)
         names = tuple(row[0] for row in rows)
         unread = _unread(frames[snapshot.STATUS])
-        return Collection(snapshot_id, at, names, frames, unread)
+        return Collection(snapshot_id, at, names, frames, unread, stored=True)
 
     return engine.run("reading the snapshot", read)
 
@@ -109,22 +119,15 @@ def _unread(status: Any) -> dict[str, str]:
     return {row[0]: row["first(reason)"] or "" for row in rows if row["max(status)"] == "error"}
 
 
-def store(
-    engine: Engine, found: Collection, tables: Mapping[str, Table], text: str
-) -> AuditSnapshot:
+def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
     """Write a collection to a snapshot folder."""
     folder, _ = snapshot.address(text)
-    written: list[str] = []
-
-    def one(name: str) -> None:
-        snapshot.write(found.frames[name], tables[name], folder)
-        written.append(name)
-
-    def write() -> dict[str, int]:
-        with ThreadPoolExecutor(_WRITES_AT_ONCE) as pool:
-            list(pool.map(one, sorted(found.frames)))
-        status = found.frames[snapshot.STATUS].groupBy("table").agg({"rows": "sum"})
-        return {row[0]: row[1] for row in status.orderBy("table").collect()}
-
-    rows = engine.run("writing the snapshot", write, lambda: (len(written), len(found.frames)))
+    written: list[None] = []
+    rows = engine.run(
+        "writing the snapshot",
+        lambda: snapshot.write(
+            engine.session, found.frames, folder, found.snapshot_id, lambda: written.append(None)
+        ),
+        lambda: (len(written), len(found.frames)),
+    )
     return AuditSnapshot(found.snapshot_id, folder, found.clusters, dict(found.unread), rows)

@@ -8,6 +8,7 @@
     -- source: Apache Kafka documentation, Replication
     -- parameter: factor = 3
     -- needs: topics
+    -- absence: topics
     -- wants: topic_configs retention.ms
     -- remedy: dynamic, disruptive
     SELECT cluster, topic AS resource, ... AS status, ... AS reason, ... AS remedy FROM topics
@@ -16,8 +17,9 @@ The SQL selects `cluster, resource, status, reason` and, if the control has a re
 `undo`: kafka.sh commands, or null. A status is ok, info, alarm, skip or error. `{factor}` is
 replaced with the value of the parameter, which a policy can change.
 
-`needs` names the tables the control reads. `wants` names required configs: on a cluster without one
-(an older version, or the config could not be read) the control returns a skip row instead.
+`needs` names the tables the control reads. `absence` names those of which missing rows alone can
+raise an alarm: where one was not read completely, the control has no alarms. `wants` names required
+configs: a cluster without one, such as of an older version of Kafka, is ok.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ _LINE = re.compile(r"--\s?(?:(?P<key>[a-z]+):)?\s*(?P<value>.*)")
 _ID = re.compile(r"[A-Z]\d{2,3}")
 _PARAMETER = re.compile(r"(?P<name>[a-z_]+)\s*=\s*(?P<value>\S.*)")
 _ONCE = ("id", "title", "severity", "description", "source", "remedy")
-_KEYS = {*_ONCE, "tags", "parameter", "needs", "wants"}
+_KEYS = {*_ONCE, "tags", "parameter", "needs", "absence", "wants"}
 _CONFIG_TABLES = ("topic_configs", "broker_configs")
 _COLUMNS = "cluster, resource, status, reason, remedy, undo"
 _REQUIRED = ("id", "title", "severity", "description", "source")
@@ -62,7 +64,8 @@ class Level(IntEnum):
 
 
 class Control(Struct, frozen=True):
-    """One control. `needs` are the tables it reads; `wants` are (table, config) pairs it requires.
+    """One control. `needs` are the tables it reads; `absence` are those of which missing rows can
+    raise an alarm; `wants` are (table, config) pairs it requires.
 
     `dynamic` is whether the remedy works without a restart; None without a remedy.
     """
@@ -76,6 +79,7 @@ class Control(Struct, frozen=True):
     path: Path
     tags: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    absence: tuple[str, ...] = ()
     wants: tuple[tuple[str, str], ...] = ()
     parameters: Mapping[str, str] = field(default_factory=dict)
     dynamic: bool | None = None
@@ -93,16 +97,16 @@ class Control(Struct, frozen=True):
             sql = sql.replace("{" + name + "}", thresholds.get(name, value))
         if not self.wants:
             return sql
-        skips = "".join(_skip(table, config) for table, config in self.wants)
-        return f"SELECT {_COLUMNS} FROM (\n{sql}\n){skips}"
+        without = "".join(_without(table, config) for table, config in self.wants)
+        return f"SELECT {_COLUMNS} FROM (\n{sql}\n){without}"
 
 
-def _skip(table: str, config: str) -> str:
-    """Return the SELECT of the skip rows of clusters without this config."""
+def _without(table: str, config: str) -> str:
+    """Return the SELECT of the ok rows of clusters without this config. If its table could not be
+    read, the control is skipped for that reason."""
     return f"""
 UNION ALL
-SELECT c.cluster, '{config}', 'skip',
-  'not checked: {config} could not be read or does not exist in this version of Kafka', NULL, NULL
+SELECT c.cluster, '{config}', 'ok', '{config} does not exist in this version of Kafka', NULL, NULL
 FROM clusters c LEFT ANTI JOIN {table} k ON k.cluster = c.cluster AND k.key = '{config}'"""
 
 
@@ -205,6 +209,7 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
         path=path,
         tags=_words(entries.get("tags", ())),
         needs=_words(entries.get("needs", ())),
+        absence=_words(entries.get("absence", ())),
         wants=tuple(_wants(entries.get("wants", ()), path)),
         parameters=parameters,
         dynamic=dynamic,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kafka_shell.errors import ShellError
 from kafka_shell.quoting import quote
 
 from .collection import Collection
@@ -52,18 +53,19 @@ _WORDS = ("acl", "options")  # parts of commands, derived from the key
 def between(
     before: Collection, after: Collection, tables: Mapping[str, Table]
 ) -> tuple[Drift, ...]:
-    """Return all rows that appeared, vanished or changed. Clusters are compared by name, unless
-    there is only one on each side.
+    """Return all rows that appeared, vanished or changed. Clusters are compared by their IDs, but
+    two clusters as they are now also if these differ. Raises ShellError if there are none to
+    compare.
     """
     from pyspark.sql import functions as f
 
-    single = len(before.clusters) == len(after.clusters) == 1
-    lost = _lost(before) | _lost(after)
+    matched = _matched(before, after)
+    lost = set(unread(before)) | set(unread(after))
     both = None
-    for side, mark in ((before, "was"), (after, "now")):
+    for side, mark, of_names in ((before, "was", matched[0]), (after, "now", matched[1])):
         for name in KEYS:
             if name in tables and name in before.frames and name in after.frames:
-                rows = _rows(side.frames[name], name, mark, single)
+                rows = _rows(side.frames[name], name, mark, of_names)
                 both = rows if both is None else both.union(rows)
     assert both is not None
     pairs = both.groupBy("table", "by", "key").agg(
@@ -81,15 +83,47 @@ def between(
     return tuple(_without_whole_topics(found))
 
 
-def _lost(side: Collection) -> set[str]:
-    """Return the tables that were not read completely, whose missing rows mean nothing."""
+def _matched(before: Collection, after: Collection) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the clusters of both sides that are compared: by name, with what they share."""
+    sides = before.cluster_ids, after.cluster_ids
+    common = set(sides[0].values()) & set(sides[1].values())
+    if common:
+        both = ({name: id for name, id in side.items() if id in common} for side in sides)
+        return next(both), next(both)
+    if before.stored or after.stored or any(len(side) != 1 for side in sides):
+        raise ShellError(
+            "there is no cluster that is on both sides:"
+            f" {', '.join(before.clusters)}; {', '.join(after.clusters)}",
+            hint="Name a snapshot of this cluster with DIR@ID." if before.stored else "",
+            code="other-cluster",
+        )
+    return dict.fromkeys(sides[0], ""), dict.fromkeys(sides[1], "")
+
+
+def left_out(before: Collection, after: Collection) -> list[str]:
+    """Return the clusters that are only on one side, and so are not compared."""
+    if not set(before.cluster_ids.values()) & set(after.cluster_ids.values()):
+        return []
+    sides = before.cluster_ids, after.cluster_ids
+    return [
+        name
+        for side, other in (sides, sides[::-1])
+        for name, id in side.items()
+        if id not in other.values()
+    ]
+
+
+def unread(side: Collection) -> dict[str, str]:
+    """Return the compared tables that were not read completely, with the first reason: their
+    missing rows mean nothing."""
     status = side.frames["collection_status"]
-    return {row[0] for row in status.where("status = 'error'").select("table").collect()}
+    rows = status.where("status = 'error'").select("table", "reason").collect()
+    return {row["table"]: row["reason"] for row in reversed(rows) if row["table"] in KEYS}
 
 
-def _rows(frame: Any, table: str, mark: str, single: bool) -> Any:
+def _rows(frame: Any, table: str, mark: str, names: Mapping[str, str]) -> Any:
     """Return the rows of a table as (table, by, key, mark, state, cluster) with JSON key and
-    state."""
+    state. `names` are the compared clusters with what they are matched by."""
     from pyspark.sql import functions as f
 
     def packed(names: Sequence[str]) -> Any:
@@ -97,9 +131,11 @@ def _rows(frame: Any, table: str, mark: str, single: bool) -> Any:
         return f.to_json(f.struct(*texts), {"ignoreNullFields": "false"}) if names else f.lit("{}")
 
     chosen = frame.where(_DECIDED[table]) if table in _DECIDED else frame
+    chosen = chosen.where(f.col("cluster").isin(list(names)))
+    by = f.create_map(*(f.lit(word) for pair in names.items() for word in pair))
     return chosen.select(
         f.lit(table).alias("table"),
-        (f.lit("") if single else f.col("cluster")).alias("by"),
+        by[f.col("cluster")].alias("by"),
         packed(KEYS[table]).alias("key"),
         f.lit(mark).alias("mark"),
         packed(_STATE[table]).alias("state"),

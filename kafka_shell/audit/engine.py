@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -26,7 +27,9 @@ class Engine:
     def __init__(self, folder: Path, report: Report, *, master: str = "", remote: str = "") -> None:
         self.where = (master, remote)
         self.report = report
+        self.deadline: float | None = None  # monotonic, of the current command
         self.session: Any = None
+        self._stopped = threading.Event()
         self._log = folder / "spark.log"
         self.session = self.run(
             "starting Spark", lambda: open_session(folder, master=master, remote=remote)
@@ -37,7 +40,9 @@ class Engine:
         once.
 
         `progress` returns the completed and total amount; default: the number of Spark tasks.
+        Raises ShellError if the deadline of the command passes.
         """
+        self._stopped = threading.Event()
         outcome: list[T] = []
         failed: list[BaseException] = []
 
@@ -54,7 +59,9 @@ class Engine:
             while thread.is_alive():
                 thread.join(_POLL_S)
                 self.report(task, *measure())
-        except KeyboardInterrupt:
+                if self.deadline is not None and time.monotonic() >= self.deadline:
+                    raise ShellError(f"{task}: deadline exceeded", code="deadline")
+        except (KeyboardInterrupt, ShellError):
             self.cancel()
             raise
         finally:
@@ -71,8 +78,13 @@ class Engine:
             f"Spark failed: {sentence(error)}", hint=f"See {self._log}.", code="spark"
         )
 
+    def stopped(self) -> bool:
+        """Whether the current work was cancelled: it must not begin other jobs."""
+        return self._stopped.is_set()
+
     def cancel(self) -> None:
         """Cancel all running jobs; keep the session."""
+        self._stopped.set()
         if self.session is not None:
             with suppress(Exception):
                 self.session.interruptAll()

@@ -61,10 +61,11 @@ class AuditReport(Struct, frozen=True):
 
     @property
     def exit_status(self) -> int:
-        """0 for no findings, 1 for findings or a failed control, 3 for an unreachable cluster."""
+        """0 for no findings, 1 for findings or if something could not be checked, 3 for an
+        unreachable cluster."""
         if self.unread:
             return 3
-        return int(any(f.status in ("alarm", "error") for f in self.findings))
+        return int(any(f.status in ("alarm", "error", "skip") for f in self.findings))
 
 
 class AuditColumn(Struct, frozen=True):

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,8 @@ from .control import Control, Level
 from .model import AuditFinding
 
 ID = "X01"
+DRIFT = ("X02", "X03")  # differences from another cluster, and from an earlier snapshot
+Acls = Callable[[str], Sequence[str]]
 _KEYS: dict[str, tuple[str, ...]] = {
     "topics": ("match", "replication-factor", "min-insync-replicas", "retention-min",
                "retention-max", "naming", "configs"),
@@ -97,8 +99,9 @@ class Policy(Struct, frozen=True):
         return tuple(entry for entry in self.suppressions if entry.expires < today)
 
 
-def read(path: Path, controls: Mapping[str, Control]) -> Policy:
-    """Read a policy file. Raises ShellError with the location of a mistake."""
+def read(path: Path, controls: Mapping[str, Control], acls: Acls) -> Policy:
+    """Read a policy file. `acls` returns the ACLs of a rule, as brokers' ACLs are printed. Raises
+    ShellError with the location of a mistake."""
     try:
         data = tomllib.loads(read_text(path))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -113,8 +116,8 @@ def read(path: Path, controls: Mapping[str, Control]) -> Policy:
         _check_entries(path, name, data.get(name, []))
     return Policy(
         _thresholds(path, data.get("thresholds", {}), controls),
-        tuple(_suppression(path, entry) for entry in data.get("suppress", [])),
-        _declared(path, data),
+        tuple(_suppression(path, entry, controls) for entry in data.get("suppress", [])),
+        _declared(path, data, acls),
     )
 
 
@@ -152,7 +155,13 @@ def _thresholds(
     return found
 
 
-def _suppression(path: Path, entry: Mapping[str, Any]) -> Suppression:
+def _suppression(
+    path: Path, entry: Mapping[str, Any], controls: Mapping[str, Control]
+) -> Suppression:
+    id = str(entry["control"]).upper()
+    if id not in controls and id not in (ID, *DRIFT):
+        hint = did_you_mean(id, [*controls, ID, *DRIFT])
+        raise _wrong(path, f"[[suppress]]: unknown control {entry['control']}", hint)
     if not isinstance(entry["expires"], date):
         raise _wrong(
             path,
@@ -165,10 +174,10 @@ def _suppression(path: Path, entry: Mapping[str, Any]) -> Suppression:
 # -- the declared state, as SQL --------------------------------------------------------------------
 
 
-def _declared(path: Path, data: Mapping[str, Any]) -> Control | None:
+def _declared(path: Path, data: Mapping[str, Any], acls: Acls) -> Control | None:
     selects = [
         *(sql for entry in data.get("topics", []) for sql in _topics(path, entry)),
-        *(_acl(entry["rule"]) for entry in data.get("acls", [])),
+        *(_acl(rule) for entry in data.get("acls", []) for rule in _rules(path, entry, acls)),
         *(_quota(path, entry) for entry in data.get("quotas", [])),
     ]
     if not selects:
@@ -240,6 +249,13 @@ def _config(chosen: str, key: str, wanted: str, broken: Callable[[str], str]) ->
         "CASE WHEN overridden THEN concat('alter-configs ', topic, ' ', pair)"
         f" ELSE concat('alter-configs ', topic, ' --delete-config ', {_text(key)}) END",
     )
+
+
+def _rules(path: Path, entry: Mapping[str, Any], acls: Acls) -> Sequence[str]:
+    try:
+        return acls(str(entry["rule"]))
+    except ShellError as error:
+        raise _wrong(path, f"[[acls]] {entry['rule']!r}: {error.message}", error.hint) from None
 
 
 def _acl(rule: str) -> str:

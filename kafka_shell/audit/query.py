@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -31,14 +32,26 @@ def rows(session: Any, text: str) -> tuple[Mapping[str, Any], ...]:
     from pyspark.errors import PySparkException
 
     try:
+        if re.search(r"(?i)\binsert\b", text):  # with x as (...) insert ... would write
+            session.sql(f"EXPLAIN SELECT * FROM (\n{text}\n)").collect()
         frame = session.sql(text)
-        columns = frame.columns
+        columns = _unique(frame.columns)
         found = frame.collect()
     except PySparkException as error:
         raise _invalid(error) from None
     return tuple(
         {name: _plain(value) for name, value in zip(columns, row, strict=True)} for row in found
     )
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """The names of columns, numbered where one occurs twice: `topic`, `topic (2)`."""
+    seen: Counter[str] = Counter()
+    unique = []
+    for name in names:
+        seen[name] += 1
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique
 
 
 def _invalid(error: Any) -> InvalidQuery:

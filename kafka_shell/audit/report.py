@@ -111,7 +111,7 @@ def charts(engine: Engine, collection: Collection, stored: str = "") -> tuple[Ch
 def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
     """Return a chart of the differences between consecutive snapshots, up to this one."""
     folder, _ = snapshot.address(stored)
-    ids = engine.run("drawing charts", lambda: snapshot.ids(engine.session, folder, KNOWN))
+    ids = engine.run("drawing charts", lambda: snapshot.ids(engine.session, folder))
     chosen = [id for id in ids if id <= collection.snapshot_id][-_SNAPSHOTS:]
     sides = [of_snapshot(engine, f"{folder}@{id}", KNOWN) for id in chosen]
     drifts = [
@@ -138,7 +138,7 @@ def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
 def _moment(snapshot_id: str) -> str:
     """Return the start time of a snapshot from its ID."""
     try:
-        return strftime("%Y-%m-%d %H:%M:%S", strptime(snapshot_id, "%Y%m%dT%H%M%SZ"))
+        return strftime("%Y-%m-%d %H:%M:%S", strptime(snapshot_id[:15], "%Y%m%dT%H%M%S"))
     except ValueError:
         return snapshot_id
 

@@ -13,7 +13,8 @@ from .control import FAMILIES, Control, Level
 from .engine import Engine
 from .evaluate import evaluate, in_order
 from .model import AuditFinding, AuditReport, Drift, JudgedControl
-from .policy import Policy
+from .policy import DRIFT, Policy
+from .policy import ID as POLICY
 from .snapshot import is_snapshot
 from .table import Table
 from .tables import TABLES
@@ -39,6 +40,8 @@ def choose(
 
 
 def _matching(controls: Mapping[str, Control], word: str) -> set[str]:
+    if word.upper() in (POLICY, *DRIFT) and word.upper() not in controls:
+        return set()  # of --policy and --against
     found = {
         id
         for id, control in controls.items()
@@ -82,7 +85,9 @@ def audit(
     done: list[None] = []
     findings, counts = engine.run(
         "evaluating controls",
-        lambda: evaluate(engine.session, controls, policy.thresholds, lambda: done.append(None)),
+        lambda: evaluate(
+            engine.session, controls, policy.thresholds, lambda: done.append(None), engine.stopped
+        ),
         lambda: (len(done), len(controls)),
     )
     judged = [_judged(control, counts) for control in controls]
@@ -107,14 +112,20 @@ def audit(
 def _compare(
     engine: Engine, collection: Collection, name: str, other: Collection
 ) -> tuple[list[AuditFinding], JudgedControl]:
-    """Return the findings of X02 (another cluster) or X03 (an earlier snapshot), one per
-    difference."""
-    from .drift import between
+    """Return the findings of X02 (another cluster) or X03 (an earlier snapshot): one per
+    difference, and what could not be compared."""
+    from .drift import between, left_out, unread
 
     earlier = is_snapshot(name)
-    id = "X03" if earlier else "X02"
+    id = DRIFT[1] if earlier else DRIFT[0]
     title = f"Differs from {'the snapshot' if earlier else 'the cluster'} {name}"
     drifts = engine.run("comparing", lambda: between(other, collection, TABLES))
+    skipped = engine.run("comparing", lambda: [
+        *((cluster, "cluster", "only on one side: not compared")
+          for cluster in left_out(other, collection)),
+        *(("", table, f"what is missing is not compared: {why}")
+          for table, why in (unread(other) | unread(collection)).items()),
+    ])  # fmt: skip
     findings = [
         AuditFinding(
             id, title, "medium", "alarm", drift.cluster, drift.resource, _reason(drift),
@@ -122,7 +133,12 @@ def _compare(
         )
         for drift in drifts
     ]  # fmt: skip
-    return findings, JudgedControl(id, title, "medium", "drift", {"alarm": len(findings)})
+    counts = {"alarm": len(findings), "skip": len(skipped)}
+    findings += [
+        AuditFinding(id, title, "medium", "skip", cluster, resource, why)
+        for cluster, resource, why in skipped
+    ]
+    return findings, JudgedControl(id, title, "medium", "drift", counts)
 
 
 def _reason(drift: Drift) -> str:

@@ -6,6 +6,7 @@ import atexit
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,12 +16,14 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.java import find_java
 from kafka_shell.private import open_private, private_folder
 
 SHUFFLE_PARTITIONS = "8"
+_CONNECT_PORT, _CONNECT_S = 15002, 5.0
 _CONFIG = {
     "spark.app.name": "kafka.sh",
     "spark.ui.enabled": "false",
@@ -31,6 +34,7 @@ _CONFIG = {
     "spark.sql.shuffle.partitions": SHUFFLE_PARTITIONS,
     # Spark chooses joins by file size, but a snapshot is much larger in memory than in Parquet.
     "spark.sql.sources.fileCompressionFactor": "20",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     # Snapshots are readable by their owner only, like all files of kafka.sh.
     "spark.hadoop.fs.permissions.umask-mode": "077",
     "spark.executorEnv.PYTHONSAFEPATH": "1",
@@ -122,15 +126,39 @@ def sentence(error: BaseException) -> str:
 def _connect(remote: str) -> Any:
     from pyspark.sql import SparkSession
 
+    _reach(remote)
     try:
         builder = SparkSession.builder.remote(remote)
         for key, value in _CONFIG.items():
             if key.startswith("spark.sql."):
                 builder = builder.config(key, value)
-        return builder.create()
+        session = builder.create()
+        atexit.register(session.stop)  # the server would keep it for an hour
+        return session
     except Exception as error:
         raise ShellError(
-            f"cannot connect to Spark Connect at {remote}: {str(error).splitlines()[0]}",
+            f"cannot connect to Spark Connect at {_shown(remote)}: {str(error).splitlines()[0]}",
+            hint="Use --remote sc://host:port.",
+            code="spark",
+        ) from None
+
+
+def _shown(remote: str) -> str:
+    """The URL without its parameters, of which one may be a token."""
+    return remote.partition("/;")[0]
+
+
+def _reach(remote: str) -> None:
+    """Raise ShellError unless the server accepts connections: Spark would retry for minutes."""
+    server = urlsplit(remote)
+    try:
+        if server.scheme != "sc" or not server.hostname:
+            raise ValueError("not of the form sc://host:port")
+        where = (server.hostname, server.port or _CONNECT_PORT)
+        socket.create_connection(where, _CONNECT_S).close()
+    except (OSError, ValueError) as error:
+        raise ShellError(
+            f"cannot connect to Spark Connect at {_shown(remote)}: {error}",
             hint="Use --remote sc://host:port.",
             code="spark",
         ) from None

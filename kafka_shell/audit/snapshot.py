@@ -1,17 +1,21 @@
 """Collect all tables in one Spark job, and read and write Parquet snapshots.
 
 A snapshot folder contains one folder per table, partitioned by `snapshot_id` and `cluster`, which
-Spark and DuckDB can read.
+Spark and DuckDB can read. The table `snapshots` is written last, with the number of rows of each
+table: a snapshot that is not in it was not written to its end, and is not read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
+from kafka_shell import __version__
 from kafka_shell.errors import ShellError
-from kafka_shell.units import to_path
+from kafka_shell.units import counted, to_path
 
 from .collect import Read
 from .source import COLLECTION, EVERYTHING, FORMAT, batches_of, pack, unpack
@@ -19,6 +23,9 @@ from .table import Table
 from .work import Work, to_json
 
 STATUS = "collection_status"
+MANIFEST = "snapshots"
+_MANIFEST_DDL = "`table` STRING, `rows` BIGINT, `version` STRING, `snapshot_id` STRING"
+_WRITES_AT_ONCE = 4
 LOCAL_BYTES = 32 << 20  # collections up to this size are handled in the driver
 
 
@@ -85,17 +92,53 @@ def table_of(collection: Any, table: Table) -> Any:
     )
 
 
-def write(frame: Any, table: Table, folder: str) -> None:
-    """Add the rows of a table to a snapshot folder."""
-    frame.hint("rebalance", "cluster").write.mode("append").partitionBy(
-        "snapshot_id", "cluster"
-    ).parquet(f"{folder}/{table.name}")
+def write(
+    session: Any,
+    tables: Mapping[str, Any],
+    folder: str,
+    snapshot_id: str,
+    written: Callable[[], None] = lambda: None,
+) -> dict[str, int]:
+    """Write the data frames of all tables as a snapshot, and return their numbers of rows.
+    `written` is called after each table."""
+
+    def one(name: str) -> None:
+        # In a folder of its own: Spark's committer moves the files there when all are complete.
+        frame = tables[name].drop("snapshot_id").hint("rebalance", "cluster")
+        frame.write.partitionBy("cluster").parquet(_part(folder, name, snapshot_id))
+        written()
+
+    with ThreadPoolExecutor(_WRITES_AT_ONCE) as pool:
+        list(pool.map(one, sorted(tables)))
+    rows = _counted(tables)
+    manifest = [(name, count, __version__) for name, count in rows.items()]
+    frame = session.createDataFrame(manifest, _MANIFEST_DDL.rpartition(",")[0]).coalesce(1)
+    frame.write.parquet(_part(folder, MANIFEST, snapshot_id))
+    return rows
+
+
+def _part(folder: str, table: str, snapshot_id: str) -> str:
+    return f"{folder}/{table}/snapshot_id={snapshot_id}"
+
+
+def _counted(tables: Mapping[str, Any]) -> dict[str, int]:
+    """The number of rows of each data frame, in one job."""
+    from pyspark.sql import functions as f
+
+    counts = (
+        frame.agg(f.count(f.lit(1)).alias("rows")).select(f.lit(name).alias("table"), "rows")
+        for name, frame in sorted(tables.items())
+    )
+    return {row["table"]: row["rows"] for row in reduce(lambda a, b: a.union(b), counts).collect()}
 
 
 def address(text: str) -> tuple[str, str]:
     """Split `DIR` or `DIR@ID` into the folder (local paths absolute) and the ID or ""."""
-    folder, at, snapshot_id = text.rpartition("@")
-    if not at:
+    parent, slash, last = text.rpartition("/")
+    name, at, snapshot_id = last.rpartition("@")
+    if at and not parent.endswith(":/"):  # as in abfss://container@account
+        folder = f"{parent}{slash}{name}"
+    else:
         folder, snapshot_id = text, ""
     if "://" in folder:
         return folder.rstrip("/"), snapshot_id
@@ -105,47 +148,85 @@ def address(text: str) -> tuple[str, str]:
 def is_snapshot(text: str) -> bool:
     """Return whether the text names a folder with snapshots."""
     folder, _ = address(text)
-    return "://" in folder or Path(folder, STATUS).is_dir()
+    return "://" in folder or Path(folder, MANIFEST).is_dir()
 
 
-def ids(session: Any, folder: str, tables: Mapping[str, Table]) -> list[str]:
-    """Return the snapshot IDs of a folder, oldest first. Raises ShellError if there are none."""
-    frame = _frame(session, folder, tables[STATUS])
-    found = [] if frame is None else frame.select("snapshot_id").distinct().collect()
+def ids(session: Any, folder: str) -> list[str]:
+    """Return the IDs of the complete snapshots of a folder, oldest first. Raises ShellError if
+    there are none."""
+    manifest = _frame(session, folder, MANIFEST, _MANIFEST_DDL)
+    found = [] if manifest is None else manifest.select("snapshot_id").distinct().collect()
     if not found:
         raise ShellError(
-            f"no snapshot in {folder}",
+            f"no complete snapshot in {folder}",
             hint=f"Run spark snapshot {folder} to write one.",
             code="no-snapshot",
         )
     return sorted(row[0] for row in found)
 
 
-def read(session: Any, text: str, tables: Mapping[str, Table]) -> tuple[str, dict[str, Any]]:
-    """Read `DIR@ID`, or the newest snapshot of `DIR`. Return its ID and its tables."""
+def read(
+    session: Any, text: str, tables: Mapping[str, Table], clusters: Sequence[str] = ()
+) -> tuple[str, dict[str, Any]]:
+    """Read `DIR@ID`, or the newest snapshot of `DIR`, if possible with one of these clusters (their
+    IDs). Return its ID and its tables. Raises ShellError if a table does not have the rows that
+    were written."""
     folder, wanted = address(text)
-    known = ids(session, folder, tables)
+    known = ids(session, folder)
     if wanted and wanted not in known:
         raise ShellError(
-            f"snapshot {wanted} does not exist in {folder}",
+            f"snapshot {wanted} does not exist in {folder}, or was not written to its end",
             hint=f"Newest snapshots: {', '.join(known[-5:])}.",
             code="no-snapshot",
         )
-    chosen = wanted or known[-1]
+    chosen = wanted or max(_with_clusters(session, folder, tables, clusters, known))
     frames = {}
     for name, table in tables.items():
-        frame = _frame(session, folder, table)
+        frame = _frame(session, folder, name, table.ddl)
         if frame is None:
             frame = session.createDataFrame([], table.ddl)
-        frames[name] = frame.where(frame["snapshot_id"] == chosen)
+        columns = [column.name for column in table.all_columns]
+        frames[name] = frame.select(columns).where(frame["snapshot_id"] == chosen)
+    _check(session, folder, chosen, frames)
     return chosen, frames
 
 
-def _frame(session: Any, folder: str, table: Table) -> Any:
+def _with_clusters(
+    session: Any,
+    folder: str,
+    tables: Mapping[str, Table],
+    clusters: Sequence[str],
+    known: Sequence[str],
+) -> Sequence[str]:
+    """Return the snapshots with one of these clusters; all if there are none."""
+    if not clusters or "clusters" not in tables:
+        return known
+    frame = _frame(session, folder, "clusters", tables["clusters"].ddl)
+    if frame is None:
+        return known
+    rows = frame.where(frame["cluster_id"].isin(list(clusters))).select("snapshot_id").distinct()
+    return sorted({row[0] for row in rows.collect()} & set(known)) or known
+
+
+def _check(session: Any, folder: str, chosen: str, frames: Mapping[str, Any]) -> None:
+    manifest = _frame(session, folder, MANIFEST, _MANIFEST_DDL)
+    rows = manifest.where(manifest["snapshot_id"] == chosen).collect()
+    written = {row["table"]: row["rows"] for row in rows}
+    found = _counted({name: frame for name, frame in frames.items() if name in written})
+    for name, count in found.items():
+        if count != written[name]:
+            raise ShellError(
+                f"snapshot {chosen} in {folder} is damaged: {name} has {counted(count, 'row')},"
+                f" and {written[name]:,} were written",
+                hint="Read another snapshot with DIR@ID, or write a new one.",
+                code="damaged-snapshot",
+            )
+
+
+def _frame(session: Any, folder: str, table: str, ddl: str) -> Any:
     """Return a table of a folder, or None if it does not exist."""
     try:
-        columns = [column.name for column in table.all_columns]
-        return session.read.schema(table.ddl).parquet(f"{folder}/{table.name}").select(columns)
+        return session.read.schema(ddl).parquet(f"{folder}/{table}")
     except Exception as error:
         if "PATH_NOT_FOUND" in str(error):
             return None

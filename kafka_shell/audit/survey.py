@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 16
 DEADLINE_S = 60.0  # per cluster
+_HIDDEN_GROUPS = Trouble(
+    "", "CLUSTER_AUTHORIZATION_FAILED",
+    "groups may be hidden from this login, which requires DESCRIBE on the cluster",
+)  # fmt: skip
 
 
 class Surveyed(Struct, frozen=True):
@@ -43,6 +48,13 @@ def survey(
     targets: Sequence[Target], tables: Sequence[Table], open_cluster: Opener = open_target
 ) -> tuple[Surveyed, ...]:
     """Return the tasks of all targets, in parallel. Failures are part of the result."""
+    # Imported before the threads begin.
+    from kafka_shell.admin.cluster import read as cluster  # noqa: F401
+    from kafka_shell.admin.groups import read as groups  # noqa: F401
+    from kafka_shell.admin.wire import metadata_scan  # noqa: F401
+    from kafka_shell.admin.wire.codec import import_messages
+
+    import_messages()
 
     def one(target: Target) -> Surveyed:
         return _survey(target, tables, open_cluster)
@@ -78,10 +90,12 @@ def _groups(
     """Return the groups, and what is lost of the group tables if brokers do not list theirs."""
     if not tables:
         return (), ()
+    from kafka_shell.admin.cluster.read import may_describe
     from kafka_shell.admin.groups import read as groups
 
     try:
         found = groups.list_groups(cluster)
+        all_listed = may_describe(cluster) is not False
     except ShellError as error:
         return (), tuple((name, Trouble("", error.code, error.message)) for name in tables)
     lost = tuple(
@@ -89,9 +103,12 @@ def _groups(
         for about, why in found.failures.items()
         for name in tables
     )
+    if not all_listed:
+        lost += tuple((name, _HIDDEN_GROUPS) for name in tables)
     return tuple(sorted(found.values)), lost
 
 
-def new_id(clock: float | None = None) -> str:
-    """Return a snapshot ID: its start time, sortable."""
-    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(clock))
+def new_id(clock: float) -> str:
+    """Return a snapshot ID: its start time, sortable, and what sets it apart from others."""
+    started = time.strftime("%Y%m%dT%H%M%S", time.gmtime(clock))
+    return f"{started}.{int(clock * 1000) % 1000:03}Z-{os.urandom(2).hex()}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from kafka_shell.audit.model import AuditFinding, AuditReport
 
 _LEVELS = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
-_KINDS = {"alarm": "fail", "info": "informational", "skip": "notApplicable", "error": "review"}
+_KINDS = {"alarm": "fail", "info": "informational", "skip": "review", "error": "review"}
 
 
 def sarif(value: object) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def sarif(value: object) -> dict[str, Any]:
     run = {
         "tool": {"driver": {"name": "kafka.sh", "rules": rules}},
         "automationDetails": {"id": f"kafka.sh/{value.snapshot_id}"},
-        "results": list(map(_result, value.findings)),
+        "results": _results(value.findings),
         "invocations": [
             {
                 "executionSuccessful": not value.unread,
@@ -43,8 +44,21 @@ def sarif(value: object) -> dict[str, Any]:
     }
 
 
-def _result(finding: AuditFinding) -> dict[str, Any]:
-    where = "/".join(filter(None, (finding.cluster, finding.resource)))
+def _results(findings: Iterable[AuditFinding]) -> list[dict[str, Any]]:
+    """The results. A resource can have several of one control, which are numbered."""
+    seen: Counter[str] = Counter()
+    results = []
+    for finding in findings:
+        where = "/".join(filter(None, (finding.cluster, finding.resource)))
+        fingerprint = f"{finding.control}:{where}"
+        seen[fingerprint] += 1
+        if seen[fingerprint] > 1:
+            fingerprint += f"#{seen[fingerprint]}"
+        results.append(_result(finding, where, fingerprint))
+    return results
+
+
+def _result(finding: AuditFinding, where: str, fingerprint: str) -> dict[str, Any]:
     return {
         "ruleId": finding.control,
         "kind": _KINDS[finding.status],
@@ -62,7 +76,7 @@ def _result(finding: AuditFinding) -> dict[str, Any]:
                 ]
             }
         ],
-        "partialFingerprints": {"resource/v1": f"{finding.control}:{where}"},
+        "partialFingerprints": {"resource/v1": fingerprint},
         "properties": {
             "status": finding.status,
             "severity": finding.severity,

@@ -195,9 +195,9 @@ class Writer:
 
     def _table(self, rows: Sequence[object]) -> None:
         if rows:
-            self.out.lines(
-                draw_table(columns_of(rows[0], self.renderers), rows, width=self.out.width)
-            )
+            columns = columns_of(rows[0], self.renderers)
+            keep = isinstance(rows[0], Mapping)  # of a query: what was asked for is shown
+            self.out.lines(draw_table(columns, rows, width=self.out.width, keep_empty=keep))
 
     def _stream(self, values: Iterator[object]) -> None:
         for number, (kind, run) in enumerate(groupby(values, type)):

@@ -131,6 +131,8 @@ def node_settings(sandbox: Sandbox, broker: Broker) -> dict[str, str]:
         "broker.heartbeat.interval.ms": "500",
         "broker.session.timeout.ms": "3000",
         "controller.quorum.election.timeout.ms": "300",
+        # On a busy machine, several brokers take long to start.
+        "initial.broker.registration.timeout.ms": "180000",
         "num.network.threads": "2",
         "num.io.threads": "4",
         "log.cleaner.dedupe.buffer.size": "8388608",

@@ -44,7 +44,7 @@ create-topic alike.one_two --partitions 3 --replication-factor 3
 create-topic repeats --partitions 3 --replication-factor 3 --config max.message.bytes=1048588
 create-topic uneven --partitions 3 --replication-factor 3
 create-topic kept --partitions 2 --replication-factor 3 --config retention.ms=2160000000
-create-topic keyed --partitions 2 --replication-factor 3 --config cleanup.policy=compact
+create-topic keyed --partitions 2 --replication-factor 3
 create-topic heavy --replica-assignment 1:2:3,1:3:2,1:2:3,1:3:2,1:2:3,1:3:2
 alter-configs --broker-default log.cleaner.threads=2
 alter-configs --broker-id 1 log.cleaner.threads=1
@@ -78,6 +78,7 @@ def spoil(sandbox: Sandbox, shell: Shell) -> None:
     with connection(sandbox) as cluster:
         _records(sandbox.bootstrap)
         _groups(sandbox.bootstrap, cluster)
+    shell.ok("alter-configs keyed cleanup.policy=compact --yes")  # it has a record without a key
     shell.ok("create-topic gone.by.now")
     with connection(sandbox) as cluster:
         commit(cluster, "orphan", "gone.by.now", 0)
@@ -143,7 +144,7 @@ def _records(bootstrap: str) -> None:
     produce(bootstrap, "kept", some, partition=0)
     produce(bootstrap, "kept", some, partition=1)
     produce(bootstrap, "kept", some, partition=1, at=now - 20 * DAY)
-    produce(bootstrap, "keyed", [b"%d" % number for number in range(150)])
+    produce(bootstrap, "keyed", [None, b"1", b"2"], partition=0)
     produce(bootstrap, "forgetful", [b"same"] * 150, idempotent=False)
 
 

@@ -185,11 +185,15 @@ def peak_memory() -> Iterator[list[int]]:
 # -- made-up fleets --------------------------------------------------------------------------------
 
 
+_ID = "20260131T120000.000Z-0000"
+
+
 def write(fleet: Fleet, folder: Path) -> None:
     """A snapshot of it: each table as SQL makes it; those that no query is for are empty."""
     with spark(folder) as engine:
         for name, sql in _VIEWS.items():
             engine.session.sql(_filled(sql, fleet)).createOrReplaceTempView(name)
+        frames = {}
         for name, table in TABLES.items():
             sql = _MADE.get(name, "")
             frame = (
@@ -197,7 +201,8 @@ def write(fleet: Fleet, folder: Path) -> None:
                 if sql
                 else engine.session.createDataFrame([], table.ddl)
             )
-            snapshot.write(_exact(frame, table), table, str(folder / "state"))
+            frames[name] = _exact(frame, table)
+        snapshot.write(engine.session, frames, str(folder / "state"), _ID)
 
 
 def _filled(sql: str, fleet: Fleet) -> str:
@@ -219,7 +224,7 @@ def _exact(frame: Any, table: Table) -> Any:
 
     common = {
         "collected_at": f.lit("2026-01-31 12:00:00"),
-        "snapshot_id": f.lit("20260131T120000Z"),
+        "snapshot_id": f.lit(_ID),
     }
     given = {name: f.col(name) for name in frame.columns} | common
     return frame.select(

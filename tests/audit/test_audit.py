@@ -158,7 +158,7 @@ def test_fix_never_takes_a_name_for_an_option(
     found = shell("spark audit --controls G07 --output json").json["findings"]
     remedies = {each["resource"]: each["remedy"] for each in found}
     assert {f"group {name}" for name in hostile} <= remedies.keys(), remedies
-    done = shell("spark audit --controls G07 --fix --yes --output json")
+    done = shell("spark audit --controls G07 --fix --risk irreversible --yes --output json")
     assert done.status == 0, str(done)
     left = shell.ok("list-groups").out.splitlines()
     assert group in left
@@ -174,7 +174,7 @@ def test_a_remedy_that_reaches_beyond_its_finding_is_not_applied(shell: Shell) -
     )
     own(shell, sql)
     try:
-        run = shell("spark audit --controls Y01 --fix --yes")
+        run = shell("spark audit --controls Y01 --fix --risk irreversible --yes")
         assert run.status == 1, str(run)
         assert f"the remedy of {topic} would also change topic {topic}.other" in run.err
         assert f"{topic}.other" in shell.ok("list-topics").out

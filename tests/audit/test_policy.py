@@ -69,7 +69,7 @@ def test_a_declared_policy_is_checked_and_fixed(shell: Shell, topic: str, tmp_pa
                 f"alter-quotas --user {topic} producer_byte_rate=5MB/s",
         }  # fmt: skip
         undo = [f["undo"] for f in run.json["findings"] if f["undo"]]
-        fixed = shell(f"{line} --fix --yes")
+        fixed = shell(f"{line} --fix --risk disruptive --yes")
         assert fixed.status == 0, str(fixed)
         left = shell(f"{line} --output json").json["findings"]
         assert [f["reason"] for f in left] == ["name does not match pol[.]x.*"]

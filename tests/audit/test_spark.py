@@ -63,6 +63,26 @@ def test_a_query_that_is_refused_says_why_in_a_line_or_two(
     assert "org.apache" not in run.err and "Project" not in run.err, run.err
 
 
+def test_a_query_that_writes_is_refused(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "written"
+    run = shell(
+        f"spark sql \"with x as (select 1) insert overwrite directory '{folder}' using csv"
+        ' select * from x"'
+    )
+    assert run.status == 1 and not folder.exists(), str(run)
+
+
+def test_all_columns_of_a_query_are_shown(shell: Shell) -> None:
+    query = (
+        "spark sql 'select a.topic, b.topic, null as nothing from topics a join topics b limit 1'"
+    )
+    (row,) = shell.ok(f"{query} --output json").json
+    assert list(row) == ["topic", "topic (2)", "nothing"]
+    assert shell.ok(query).out.splitlines()[0].split() == ["TOPIC", "TOPIC", "(2)", "NOTHING"]
+    told = shell.ok("spark sql 'select distinct `table` from collection_status' --output json").json
+    assert {"topics", "acls", "quotas"} <= {row["table"] for row in told}
+
+
 def test_a_query_without_rows_says_so(shell: Shell) -> None:
     run = shell.ok("spark sql 'select * from topics where partitions < 0'")
     assert (run.out, run.err.strip()) == ("", "no rows")

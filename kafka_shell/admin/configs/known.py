@@ -126,12 +126,7 @@ def with_retention(
     ]
     if not topics:
         return dict(found)
-    try:
-        broker = of_some_broker(cluster, _AGES)
-    except ShellError:  # the inherited value stays unknown
-        broker = {}
-    ages = [broker[key] for key in _AGES if key in broker and broker[key].value is not None]
-    weaker = tuple(ConfigSynonym(entry.name, entry.value, entry.source) for entry in ages[:1])
+    weaker = broker_retention(cluster)
     return dict(found) | {
         resource: {
             **found[resource],
@@ -139,6 +134,16 @@ def with_retention(
         }
         for resource in topics
     }
+
+
+def broker_retention(cluster: Cluster) -> tuple[ConfigSynonym, ...]:
+    """The broker config that sets the inherited retention.ms of topics; none if it is unknown."""
+    try:
+        broker = of_some_broker(cluster, _AGES)
+    except ShellError:
+        return ()
+    ages = [broker[key] for key in _AGES if key in broker and broker[key].value is not None]
+    return tuple(ConfigSynonym(entry.name, entry.value, entry.source) for entry in ages[:1])
 
 
 def _with_synonyms(entry: ConfigEntry, weaker: tuple[ConfigSynonym, ...]) -> ConfigEntry:

@@ -10,6 +10,7 @@ import base64
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from typing import Any, Protocol
 
 from kafka_shell.characters import escape, quoted
@@ -71,6 +72,15 @@ class Message:
             if getattr(self._request, field.name) != field.default:
                 return field.name, since
         return None
+
+
+def import_messages() -> None:
+    """Import all messages and SASL mechanisms. They import one another, which fails in threads that
+    begin at the same time."""
+    for name in ("admin", "consumer", "metadata", "producer"):
+        import_module(f"kafka.protocol.{name}")
+    import_module("kafka.net.sasl")
+    _response_classes()
 
 
 @cache

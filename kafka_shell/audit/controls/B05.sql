@@ -5,6 +5,7 @@
 -- description: Three replicas, one of which may be offline, require three brokers.
 -- source: Apache Kafka documentation, Replication
 -- needs: brokers
+-- absence: brokers
 -- parameter: fewest = 3
 SELECT
   cluster,

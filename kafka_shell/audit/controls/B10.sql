@@ -14,7 +14,7 @@ WITH statics AS (
       concat('broker ', broker_id, ': ', coalesce(static_value, '(not set)')))), '; ')
       AS static_values
   FROM broker_configs
-  WHERE NOT sensitive AND NOT key RLIKE '^({besides})$'
+  WHERE NOT sensitive AND NOT key RLIKE r'^({besides})$'
   GROUP BY cluster, key
 )
 SELECT

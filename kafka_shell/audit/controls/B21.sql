@@ -3,7 +3,7 @@
 -- severity: medium
 -- tags: capacity
 -- description: Kafka does not report when a reassignment started. It is an alarm if two snapshots
---   a day apart contain it, and skipped if there is only one snapshot.
+--   a day apart contain it, and only mentioned if there is one snapshot.
 -- source: Apache Kafka documentation, kafka-reassign-partitions (KIP-455)
 -- needs: reassignments
 -- parameter: hours = 24
@@ -19,7 +19,7 @@ SELECT
   concat(topic, ':', partition) AS resource,
   CASE
     WHEN last >= first + INTERVAL '{hours}' HOUR THEN 'alarm'
-    WHEN times = 1 THEN 'skip'
+    WHEN times = 1 THEN 'info'
     ELSE 'ok'
   END AS status,
   CASE

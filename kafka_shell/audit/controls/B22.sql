@@ -7,6 +7,7 @@
 --   longer than any timeout is never aborted.
 -- source: Apache Kafka documentation, kafka-transactions (KIP-664)
 -- needs: transactions, open_transactions, broker_configs
+-- absence: transactions
 -- wants: broker_configs transaction.max.timeout.ms
 -- remedy: dynamic, irreversible
 WITH most AS (

@@ -6,6 +6,7 @@
 --   default quota limits all clients that have no quota of their own.
 -- source: Apache Kafka documentation, Setting quotas
 -- needs: quotas, clusters
+-- absence: quotas
 -- parameter: rate = 104857600
 -- remedy: dynamic, disruptive
 WITH rates AS (SELECT explode(array('producer_byte_rate', 'consumer_byte_rate')) AS key),

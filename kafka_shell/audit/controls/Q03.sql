@@ -7,6 +7,7 @@
 --   is only reported as info.
 -- source: audit catalogue Q03
 -- needs: quotas, scram_users, acls, group_members, client_configs
+-- absence: scram_users, acls, group_members, client_configs
 -- remedy: dynamic, safe
 WITH users AS (
   SELECT cluster, user FROM scram_users

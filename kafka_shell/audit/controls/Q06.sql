@@ -6,6 +6,7 @@
 --   client can overload the controller.
 -- source: Apache Kafka documentation, Quotas, controller mutation rate (KIP-599)
 -- needs: acls, effective_quotas
+-- absence: effective_quotas
 -- parameter: rate = 10
 -- remedy: dynamic, safe
 WITH creators AS (

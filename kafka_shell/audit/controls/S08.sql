@@ -1,12 +1,14 @@
 -- id: S08
--- title: ACL of a resource or user that does not exist
+-- title: ACL that allows something to or on what does not exist
 -- severity: medium
 -- tags: access, hygiene
 -- description: The topic or group was deleted, or the user has no credentials. Whoever creates
 --   the name next gets the permissions. Users that authenticate in another way than SCRAM are not
---   visible, so a user without a SCRAM credential is then only reported as info.
+--   visible, so a user without a SCRAM credential is then only reported as info. ACLs that deny
+--   also protect what is created later, and are not reported.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs; audit catalogue S08
 -- needs: acls, topics, groups, scram_users, listeners
+-- absence: topics, groups, scram_users
 -- remedy: dynamic, disruptive
 WITH only_scram AS (
   SELECT cluster,
@@ -38,6 +40,7 @@ judged AS (
   LEFT JOIN (SELECT DISTINCT cluster, user FROM scram_users) u
     ON u.cluster = a.cluster AND concat('User:', u.user) = a.principal
   LEFT JOIN only_scram ON only_scram.cluster = a.cluster
+  WHERE a.permission = 'allow'
 )
 SELECT
   cluster,

@@ -12,13 +12,13 @@ SELECT
   cluster,
   topic AS resource,
   CASE
-    WHEN count(*) OVER alike > 1 OR NOT topic RLIKE '^({pattern})$' THEN 'alarm' ELSE 'ok'
+    WHEN count(*) OVER alike > 1 OR NOT topic RLIKE r'^({pattern})$' THEN 'alarm' ELSE 'ok'
   END AS status,
   CASE
     WHEN count(*) OVER alike > 1
       THEN concat('collides with ',
         array_join(array_remove(collect_list(topic) OVER alike, topic), ', '))
-    WHEN NOT topic RLIKE '^({pattern})$' THEN 'the name does not match {pattern}'
+    WHEN NOT topic RLIKE r'^({pattern})$' THEN concat('the name does not match ', r'{pattern}')
     ELSE 'unique name'
   END AS reason,
   NULL AS remedy,

@@ -3,10 +3,12 @@
 -- severity: medium
 -- tags: hygiene
 -- description: No group has committed offsets in the topic or subscribes to it. Programs that
---   store offsets elsewhere are not visible; changelog topics of Kafka Streams are ignored.
+--   store offsets elsewhere are not visible. Topics of Kafka Connect, Kafka Streams, MirrorMaker and
+--   Schema Registry are ignored.
 -- source: audit catalogue T30
 -- needs: topics, group_offsets, group_members
--- parameter: besides = .*-changelog|connect-(configs|offsets|status)
+-- absence: group_offsets, group_members
+-- parameter: besides = .*-(changelog|repartition)|.*-subscription-(registration|response)-topic|(.*[-_.])?connect-(.*-)?(configs|offsets|status)|mm2-.*|(.*\.)?heartbeats|.*\.checkpoints\.internal|_.*
 WITH read AS (
   SELECT cluster, topic FROM group_offsets
   UNION
@@ -22,4 +24,4 @@ SELECT
   NULL AS undo
 FROM topics t
 LEFT JOIN read ON read.cluster = t.cluster AND read.topic = t.topic
-WHERE NOT t.internal AND NOT t.topic RLIKE '^({besides})$'
+WHERE NOT t.internal AND NOT t.topic RLIKE r'^({besides})$'

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
 from kafka_shell.quoting import quote
+from kafka_shell.structs import replace
 
 from .config_entries import config_entries
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.configs.model import ConfigSynonym
     from kafka_shell.admin.topics.model import Topic
     from kafka_shell.admin.wire.connection import Cluster
 
@@ -112,12 +114,18 @@ def read_replicas(cluster: Cluster, names: Names) -> Rows:
     by="topics",
 )
 def read_topic_configs(cluster: Cluster, names: Names) -> Rows:
+    from kafka_shell.admin.configs.known import broker_retention
     from kafka_shell.admin.configs.known import inherited as inherited_value
 
     found = yield from config_entries(cluster, "TOPIC", names, synonyms=True, besides=_GONE)
+    retention: tuple[ConfigSynonym, ...] | None = None
     for topic, entries in found:
         for entry in entries:
             inherited = inherited_value(entry) if entry.overridden else entry.value
+            if inherited is None and entry.name == "retention.ms":
+                # Brokers leave it out of the synonyms if it is set in hours or minutes.
+                retention = broker_retention(cluster) if retention is None else retention
+                inherited = inherited_value(replace(entry, synonyms=retention))
             pair = quote(f"{entry.name}={entry.value or ''}")
             yield (
                 topic, entry.name, None if entry.sensitive else entry.value,

@@ -33,8 +33,8 @@ def show_help(invocation: Invocation, context: Context) -> str:
     from kafka_shell.commands import REGISTRY
 
     columns = columns_of(context.out)
-    word = invocation["command"]
-    if word is None:
+    word = " ".join(invocation["command"])
+    if not word:
         return overview(REGISTRY, columns)
     for command in REGISTRY:
         if word == command.name or word in (short.word for short in command.shorts):
@@ -217,7 +217,7 @@ COMMANDS = (
         needs_cluster=False,
         arguments=(
             Argument("command", kinds.COMMAND, "A command, or a word to search for.",
-                     required=False),
+                     required=False, many=True),
         ),
         examples=(
             Example("help", "every command"),

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
+from kafka_shell.audit.control import RISKS
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.structs import replace
-from kafka_shell.units import to_path
+from kafka_shell.units import counted, to_path
 
 from .kinds import AUDIT_CONTROL
-from .sources import READ_APIS, SOURCE_OPTIONS, SPARK_OPTIONS, collected, side_of
+from .sources import READ_APIS, SOURCE_OPTIONS, SPARK_OPTIONS, collected, ready, side_of
 
 if TYPE_CHECKING:
+    from kafka_shell.audit.access import Access
     from kafka_shell.audit.control import Control
-    from kafka_shell.audit.model import AuditReport
+    from kafka_shell.audit.model import AuditFinding, AuditReport
     from kafka_shell.audit.policy import Policy
     from kafka_shell.context import Context
 
 
 def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Nothing:
     """Check clusters with the controls; with --fix, plan the remedies."""
-    from kafka_shell.audit import require_spark
-
-    require_spark()
+    ready(context)
     from kafka_shell.audit import drift, report, run
     from kafka_shell.audit.tables import TABLES
 
@@ -37,16 +39,18 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Noth
     names = run.tables_for(controls, policy.thresholds, TABLES)
     other = invocation["against"]
     if other:
-        names |= set(drift.KEYS)
+        names |= {*drift.KEYS, "clusters"}
     if invocation["report"]:
         names |= set(report.TABLES)
     with collected(invocation, context, names) as (engine, collection):
-        against = (other, side_of(other, engine, context)) if other else None
+        against = (other, side_of(other, engine, context, collection)) if other else None
         found = run.audit(engine, collection, controls, policy, against)
         if invocation["report"]:
             drawn = report.charts(engine, collection, invocation["snapshot"] or "")
             _write_report(invocation["report"], report.page(found, drawn))
-    return _fix(found, context) if invocation["fix"] else found
+    if invocation["fix"]:
+        return _fix(found, invocation["risk"] or RISKS[0], context)
+    return found
 
 
 def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, ...], Policy]:
@@ -57,7 +61,7 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
     words = [name for word in invocation["controls"] for name in word.split(",")]
     declared = policy.Policy()
     if invocation["policy"]:
-        declared = policy.read(to_path(invocation["policy"]), known)
+        declared = policy.read(to_path(invocation["policy"]), known, _acls)
         for each in declared.expired(date.today()):
             context.note(f"the suppression of {each.control} has expired: {each.reason}")
     if declared.declared is not None:
@@ -67,6 +71,16 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
     except UsageError as error:
         error.span = invocation.span("controls")
         raise
+
+
+def _acls(rule: str) -> list[str]:
+    """The ACLs of a rule, as the ACLs of brokers are printed."""
+    from kafka_shell.commands.acls.rules import parse_rule
+
+    parsed = parse_rule(rule)
+    if parsed.target is None:
+        raise UsageError("the rule has no resource", hint="Add a resource: on topic orders")
+    return [str(binding) for binding in parsed.bindings(())]
 
 
 def _write_report(file: str, page: str) -> None:
@@ -93,25 +107,86 @@ def _check_fix(invocation: Invocation, context: Context) -> None:
         )
 
 
-def _fix(report: AuditReport, context: Context) -> Plan | Nothing:
-    """One plan with the remedies of all findings; it asks for confirmation."""
+def _fix(report: AuditReport, most: str, context: Context) -> Plan | Nothing:
+    """One plan with the remedies of all findings up to this risk; it asks for confirmation."""
     from kafka_shell.plan.model import Resource, merge_plans
     from kafka_shell.plan.results import Failure, Results
 
-    remedies: dict[str, list[str]] = {}
-    for finding in report.findings:
-        if finding.remedy:
-            remedies.setdefault(finding.remedy, []).append(finding.resource)
-    if not remedies:
-        return Nothing("no finding has a remedy that can be applied")
-    plans, failed = [], {}
-    for line, resources in remedies.items():
+    given = [finding for finding in report.findings if finding.remedy]
+    chosen = [each for each in given if RISKS.index(_risk(each)) <= RISKS.index(most)]
+    left_out = tuple(_left_out(given, most))
+    if not chosen:
+        return Nothing("; ".join(["no finding has a remedy that can be applied", *left_out]))
+    together = _Together(context)
+    plans: list[Plan] = []
+    failed: dict[Resource, Failure] = {}
+    remedies: dict[str, list[AuditFinding]] = {}
+    for finding in chosen:
+        remedies.setdefault(finding.remedy, []).append(finding)
+    for line, findings in remedies.items():
         try:
-            plans.append(_plan_of(line, resources, context))
+            plan = together.plan(line, findings)
         except ShellError as error:
             failed[Resource("remedy", line)] = Failure(error.code, error.message, hint=error.hint)
+        else:
+            plans.append(replace(plan, about=()))
     merged = merge_plans([*plans, Plan(Effect.CHANGE, (), refused=Results({}, failed))])
-    return replace(merged, confirm=True, fresh=None)
+    return replace(
+        merged, confirm=True, fresh=None, about=tuple(_by_control(chosen)),
+        warnings=(*merged.warnings, *left_out),
+    )  # fmt: skip
+
+
+def _risk(finding: AuditFinding) -> str:
+    """The risk of a remedy: the highest, if its control does not say."""
+    return finding.risk or RISKS[-1]
+
+
+def _by_control(findings: list[AuditFinding]) -> Iterator[str]:
+    """`T13 Retention is too short: 3 remedies (safe)`."""
+    for (control, title, risk), count in Counter(
+        (each.control, each.title, _risk(each)) for each in findings
+    ).items():
+        yield f"{control} {title}: {counted(count, 'finding')} ({risk})"
+
+
+def _left_out(findings: list[AuditFinding], most: str) -> Iterator[str]:
+    for risk in RISKS[RISKS.index(most) + 1 :]:
+        count = sum(_risk(each) == risk for each in findings)
+        if count:
+            are = "is" if count == 1 else "are"
+            yield f"{counted(count, 'remedy')} {are} {risk}: to apply, add --risk {risk}"
+
+
+class _Together:
+    """Plans of remedies, each judged with those before it."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._access: Access | None = None
+
+    def plan(self, line: str, findings: list[AuditFinding]) -> Plan:
+        """The plan of a remedy. Raises ShellError if it would change other resources, or take
+        access that is needed."""
+        from kafka_shell.audit.access import removal
+
+        plan = _plan_of(line, [each.resource for each in findings], self._context)
+        removed = removal(plan, safe=any(_risk(each) == RISKS[0] for each in findings))
+        if removed.bindings and (why := self._all().refusal(removed)) is not None:
+            hint = "The remedy was not applied. Run it yourself if you want this change."
+            raise ShellError(why.message, hint=hint, code=why.name)
+        return plan
+
+    def _all(self) -> Access:
+        if self._access is None:
+            from kafka_shell.admin.acls import read
+            from kafka_shell.audit.access import Access
+
+            sasl = self._context.settings.connection.sasl
+            known = sasl is not None and sasl.username and not sasl.token
+            login = f"User:{sasl.username}" if sasl is not None and known else None
+            self._access = Access(read.describe(self._context.cluster), login)
+        return self._access
 
 
 def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
@@ -156,14 +231,20 @@ COMMANDS = (
                    metavar="WHAT"),
             Option("--report", kinds.FILE, "Also write the report as an HTML file."),
             Option("--fix", kinds.FLAG, "Apply the remedies; asks for confirmation."),
+            Option("--risk", kinds.CHOICE,
+                   "The highest risk of the remedies that --fix applies (default: safe).",
+                   choices=RISKS),
             *SPARK_OPTIONS,
         ),
         search=("check", "controls", "compliance", "findings", "lint"),
         description=(
             "The state of the clusters is collected as tables; each control is a query over them."
             " Add your own controls as .sql files in the folder controls next to config.toml.\n"
-            "Exit status: 0 without findings, 1 with findings, 3 if a cluster could not be read. A"
-            " control that cannot be evaluated is listed as skip, with the reason."
+            "Exit status: 0 without findings, 1 with findings or if a control could not be"
+            " evaluated (skip, with the reason), 3 if a cluster could not be read.\n"
+            "--fix shows the remedies of all findings as one plan: those that are safe, unless"
+            " --risk is disruptive or irreversible. A remedy that would change anything but the"
+            " resource of its finding, or take needed access together with the others, is refused."
         ),
         examples=(
             Example("spark audit", "audit this cluster with all controls", status=1),

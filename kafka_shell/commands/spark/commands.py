@@ -16,11 +16,13 @@ from .sources import (
     SPARK_OPTIONS,
     collected,
     engine_of,
+    ready,
     side_of,
     targets_of,
 )
 
 if TYPE_CHECKING:
+    from kafka_shell.audit.collection import Collection
     from kafka_shell.audit.model import AuditColumn, AuditSnapshot, AuditTable, Drift
     from kafka_shell.context import Context
 
@@ -30,16 +32,18 @@ if TYPE_CHECKING:
 
 def sql(invocation: Invocation, context: Context) -> tuple[Mapping[str, Any], ...] | Nothing:
     """Query the tables with SQL."""
-    from kafka_shell.audit import require_spark
-
-    require_spark()
+    ready(context)
     from kafka_shell.audit import query
     from kafka_shell.audit.collection import mentioned
+    from kafka_shell.audit.snapshot import STATUS
     from kafka_shell.audit.tables import TABLES
 
     text = invocation["query"].strip().rstrip(";")
     query.check(text)
-    with collected(invocation, context, mentioned(text, TABLES)) as (engine, collection):
+    names = mentioned(text, TABLES)
+    if names == {STATUS}:  # of all tables
+        names = set(TABLES)
+    with collected(invocation, context, names) as (engine, collection):
         collection.show()
         try:
             rows = engine.run("querying", lambda: query.rows(engine.session, text))
@@ -67,9 +71,7 @@ def tables(
 
 def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
     """Save the state of clusters to a folder of Parquet files."""
-    from kafka_shell.audit import require_spark
-
-    require_spark()
+    ready(context)
     from kafka_shell.audit import collection
     from kafka_shell.audit.tables import TABLES
 
@@ -77,31 +79,40 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
     engine = engine_of(invocation, context)
     found = collection.collect(engine, targets, TABLES, TABLES)
     try:
-        return collection.store(engine, found, TABLES, invocation["dir"])
+        return collection.store(engine, found, invocation["dir"])
     finally:
         found.release()
 
 
 def diff(invocation: Invocation, context: Context) -> tuple[Drift, ...] | Nothing:
     """The differences between two snapshots, profiles or the current cluster."""
-    from kafka_shell.audit import require_spark
-
-    require_spark()
+    ready(context)
     from kafka_shell.audit import drift
+    from kafka_shell.audit.snapshot import is_snapshot
     from kafka_shell.audit.tables import TABLES
 
     engine = engine_of(invocation, context)
-    sides = []
+    names = {"a": invocation["a"], "b": invocation["b"] or "now"}
+    sides: dict[str, Collection] = {}
     try:
-        for name in ("a", "b"):
-            sides.append(side_of(invocation[name] or "now", engine, context))
-        before, after = sides
-        for side in sides:
-            for cluster, reason in side.unread.items():
-                context.note(f"{cluster} could not be read: {reason}")
+        # What is read from a cluster decides which snapshot of a folder is meant.
+        for key in sorted(names, key=lambda key: is_snapshot(names[key])):
+            other = next(iter(sides.values()), None)
+            sides[key] = side_of(names[key], engine, context, other)
+        before, after = sides["a"], sides["b"]
         found = engine.run("comparing", lambda: drift.between(before, after, TABLES))
+        notes = engine.run("comparing", lambda: [
+            *(f"{name} could not be read: {why}" for side in (before, after)
+              for name, why in side.unread.items()),
+            *(f"{name} is only on one side: not compared"
+              for name in drift.left_out(before, after)),
+            *(f"{table} could not be read, so what is missing there is not compared: {why}"
+              for table, why in (drift.unread(before) | drift.unread(after)).items()),
+        ])  # fmt: skip
+        for note in notes:
+            context.note(note)
     finally:
-        for side in sides:
+        for side in sides.values():
             side.release()
     return found or Nothing("no differences")
 

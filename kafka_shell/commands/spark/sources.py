@@ -31,21 +31,34 @@ def start_early(context: Context) -> bool:
     return True
 
 
+def ready(context: Context) -> None:
+    """Wait for a session that starts in the background: Python's modules are not imported safely
+    by two threads at once. Raises ShellError if the extra `spark` is missing."""
+    from kafka_shell.audit import require_spark
+
+    require_spark()
+    kept = context.resources.spark
+    if kept is None:
+        return
+    from kafka_shell.audit.engine import BackgroundStart
+
+    if isinstance(kept, BackgroundStart):
+        context.resources.spark = kept.engine(context.report)
+
+
 def engine_of(invocation: Invocation, context: Context) -> Engine:
     """The Spark session of this program, started when first needed."""
-    from kafka_shell.audit.engine import BackgroundStart, Engine
+    from kafka_shell.audit.engine import Engine
 
     where = (invocation["master"] or "", invocation["remote"] or "")
     kept = context.resources.spark
-    if isinstance(kept, BackgroundStart):
-        # Two sessions cannot start at once, so wait for it even if another is needed.
-        kept = context.resources.spark = kept.engine(context.report)
     if isinstance(kept, Engine) and (kept.where == where or where == ("", "")):
-        kept.report = context.report
+        kept.report, kept.deadline = context.report, context.cluster.deadline
         return kept
     if isinstance(kept, Engine):
         kept.stop()
     engine = Engine(context.paths.state / "spark", context.report, master=where[0], remote=where[1])
+    engine.deadline = context.cluster.deadline
     context.resources.spark = engine
     return engine
 
@@ -82,8 +95,11 @@ def collected(
         found.release()
 
 
-def side_of(text: str, engine: Engine, context: Context) -> Collection:
-    """The tables of a snapshot's folder, of profiles, or of the current cluster (`now`)."""
+def side_of(
+    text: str, engine: Engine, context: Context, of: Collection | None = None
+) -> Collection:
+    """The tables of a snapshot's folder (of the clusters of another side), of profiles, or of the
+    current cluster (`now`)."""
     from kafka_shell.audit import collection, drift, targets
     from kafka_shell.audit.snapshot import is_snapshot
     from kafka_shell.audit.tables import TABLES
@@ -92,10 +108,10 @@ def side_of(text: str, engine: Engine, context: Context) -> Collection:
     if text == "now":
         named: tuple[Target, ...] = (targets.of_settings(context.settings, context.environ, file),)
     elif is_snapshot(text.rpartition("@")[0] or text) or "/" in text:
-        return collection.of_snapshot(engine, text, TABLES)
+        return collection.of_snapshot(engine, text, TABLES, of)
     else:
         named = targets.of_profiles(text.split(","), context.environ, file)
-    return collection.collect(engine, named, TABLES, drift.KEYS)
+    return collection.collect(engine, named, TABLES, {*drift.KEYS, "clusters"})
 
 
 SOURCE_OPTIONS = (
@@ -111,4 +127,4 @@ SPARK_OPTIONS = (
 )  # fmt: skip
 
 # The APIs that the table readers use in executors.
-READ_APIS = (1, 2, 9, 15, 16, 29, 32, 35, 46, 48, 50, 55, 61, 65, 66, 69)
+READ_APIS = (1, 2, 9, 15, 16, 29, 32, 35, 46, 48, 50, 55, 60, 61, 65, 66, 69)

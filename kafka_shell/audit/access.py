@@ -1,0 +1,93 @@
+"""Remedies that remove ACLs, judged together: each may be right alone, and take all access with
+another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from msgspec import Struct
+
+from kafka_shell.admin.acls.authorizer import covers
+from kafka_shell.admin.acls.change import DeleteAcls
+from kafka_shell.admin.acls.model import AclBinding, AclPermission, AclResourceType
+from kafka_shell.plan.model import Plan
+from kafka_shell.plan.results import Failure
+
+_ANYONE = "User:*"
+
+
+class Removal(Struct, frozen=True):
+    """The ACLs that one remedy removes. If it is `safe`, others must allow the same."""
+
+    bindings: tuple[AclBinding, ...]
+    safe: bool = False
+
+
+def removal(plan: Plan, *, safe: bool) -> Removal:
+    """The ACLs that allow something, and that this plan removes."""
+    removed = (step.bindings for step in plan.steps if isinstance(step, DeleteAcls))
+    return Removal(tuple(each for some in removed for each in some if _allows(each)), safe)
+
+
+class Access:
+    """The ACLs that are left, after all remedies that were accepted so far.
+
+    `login` is the principal of this connection, if it is known.
+    """
+
+    def __init__(self, bindings: Iterable[AclBinding], login: str | None) -> None:
+        self._login = login
+        self._gone: set[AclBinding] = set()
+        self._by_principal: dict[str, list[AclBinding]] = {}
+        self._safe: dict[str, list[AclBinding]] = {}  # removed, as others allow the same
+        for each in filter(_allows, bindings):
+            self._by_principal.setdefault(each.principal, []).append(each)
+
+    def refusal(self, wanted: Removal) -> Failure | None:
+        """Why a remedy may not remove its ACLs; None if it may, and then they are gone."""
+        before = set(self._gone)
+        self._gone.update(wanted.bindings)
+        if wanted.safe:
+            for each in wanted.bindings:
+                self._safe.setdefault(each.principal, []).append(each)
+        why = next(filter(None, map(self._why, wanted.bindings)), None)
+        if why is not None:
+            self._gone = before
+            if wanted.safe:
+                for each in wanted.bindings:
+                    self._safe[each.principal].remove(each)
+        return why
+
+    def _why(self, removed: AclBinding) -> Failure | None:
+        principal = removed.principal
+        if self._is_own(removed) and not self._covered(removed):
+            return Failure("own-login", f"{removed} allows what this login does")
+        if principal != _ANYONE and not any(self._left(principal)):
+            return Failure("no-access-left", f"{principal} would have no access left")
+        affected = self._safe.values() if principal == _ANYONE else [self._safe.get(principal, ())]
+        for each in chain.from_iterable(affected):
+            if not self._covered(each):
+                why = f"{each} is needed if the other remedies are applied"
+                return Failure("needed", why)
+        return None
+
+    def _left(self, principal: str) -> Iterator[AclBinding]:
+        """The ACLs of a principal, and of everyone, that are left."""
+        for name in dict.fromkeys((principal, _ANYONE)):
+            for each in self._by_principal.get(name, ()):
+                if each not in self._gone:
+                    yield each
+
+    def _covered(self, binding: AclBinding) -> bool:
+        return any(covers(each, binding) for each in self._left(binding.principal))
+
+    def _is_own(self, binding: AclBinding) -> bool:
+        """Whether the login may need it: its own ACLs, and those of everyone on the cluster."""
+        everyone = binding.principal == _ANYONE
+        on_cluster = binding.resource_type is AclResourceType.CLUSTER
+        return binding.principal == self._login or (everyone and on_cluster and bool(self._login))
+
+
+def _allows(binding: AclBinding) -> bool:
+    return binding.permission is AclPermission.ALLOW

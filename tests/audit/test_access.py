@@ -1,0 +1,95 @@
+"""Remedies that remove ACLs, judged together."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_shell.admin.acls.authorizer import covers
+from kafka_shell.admin.acls.model import (
+    CLUSTER_NAME,
+    AclBinding,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+)
+from kafka_shell.audit.access import Access, Removal
+
+pytestmark = pytest.mark.quick
+
+Op = AclOperation
+
+
+def acl(
+    principal: str,
+    operation: AclOperation,
+    name: str = "orders",
+    *,
+    kind: AclResourceType = AclResourceType.TOPIC,
+    pattern: PatternType = PatternType.LITERAL,
+    permission: AclPermission = AclPermission.ALLOW,
+    host: str = "*",
+) -> AclBinding:
+    """One on a topic, unless said otherwise."""
+    return AclBinding(principal, host, operation, permission, kind, name, pattern)
+
+
+READ, DESCRIBE = acl("User:bob", Op.READ), acl("User:bob", Op.DESCRIBE)
+ALL = acl("User:bob", Op.ALL, "*")
+
+
+@pytest.mark.parametrize(
+    ("broad", "narrow", "does"),
+    [
+        (READ, DESCRIBE, True),
+        (DESCRIBE, READ, False),
+        (ALL, READ, True),
+        (acl("User:*", Op.READ), READ, True),
+        (READ, acl("User:*", Op.READ), False),
+        (READ, acl("User:bob", Op.READ, host="10.0.0.1"), True),
+        (acl("User:bob", Op.READ, host="10.0.0.1"), READ, False),
+        (acl("User:bob", Op.READ, "ord", pattern=PatternType.PREFIXED), READ, True),
+        (READ, acl("User:bob", Op.READ, "orders", pattern=PatternType.PREFIXED), False),
+        (ALL, acl("User:bob", Op.READ, "ord", pattern=PatternType.PREFIXED), True),
+        (acl("User:bob", Op.ALL, "*", kind=AclResourceType.GROUP), READ, False),
+        (acl("User:bob", Op.ALL, "*", permission=AclPermission.DENY), READ, False),
+    ],
+)
+def test_one_acl_allows_what_another_does(
+    broad: AclBinding, narrow: AclBinding, does: bool
+) -> None:
+    assert covers(broad, narrow) is does
+
+
+def refusals(access: Access, *removals: Removal) -> list[str]:
+    """The codes of what is refused; "" for what is not."""
+    return [why.name if (why := access.refusal(each)) else "" for each in removals]
+
+
+def test_a_redundant_acl_stays_if_what_makes_it_redundant_goes() -> None:
+    redundant, broad = Removal((READ,), safe=True), Removal((ALL,))
+    assert refusals(Access([READ, ALL], None), redundant, broad) == ["", "no-access-left"]
+    more = acl("User:bob", Op.WRITE, "other")
+    assert refusals(Access([READ, ALL, more], None), broad, redundant) == ["", "needed"]
+    assert refusals(Access([READ, ALL, more], None), redundant, broad) == ["", "needed"]
+    assert refusals(Access([READ, ALL], None), redundant) == [""]
+
+
+def test_no_principal_loses_all_access() -> None:
+    others = acl("User:eve", Op.READ)
+    assert refusals(Access([READ, others], None), Removal((READ,))) == ["no-access-left"]
+    assert refusals(Access([READ, acl("User:*", Op.READ)], None), Removal((READ,))) == [""]
+
+
+def test_the_login_keeps_its_access() -> None:
+    cluster = acl("User:*", Op.ALTER, CLUSTER_NAME, kind=AclResourceType.CLUSTER)
+    bindings = [READ, ALL, DESCRIBE, cluster]
+    assert refusals(Access(bindings, "User:bob"), Removal((ALL,))) == ["own-login"]
+    assert refusals(Access(bindings, "User:bob"), Removal((DESCRIBE,))) == [""]
+    assert refusals(Access(bindings, "User:eve"), Removal((cluster,))) == ["own-login"]
+    assert refusals(Access(bindings, "User:eve"), Removal((ALL,))) == [""]
+
+
+def test_what_is_refused_is_as_if_it_had_not_been_asked() -> None:
+    access = Access([READ, ALL], "User:bob")
+    assert refusals(access, Removal((ALL,)), Removal((READ,), safe=True)) == ["own-login", ""]

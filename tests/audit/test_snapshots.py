@@ -1,0 +1,102 @@
+"""Snapshots that were cut short, damaged, or written at the same time; and of other clusters."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.snapshot import address
+from kafka_shell.context import Resources
+from kafka_shell.sandbox.state import Sandbox
+from tests.in_process import Shell
+
+
+def taken(shell: Shell, folder: Path) -> str:
+    """The ID of a new snapshot."""
+    return str(shell.ok(f"spark snapshot {folder} --output json").json["snapshot_id"])
+
+
+def test_only_whole_snapshots_are_read(shell: Shell, tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    first, second = taken(shell, folder), taken(shell, folder)
+    newest = "spark sql 'select distinct snapshot_id from topics' --output json --snapshot"
+
+    # Interrupted: the last table to be written is missing.
+    shutil.rmtree(folder / "snapshots" / f"snapshot_id={second}")
+    assert shell.ok(f"{newest} {folder}").json == [{"snapshot_id": first}]
+    run = shell(f"spark audit --controls T01 --snapshot {folder}@{second}")
+    assert run.status == 1 and "was not written to its end" in run.err, str(run)
+
+    # Damaged: a table has lost its rows.
+    for part in (folder / "topics" / f"snapshot_id={first}").rglob("*.parquet"):
+        part.unlink()
+    run = shell(f"spark audit --controls T01 --snapshot {folder}")
+    assert run.status == 1 and "is damaged: topics has 0 rows" in run.err, str(run)
+    run = shell(f"spark diff {folder} now")
+    assert run.status == 1 and "is damaged" in run.err, str(run)
+
+
+def test_two_snapshots_at_once_into_one_folder(
+    demo_sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    folder = tmp_path / "state"
+    shells = [
+        Shell(tmp_path / name, demo_sandbox.bootstrap, Resources(spark=engine)) for name in "ab"
+    ]
+    runs = [Thread(target=taken, args=(shell, folder)) for shell in shells]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    ids = [path.name.partition("=")[2] for path in (folder / "snapshots").iterdir()]
+    assert len(set(ids)) == 2
+    for id in ids:
+        rows = shells[0].ok(
+            f"spark sql 'select count(*) as n, count(distinct topic) as d from topics'"
+            f" --snapshot {folder}@{id} --output json"
+        )
+        assert rows.json[0]["n"] == rows.json[0]["d"] > 0
+
+
+def test_a_snapshot_is_compared_with_its_own_cluster(
+    shell: Shell, sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    folder = tmp_path / "state"
+    other = Shell(tmp_path / "other", sandbox.bootstrap, Resources(spark=engine))
+    mine = taken(shell, folder)
+    theirs = taken(other, folder)
+    assert shell.ok(f"spark diff {folder} now").err.strip() == "no differences", "not the newest"
+    run = shell(f"spark diff {folder}@{theirs} now")
+    assert run.status == 1 and "no cluster that is on both sides" in run.err, str(run)
+
+    shell.profile("one", shell.bootstrap)
+    shell.profile("two", sandbox.bootstrap)
+    fleet = str(tmp_path / "fleet")
+    shell.ok(f"spark snapshot {fleet} --clusters one,two")
+    run = shell.ok(f"spark diff {fleet} now")
+    assert "no differences" in run.err and "two is only on one side: not compared" in run.err
+    found = shell(f"spark audit --controls T04 --against {fleet} --output json").json["findings"]
+    skipped = [each["cluster"] for each in found if each["control"] == "X03"]
+    assert skipped == ["two"]
+    assert mine != theirs
+
+
+@pytest.mark.parametrize(
+    ("text", "folder", "id"),
+    [
+        ("/data/state@20260131T120000.000Z-1a2b", "/data/state", "20260131T120000.000Z-1a2b"),
+        ("/data/state", "/data/state", ""),
+        ("s3a://bucket/state@X", "s3a://bucket/state", "X"),
+        ("abfss://container@account.dfs.core.windows.net/state",
+         "abfss://container@account.dfs.core.windows.net/state", ""),
+        ("abfss://container@account.dfs.core.windows.net/state@X",
+         "abfss://container@account.dfs.core.windows.net/state", "X"),
+        ("abfss://container@account", "abfss://container@account", ""),
+    ],
+)  # fmt: skip
+def test_the_address_of_a_snapshot(text: str, folder: str, id: str) -> None:
+    assert address(text) == (folder, id)
