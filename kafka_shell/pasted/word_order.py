@@ -60,6 +60,8 @@ def reorder(words: Sequence[str], registry: Registry, *, alone: bool = False) ->
     first = ""
     for name, rest in _candidates(words, registry, alone):
         first = first or name.removeprefix("help ").split()[0]
+        if name.startswith("help ") and rest:  # it would take them for the words of a command
+            continue
         try:
             return render(parse(words_of([*name.split(), *rest]), registry))
         except UsageError:

@@ -276,7 +276,9 @@ def test_a_control_finds_exactly_its_fault(found: Found, name: str) -> None:
 @pytest.mark.parametrize("name", LOWERED)
 def test_a_control_with_a_lower_threshold_finds_exactly_its_fault(found: Found, name: str) -> None:
     told = alarms(found, name)
-    if name == "B14":  # by the dirs of the sandbox
+    if name == "B13":  # by chance, another broker may be uneven as well
+        assert "broker 1 leaders" in told and all(each.endswith(" leaders") for each in told), told
+    elif name == "B14":  # by the dirs of the sandbox
         assert {each.split(" /")[0] for each in told} == set(BROKERS) and len(told) == 6
     else:
         assert told == LOWERED[name][1], found[name]

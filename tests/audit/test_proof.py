@@ -32,6 +32,7 @@ FAULTS = {
     "T25": {
         "billing.credit-notes", "billing.invoices", "customers.consents", "orders.returns",
         "payments.authorized", "payments.captured", "payments.refunds",
+        "shipping.carrier-webhooks",
     },
     "Q02": {
         "client-id legacy-exporter consumer_byte_rate",

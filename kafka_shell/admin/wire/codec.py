@@ -10,7 +10,6 @@ import base64
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib import import_module
 from typing import Any, Protocol
 
 from kafka_shell.characters import escape, quoted
@@ -77,9 +76,12 @@ class Message:
 def import_messages() -> None:
     """Import all messages and SASL mechanisms. They import one another, which fails in threads that
     begin at the same time."""
-    for name in ("admin", "consumer", "metadata", "producer"):
-        import_module(f"kafka.protocol.{name}")
-    import_module("kafka.net.sasl")
+    import kafka.net.sasl
+    import kafka.protocol.admin
+    import kafka.protocol.consumer
+    import kafka.protocol.metadata
+    import kafka.protocol.producer  # noqa: F401
+
     _response_classes()
 
 
@@ -91,6 +93,8 @@ def _response_classes() -> dict[int, Any]:
     _limit_varints()
     _refuse_nulls()
     classes: dict[int, Any] = ResponseClassRegistry._response_class_registry
+    for each in classes.values():  # kafka-python's clients may have used some before
+        each._struct._compiled_encoders.clear()  # of decoders, too
     return classes
 
 

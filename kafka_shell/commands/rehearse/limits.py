@@ -64,6 +64,7 @@ _COMMANDS = {
     "journal": "the journal of the original is not used",
     "health": "the brokers of a twin have no processes",
     "check-restart": "the brokers of a twin have no processes",
+    "decommission": "the brokers of a twin have no processes, and cannot be stopped",
     "describe-broker": "the brokers of a twin have no processes",
     "cluster-metadata": "the brokers of a twin have no processes",
     "api-versions": "the brokers of a twin have no processes",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from kafka.protocol.admin import DescribeQuorumRequest, DescribeQuorumResponse
 
@@ -36,3 +39,15 @@ def test_null_is_accepted_only_where_the_protocol_allows_it() -> None:
         decoded(response(host=None))
     with pytest.raises(ValueError, match="nodes is null"):
         decoded(response(nodes=None))
+
+
+def test_also_after_kafka_pythons_own_client_has_decoded_such_a_response() -> None:
+    code = (
+        "from tests.admin.wire.test_codec import Row, VERSION, decoded, response\n"
+        "kind = Row[None]\n"
+        "Row._struct.compiled_decode_from(VERSION, compact=True, tagged=True, data_class=kind)\n"
+        "try: decoded(response(host=None))\n"
+        "except ValueError as error: print(error)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "host is null\n", run.stderr

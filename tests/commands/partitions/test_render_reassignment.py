@@ -113,5 +113,6 @@ def test_log_lines_show_the_remaining_time(monkeypatch: pytest.MonkeyPatch) -> N
             report("Moving 1 partition", done, 16_000_000)
             now[0] += 20.0
     assert err.getvalue() == (
-        "Moving 1 partition: 4.0M of 16.0M, 1m left\nMoving 1 partition: 12.0M of 16.0M, 13s left\n"
+        "Moving 1 partition: 4.0M of 16.0M, 200k/s, 1m left\n"
+        "Moving 1 partition: 12.0M of 16.0M, 300k/s, 13s left\n"
     )
