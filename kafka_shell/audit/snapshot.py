@@ -125,11 +125,9 @@ def _counted(tables: Mapping[str, Any]) -> dict[str, int]:
     """The number of rows of each data frame, in one job."""
     from pyspark.sql import functions as f
 
-    counts = (
-        frame.agg(f.count(f.lit(1)).alias("rows")).select(f.lit(name).alias("table"), "rows")
-        for name, frame in sorted(tables.items())
-    )
-    return {row["table"]: row["rows"] for row in reduce(lambda a, b: a.union(b), counts).collect()}
+    names = (frame.select(f.lit(name).alias("table")) for name, frame in sorted(tables.items()))
+    counts = reduce(lambda a, b: a.union(b), names).groupBy("table").count().collect()
+    return dict.fromkeys(sorted(tables), 0) | {row["table"]: row["count"] for row in counts}
 
 
 def address(text: str) -> tuple[str, str]:
