@@ -55,15 +55,15 @@ def attempt(read: Callable[[], T]) -> T | Failure:
 
 def in_batches(
     items: Sequence[Item], size: int, read: Callable[[Sequence[Item]], T]
-) -> tuple[list[T], int, Failure | None]:
+) -> tuple[list[T], list[Failure]]:
     """What `read` returns for each batch of the items. If it fails, for example because the time is
-    over, also the number of items that are left, and the failure."""
+    over, also the failure, once for each item that is left."""
     found: list[T] = []
     done = 0
     for batch in in_slices(items, size):
         try:
             found.append(read(batch))
         except ShellError as error:
-            return found, len(items) - done, as_failure(error)
+            return found, [as_failure(error)] * (len(items) - done)
         done += len(batch)
-    return found, 0, None
+    return found, []

@@ -49,7 +49,6 @@ def survey(
 ) -> tuple[Surveyed, ...]:
     """Return the tasks of all targets, in parallel. Failures are part of the result."""
     # Imported before the threads begin.
-    from kafka_shell.admin.cluster import read as cluster  # noqa: F401
     from kafka_shell.admin.groups import read as groups  # noqa: F401
     from kafka_shell.admin.wire import metadata_scan  # noqa: F401
     from kafka_shell.admin.wire.codec import import_messages
@@ -90,12 +89,11 @@ def _groups(
     """Return the groups, and what is lost of the group tables if brokers do not list theirs."""
     if not tables:
         return (), ()
-    from kafka_shell.admin.cluster.read import may_describe
     from kafka_shell.admin.groups import read as groups
 
     try:
         found = groups.list_groups(cluster)
-        all_listed = may_describe(cluster) is not False
+        hidden = groups.hidden(cluster)
     except ShellError as error:
         return (), tuple((name, Trouble("", error.code, error.message)) for name in tables)
     lost = tuple(
@@ -103,7 +101,7 @@ def _groups(
         for about, why in found.failures.items()
         for name in tables
     )
-    if not all_listed:
+    if hidden:
         lost += tuple((name, _HIDDEN_GROUPS) for name in tables)
     return tuple(sorted(found.values)), lost
 

@@ -197,11 +197,10 @@ def _described(
     cluster: Cluster, listings: Sequence[GroupListing], found: Consequences
 ) -> list[Group]:
     types = {each.name: each.type for each in listings}
-    parts, left, why = in_batches(
+    parts, unread = in_batches(
         list(types), _GROUPS_AT_ONCE, lambda batch: groups.describe(cluster, batch, types=types)
     )
-    failures = [failure for part in parts for failure in part.failures.values()]
-    failures += [why] * left if why else []
+    failures = [failure for part in parts for failure in part.failures.values()] + unread
     if failures:
         found.miss(f"the members of {counted(len(failures), 'group')}", failures[0])
     return [group for part in parts for group in part]

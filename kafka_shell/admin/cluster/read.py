@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.wire import metadata_scan
@@ -146,15 +145,3 @@ def registered_brokers(cluster: Cluster) -> dict[int, Broker] | None:
         )
         for row in response.brokers
     }
-
-
-def may_describe(cluster: Cluster) -> bool | None:
-    """Whether this login may describe the cluster (DescribeCluster, API key 60; KIP-430). Without
-    that, brokers list only the groups that it may describe. None if they do not tell."""
-    from kafka.protocol.admin import DescribeClusterRequest
-
-    if not cluster.supports(DescribeClusterRequest, 0):
-        return None
-    request = DescribeClusterRequest(include_cluster_authorized_operations=True)
-    operations: set[int] | None = cluster.send(request).authorized_operations
-    return None if operations is None else AclOperation.DESCRIBE in operations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
@@ -79,8 +79,3 @@ def read(cluster: Cluster, keys: Iterable[str]) -> TopicValues:
         failures += part.failures.values()
         values |= {resource.name: by_name(entries) for resource, entries in part.values.items()}
     return TopicValues(found, values, failures)
-
-
-def topic_keys(keys: Collection[str]) -> dict[str, str]:
-    """The broker's keys that topics inherit, with the topics' keys."""
-    return {key: TOPIC_KEYS[key] for key in keys if key in TOPIC_KEYS}

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from kafka_shell.config_units import convert_unit, format_config_value
 
+from .inheritance import TOPIC_KEYS
 from .model import ConfigEntry, ConfigResource, ConfigType, ResourceType
 
 POLICY = "cleanup.policy"
@@ -24,16 +25,7 @@ _OF_TOPIC = (
     _REMOTE_DELETED,
 )
 # A broker's key -> the topic's key that inherits it; the first that is set wins.
-OF_BROKER = {
-    "log.retention.ms": "retention.ms",
-    "log.retention.minutes": "retention.ms",
-    "log.retention.hours": "retention.ms",
-    "log.retention.bytes": "retention.bytes",
-    "log.local.retention.ms": "local.retention.ms",
-    "log.local.retention.bytes": "local.retention.bytes",
-    "log.cleaner.delete.retention.ms": "delete.retention.ms",
-    "log.cleanup.policy": POLICY,
-}
+OF_BROKER = {key: name for key, name in TOPIC_KEYS.items() if name in _OF_TOPIC}
 # The cleanup policy that makes the limit delete records.
 DELETED_BY = dict.fromkeys(_OF_TOPIC[:4], "delete") | {"delete.retention.ms": "compact"}
 _UNLIMITED = float("inf")

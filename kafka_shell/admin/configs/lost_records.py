@@ -97,9 +97,8 @@ def count(
                 _add(lost, limits[each.topic], sizes.get(each, ()), *rows, cut)
         return list(failures.values())
 
-    parts, left, why = in_batches(filled, _AT_ONCE, read)
-    failures = [failure for part in parts for failure in part]
-    failures += [why] * left if why else []
+    parts, unread = in_batches(filled, _AT_ONCE, read)
+    failures = [failure for part in parts for failure in part] + unread
     if failures:
         about = f"the records of {counted(len(failures), 'partition')}"
         missing.append(not_checked(about, failures[0]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from kafka_shell.admin.acls import rights
+from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Answer, Question, ask
 from kafka_shell.admin.wire.failures import failure, requires
@@ -20,7 +22,6 @@ from .model import Group, GroupListing, GroupType, TopicReader
 _NOT_FOUND = 69
 _WITHOUT_MEMBERS = ("Empty", "Dead")
 _CLUSTER_AUTHORIZATION_FAILED = 31
-_DESCRIBE = 8  # the code of the operation
 _BY_STATE, _BY_TYPE = 4, 5  # the first versions of ListGroups with filters (Kafka 2.6, 3.8)
 
 
@@ -58,13 +59,9 @@ def list_groups(
 
 def hidden(cluster: Cluster) -> Failure | None:
     """Why groups may be missing from the list: brokers list all only with DESCRIBE on the cluster
-    (DescribeCluster, API key 60). None if all are listed, or if a broker is too old to tell."""
-    from kafka.protocol.admin import DescribeClusterRequest as Request
-
-    if not cluster.supports(Request):
-        return None
-    response = cluster.send(Request(include_cluster_authorized_operations=True), highest=1)
-    if response.authorized_operations is None or _DESCRIBE in response.authorized_operations:
+    (KIP-430). None if all are listed, or if the broker does not report it."""
+    operations = rights.on_cluster(cluster)
+    if operations is None or AclOperation.DESCRIBE in operations:
         return None
     hint = requires(_CLUSTER_AUTHORIZATION_FAILED, "DESCRIBE on the cluster")
     text = "only groups that you may DESCRIBE are visible"

@@ -40,6 +40,11 @@ class Drain(Struct, frozen=True):
         }
 
     @property
+    def wanted(self) -> Assignment:
+        """The target replicas of all partitions that leave the broker, moving or not yet."""
+        return {**self.targets.replicas, **self.leaving}
+
+    @property
     def busy(self) -> list[TopicPartition]:
         """The partitions that are being reassigned and get or keep a replica on the broker."""
         return [each for each, move in self.now.moving.items() if self.broker in move.after]
@@ -80,9 +85,8 @@ def plan_drain(
     that fits nowhere else is refused. `drain` is read if not given.
     """
     drain = drain or read_drain(cluster, broker)
-    wanted: Assignment = {**drain.targets.replicas, **drain.leaving}
     plan = plan_move(
-        cluster, wanted, throttle=throttle, additional=True, record=record, now=drain.now,
+        cluster, drain.wanted, throttle=throttle, additional=True, record=record, now=drain.now,
         sizes=drain.disks.sizes,
     )  # fmt: skip
     return replace(

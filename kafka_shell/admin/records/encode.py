@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from kafka_shell.admin.wire import frames
+
 from .codecs import compress, crc32c
 from .model import NewRecord
 
@@ -34,13 +36,7 @@ NO_PRODUCER = ProducerId(-1, -1)
 
 def _varint(value: int) -> bytes:
     """A signed integer in zigzag encoding."""
-    value = value << 1 if value >= 0 else (-value << 1) - 1
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return frames.varint(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
 _VARINTS = [_varint(value) for value in range(_SMALL)]

@@ -96,7 +96,7 @@ def known_sum(counts: Iterable[int | None]) -> int | None:
 
 
 def _records(cluster: Cluster, partitions: Sequence[TopicPartition], found: _Found) -> None:
-    parts, left, why = in_batches(
+    parts, unread = in_batches(
         partitions, _PARTITIONS_AT_ONCE, lambda batch: ranges(cluster, batch)
     )
     counts: dict[str, int] = {}
@@ -105,8 +105,8 @@ def _records(cluster: Cluster, partitions: Sequence[TopicPartition], found: _Fou
             counts[row.topic] = counts.get(row.topic, 0) + row.records
     for topic, count in counts.items():
         found.set(topic, records=count)
-    failures = [failure for part in parts for failure in part.failures.values()]
-    found.miss_some(failures + [why] * left if why else failures, "partition", "the records of")
+    failures = [failure for part in parts for failure in part.failures.values()] + unread
+    found.miss_some(failures, "partition", "the records of")
 
 
 def _sizes(
@@ -138,7 +138,7 @@ def _readers(cluster: Cluster, found: _Found) -> None:
     found.miss_some(list(listed.failures.values()), "broker", "the groups of")
     if hidden := attempt(lambda: groups.hidden(cluster)):
         found.miss("other groups", hidden)
-    parts, left, why = in_batches(
+    parts, unread = in_batches(
         list(listed), _GROUPS_AT_ONCE, lambda batch: groups.readers(cluster, batch, found.use)
     )
     by_topic: dict[str, list[TopicReader]] = {topic: [] for topic in found.use}
@@ -147,8 +147,8 @@ def _readers(cluster: Cluster, found: _Found) -> None:
     for topic, readers in by_topic.items():
         readers.sort(key=lambda reader: (-reader.members, reader.group))
         found.set(topic, readers=tuple(readers))
-    failures = [failure for part in parts for failure in part.failures.values()]
-    found.miss_some(failures + [why] * left if why else failures, "group", "members and offsets of")
+    failures = [failure for part in parts for failure in part.failures.values()] + unread
+    found.miss_some(failures, "group", "members and offsets of")
 
 
 def _acls(cluster: Cluster, found: _Found) -> None:
@@ -168,7 +168,7 @@ def _acls(cluster: Cluster, found: _Found) -> None:
 
 
 def _producers(cluster: Cluster, partitions: Sequence[TopicPartition], found: _Found) -> None:
-    parts, left, why = in_batches(
+    parts, unread = in_batches(
         partitions, _PARTITIONS_AT_ONCE, lambda batch: producers.describe(cluster, batch)
     )
     states: dict[str, list[ProducerState]] = {}
@@ -180,5 +180,5 @@ def _producers(cluster: Cluster, partitions: Sequence[TopicPartition], found: _F
             producers=len({state.producer_id for state in known}),
             last_written=max((state.last_timestamp or 0 for state in known), default=0) or None,
         )
-    failures = [failure for part in parts for failure in part.failures.values()]
-    found.miss_some(failures + [why] * left if why else failures, "partition", "the producers of")
+    failures = [failure for part in parts for failure in part.failures.values()] + unread
+    found.miss_some(failures, "partition", "the producers of")

@@ -165,7 +165,7 @@ class _Work:
         given = {**self._invocation.values, "wait": True, "additional": True}
         plan = plan_start(
             replace(self._invocation, values=given), self._context,
-            {**drain.targets.replicas, **drain.leaving}, now=drain.now, sizes=drain.disks.sizes,
+            drain.wanted, now=drain.now, sizes=drain.disks.sizes,
             planned=drain.targets, throttle=self._invocation["throttle"],
         )  # fmt: skip
         return replace(plan, resume="")

@@ -146,7 +146,7 @@ def _removal(
         tuple(steps),
         follow=follow,
         afterwards=(RemoveThrottle(tuple(down), record),) if down else (),
-        fresh=lambda later: reassignment.state(later, wanted, dirs, record.read(), topics),
+        fresh=lambda cluster: reassignment.state(cluster, wanted, dirs, record.read(), topics),
         refused=Results({}, refused | (_failed(state) if not invocation["dry-run"] else {})),
     )
 

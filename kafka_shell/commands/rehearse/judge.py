@@ -9,6 +9,7 @@ from contextlib import suppress
 from msgspec import Struct, field
 
 from kafka_shell import connection_options
+from kafka_shell.admin.acls.authorizer import STANDARD
 from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import ShellError
@@ -32,7 +33,6 @@ _POLICIES = {
     "create.topic.policy.class.name": frozenset({19, 37}),
     "alter.config.policy.class.name": frozenset({33, 44}),
 }
-_STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 # The APIs that use what could not be read, by its name in `Reading.unread`.
 _USES = {
     "acls": frozenset({29, 30, 31}),
@@ -95,8 +95,8 @@ def doubts_about(reading: Reading) -> list[Doubt]:
         for key, keys in _POLICIES.items()
         if settings.get(key)
     ]
-    authorizer = settings.get("authorizer.class.name", _STANDARD_AUTHORIZER)
-    if authorizer not in ("", _STANDARD_AUTHORIZER):
+    authorizer = settings.get("authorizer.class.name", STANDARD)
+    if authorizer not in ("", STANDARD):
         found.append(Doubt(_USES["acls"], f"the authorizer is {authorizer}", True))
     if why := reading.unread.get(STATIC_CONFIGS):
         keys = frozenset[int]().union(*_POLICIES.values())

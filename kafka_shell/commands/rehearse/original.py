@@ -35,7 +35,7 @@ MOST_TOPICS = 100_000
 _TOPICS_PER_GIB = 10_000
 _AUTHORIZER = "authorizer.class.name"
 # The data of dynamic client configs is records.
-_KINDS = tuple(kind for kind in KINDS if kind != "client_configs")
+COPIED_KINDS = tuple(kind for kind in KINDS if kind != "client_configs")
 
 
 class Reading(Struct, frozen=True):
@@ -59,7 +59,7 @@ def read_original(cluster: Cluster, words: Sequence[str], report: Report) -> Rea
     metadata = scan(cluster)
     topics = _selected(metadata, words)
     unread: dict[str, Failure] = {}
-    state = read_state(cluster, Wanted(_KINDS, topics=frozenset(topics) if words else None))
+    state = read_state(cluster, Wanted(COPIED_KINDS, topics=frozenset(topics) if words else None))
     unread.update(state.unread)
     supported = features.describe(cluster)
     unread.update({f"features of broker {id}": why for id, why in supported.unread})

@@ -21,8 +21,9 @@ _MARGIN = "  "
 
 def rehearsal_page(rehearsal: Rehearsal, width: int | None) -> Iterator[Text]:
     """Each line with its plan, the difference, and the script that undoes it."""
+    renderers = Renderers(render_module)
     for number, line in enumerate(rehearsal.lines, 1):
-        yield from _line(number, line, width)
+        yield from _line(number, line, renderers, width)
     yield Text()
     yield from diff_page(rehearsal.diff, width)
     if rehearsal.undo:
@@ -34,13 +35,14 @@ def rehearsal_page(rehearsal: Rehearsal, width: int | None) -> Iterator[Text]:
     yield text(_closing(rehearsal), "heading")
 
 
-def _line(number: int, line: RehearsedLine, width: int | None) -> Iterator[Text]:
+def _line(
+    number: int, line: RehearsedLine, renderers: Renderers, width: int | None
+) -> Iterator[Text]:
     label = text(f"{line.status:<8}", _ROLES[line.status])
     shown = " ".join(line.line.replace("\\\n", " ").split())
     yield from hang(label + text(f"{number}: {shown}"), width, 8)
     room = None if width is None else width - len(_MARGIN)
     if line.plan is not None:
-        renderers = Renderers(render_module)
         for each in plan_lines(line.plan.plan, (), renderers, room=room, refused=False):
             yield text(_MARGIN) + each
     if line.error:

@@ -16,12 +16,12 @@ from kafka_shell.settings import Settings
 from kafka_shell.structs import replace
 
 from ..state.compare import differences
-from ..state.model import ASSIGNMENT, KINDS, Differing, State, StateDiff
+from ..state.model import ASSIGNMENT, Differing, State, StateDiff
 from ..state.read import Wanted, read_state
 from .judge import Seen, doubts_about, judge, not_run
 from .limits import Refusals
 from .model import FAILED, OK, UNKNOWN, RehearsedLine
-from .original import Reading
+from .original import COPIED_KINDS, Reading
 from .rights import Rights
 from .script import lines_of_file
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.endpoint import Refuse
     from kafka_shell.sandbox.state import Sandbox
 
-_KINDS = tuple(kind for kind in KINDS if kind != "client_configs")
 _NOT_SHOWN = "# not shown: contains control characters"
 _FILE, _ROLLBACK = "rollback-file", "-rollback.json"  # of moved replicas
 _DUMMY = "rehearsal"  # the answer to a question for a password
@@ -226,7 +225,7 @@ def undo_script(lines: Sequence[RehearsedLine]) -> tuple[str, ...]:
 
 def state_of(cluster: Cluster) -> State:
     """The state of a twin, with replicas."""
-    return read_state(cluster, Wanted(_KINDS, brokers=[""], assignments=True))
+    return read_state(cluster, Wanted(COPIED_KINDS, brokers=[""], assignments=True))
 
 
 def difference(before: State, after: State) -> StateDiff:

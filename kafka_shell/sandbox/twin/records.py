@@ -16,6 +16,7 @@ from kafka_shell.admin.configs.model import ConfigResource
 from kafka_shell.admin.quotas.model import Default, QuotaEntity
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.users.model import ScramMechanism
+from kafka_shell.admin.wire.frames import varint
 
 _FRAME = 1
 _END = b"\0"  # no tagged fields
@@ -65,7 +66,7 @@ def broker(
             _nullable(rack),
             bytes([fenced]),
             b"\0",  # not in controlled shutdown
-            b"\x01\x00" + _varint(len(directories)) + directories,
+            b"\x01\x00" + varint(len(directories)) + directories,
         )
     )
 
@@ -94,7 +95,7 @@ def partition(
             _brokers(removing),
             _brokers(adding),
             _THREE_INT32(leader, each.leader_epoch, each.leader_epoch),
-            _varint(len(each.replicas) + 1),
+            varint(len(each.replicas) + 1),
             *[directories[id] for id in each.replicas],
             _END,
         )
@@ -154,22 +155,12 @@ def scram(user: str, mechanism: ScramMechanism, iterations: int) -> bytes:
 # -- types -----------------------------------------------------------------------------------------
 
 
-def _varint(value: int) -> bytes:
-    """An unsigned varint."""
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
 def _head(kind: int, version: int) -> bytes:
-    return _varint(_FRAME) + _varint(kind) + _varint(version)
+    return varint(_FRAME) + varint(kind) + varint(version)
 
 
 def _bytes(raw: bytes) -> bytes:
-    return _varint(len(raw) + 1) + raw
+    return varint(len(raw) + 1) + raw
 
 
 def _string(text: str) -> bytes:
@@ -181,11 +172,11 @@ def _nullable(text: str | None) -> bytes:
 
 
 def _array(items: Sequence[bytes]) -> bytes:
-    return _varint(len(items) + 1) + b"".join(items)
+    return varint(len(items) + 1) + b"".join(items)
 
 
 def _brokers(ids: Sequence[int]) -> bytes:
-    return _varint(len(ids) + 1) + struct.pack(f">{len(ids)}i", *ids)
+    return varint(len(ids) + 1) + struct.pack(f">{len(ids)}i", *ids)
 
 
 _PARTITION = _head(3, 1)
