@@ -12,6 +12,7 @@ from kafka_shell.java import find_java
 from kafka_shell.structs import replace
 
 from . import jars
+from .class_data import archive_path, make_archive
 from .config import jvm_arguments, server_properties, write_configuration
 from .jars import Report
 from .layout import assign_ports, new_sandbox, require_free_ports, require_same
@@ -26,6 +27,7 @@ from .storage import format_nodes
 
 OUR_FILES = ("node-*", "tls", "clients", "secrets.json", ".*.json.*", "sandbox.json")
 ABORT_SECONDS = 5.0
+CLASS_LIST = "classes.list"
 
 
 def no_report(_task: str, _done: int, _total: int | None) -> None:
@@ -190,7 +192,8 @@ def _launch(
     try:
         for broker in brokers:
             write_configuration(sandbox, broker)
-            arguments = jvm_arguments(sandbox, broker, class_path)
+            class_list = broker.folder / CLASS_LIST
+            arguments = jvm_arguments(sandbox, broker, java, class_path, class_list)
             main = ["kafka.Kafka", str(server_properties(broker))]
             write_arguments(broker.java_arguments, [*arguments, *main])
             _keep_previous_log(broker)
@@ -203,10 +206,19 @@ def _launch(
         total = len(launched)
         wait_until_started(launched, lambda done: report(task, done, total))
         wait_until_all_known(sandbox)
+        _archive_classes(launched[0], java, class_path, report)
     except BaseException:
         _stop(sandbox, launched, ABORT_SECONDS)
         raise
     return sandbox
+
+
+def _archive_classes(started: Broker, java: Path, class_path: str, report: Report) -> None:
+    """Make the archive of Kafka's classes after the first start of a Kafka version."""
+    archive = archive_path(java, class_path)
+    class_list = started.folder / CLASS_LIST
+    if class_list.exists() and not archive.exists():
+        make_archive(archive, java, class_path, class_list, report)
 
 
 def _stop(sandbox: Sandbox, brokers: Iterable[Broker], patience: float = TERM_SECONDS) -> Sandbox:

@@ -7,6 +7,7 @@ from pathlib import Path
 from kafka_shell.private import private_folder, write_private
 
 from . import stand_ins
+from .class_data import archive_path, class_data_arguments
 from .java_properties import escape, to_properties
 from .security import server_settings
 from .state import Broker, Sandbox
@@ -81,15 +82,19 @@ def write_configuration(sandbox: Sandbox, broker: Broker) -> None:
     )
 
 
-def jvm_arguments(sandbox: Sandbox, broker: Broker, class_path: str) -> list[str]:
-    """Return the JVM arguments before the main class."""
+def jvm_arguments(
+    sandbox: Sandbox, broker: Broker, java: Path, class_path: str, class_list: Path | None = None
+) -> list[str]:
+    """Return the JVM arguments before the main class. `class_list` is where a JVM that has no
+    archive of Kafka's classes writes which ones it loads."""
     logger = _logger_properties(broker)
     if _before_4(sandbox):
         logging = f"-Dlog4j.configuration={logger.as_uri()}"
     else:
         logging = f"-Dlog4j2.configurationFile={logger.as_uri()}"
     heap = f"-Xmx{stand_ins.heap_mebibytes(sandbox.topics)}m"
-    return [*JVM, heap, logging, "-cp", class_path]
+    sharing = class_data_arguments(archive_path(java, class_path), class_list)
+    return [*JVM, *sharing, heap, logging, "-cp", class_path]
 
 
 def node_settings(sandbox: Sandbox, broker: Broker) -> dict[str, str]:

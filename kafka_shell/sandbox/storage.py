@@ -62,7 +62,8 @@ def _start_format(
     scram = [word for each in scram_credentials(sandbox) for word in ("--add-scram", each)]
     arguments = broker.folder / "format.args"
     write_arguments(
-        arguments, [*jvm_arguments(sandbox, broker, class_path), *tool, *config, *role, *scram]
+        arguments,
+        [*jvm_arguments(sandbox, broker, java, class_path), *tool, *config, *role, *scram],
     )
     return subprocess.Popen(
         [java, f"@{arguments}"],
