@@ -8,8 +8,6 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.plan.model import Effect, Plan
-from kafka_shell.plan.results import Results
-from kafka_shell.structs import replace
 
 from . import targets as move_targets
 from .disks import Disks
@@ -89,11 +87,7 @@ def plan_drain(
         cluster, drain.wanted, throttle=throttle, additional=True, record=record, now=drain.now,
         sizes=drain.disks.sizes,
     )  # fmt: skip
-    return replace(
-        plan,
-        refused=Results({}, {**drain.targets.refused, **plan.refused.failures}),
-        warnings=(*drain.targets.warnings, *plan.warnings),
-    )
+    return drain.targets.explaining(plan)
 
 
 def wait_until_drained(cluster: Cluster, broker: int) -> None:

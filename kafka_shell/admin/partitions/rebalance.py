@@ -2,19 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Plan
-from kafka_shell.plan.results import Results
-from kafka_shell.structs import replace
 
 from . import targets as move_targets
 from . import write_rates
+from .disks import Disks
 from .planner.plan import Scope
 from .planner.problem import MIN_GAIN, Limits
-from .reassignment import current_assignment, plan_move
-from .targets import Brokers
+from .reassignment import CurrentAssignment, current_assignment, plan_move
+from .targets import Brokers, Targets
+
+
+class Rebalance(Struct, frozen=True):
+    """What a rebalance moves: the current assignment, the disks, and the target replicas of the
+    partitions that change."""
+
+    now: CurrentAssignment
+    disks: Disks
+    targets: Targets
+
+
+def read_rebalance(
+    cluster: Cluster,
+    topics: Sequence[str] | None,
+    choose: Callable[[CurrentAssignment, Disks], Brokers],
+    *,
+    scope: Scope = Scope.ALL,
+    limits: Limits | None = None,
+    min_gain: float = MIN_GAIN,
+    measure: float | None = None,
+) -> Rebalance:
+    """Plan how to balance these topics (None: all) between the brokers that `choose` returns.
+
+    `measure` is for how many seconds to measure what is written to each partition.
+    """
+    now = current_assignment(cluster)
+    disks = move_targets.read_disks(cluster, now)
+    brokers = choose(now, disks)
+    writes = None if measure is None else write_rates.measure(cluster, now, disks.sizes, measure)
+    return Rebalance(now, disks, move_targets.rebalanced(
+        now, disks, topics, brokers, scope=scope, limits=limits, min_gain=min_gain, writes=writes
+    ))  # fmt: skip
 
 
 def plan_rebalance(
@@ -30,23 +63,19 @@ def plan_rebalance(
 ) -> Plan:
     """Balance these topics (None: all) by the goals of the planner (API key 45).
 
-    `measure` is for how many seconds to measure what is written to each partition, and `throttle`
-    is in bytes per second. The figures are the load of brokers and topics and the score of each
-    goal, before and after. Raises ShellError if a named broker cannot receive replicas.
+    `measure` is in seconds, and `throttle` in bytes per second. The figures are the load of brokers
+    and topics and the score of each goal, before and after. Raises ShellError if a named broker
+    cannot receive replicas.
     """
-    now = current_assignment(cluster)
-    disks = move_targets.read_disks(cluster, now)
-    brokers = brokers or Brokers()
-    move_targets.check_named(cluster, now, disks, brokers)
-    writes = None if measure is None else write_rates.measure(cluster, now, disks.sizes, measure)
-    planned = move_targets.rebalanced(
-        now, disks, topics, brokers, scope=scope, limits=limits, min_gain=min_gain, writes=writes
+
+    def checked(now: CurrentAssignment, disks: Disks) -> Brokers:
+        chosen = brokers or Brokers()
+        move_targets.check_named(cluster, now, disks, chosen)
+        return chosen
+
+    found = read_rebalance(
+        cluster, topics, checked, scope=scope, limits=limits, min_gain=min_gain, measure=measure
     )
-    plan = plan_move(cluster, planned.replicas, throttle=throttle, now=now, sizes=disks.sizes)
-    loads = (move_targets.topic_loads(now, planned.replicas),) if planned.replicas else ()
-    return replace(
-        plan,
-        figures=(*plan.figures, *loads, *planned.scores),
-        refused=Results({}, {**planned.refused, **plan.refused.failures}),
-        warnings=(*planned.warnings, *plan.warnings),
-    )
+    replicas, sizes = found.targets.replicas, found.disks.sizes
+    plan = plan_move(cluster, replicas, throttle=throttle, now=found.now, sizes=sizes)
+    return found.targets.explaining(plan)

@@ -11,8 +11,8 @@ from kafka_shell.admin.cluster.read import registered
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Resource
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.model import Plan, Resource
+from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
 
@@ -29,12 +29,23 @@ CORDONED = "cordoned"
 
 
 class Targets(Struct, frozen=True):
-    """The target replicas of partitions that change, and what the planner says about them."""
+    """The target replicas of partitions that change, and what the planner says about them: what it
+    refused, the score of each goal, and the `loads` of the topics."""
 
     replicas: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
     refused: dict[Resource, Failure] = field(default_factory=dict)
     scores: tuple[GoalScore, ...] = ()
     warnings: tuple[str, ...] = ()
+    loads: tuple[TopicLoads, ...] = ()
+
+    def explaining(self, plan: Plan) -> Plan:
+        """The plan of these moves with the loads and scores, what is refused, and the warnings."""
+        return replace(
+            plan,
+            figures=(*plan.figures, *self.loads, *self.scores),
+            refused=Results({}, {**self.refused, **plan.refused.failures}),
+            warnings=(*self.warnings, *plan.warnings),
+        )
 
     def merged(self, other: Targets) -> Targets:
         """Both. Warnings are listed once."""
@@ -43,6 +54,7 @@ class Targets(Struct, frozen=True):
             self.refused | other.refused,
             self.scores + other.scores,
             tuple(dict.fromkeys(self.warnings + other.warnings)),
+            self.loads + other.loads,
         )
 
 
@@ -110,7 +122,8 @@ def rebalanced(
     left = len(chosen) - len(problem.chosen or ())
     if left:
         warnings.append(f"{counted(left, 'partition')} left out: already being reassigned")
-    return Targets(proposal.changes, refused, proposal.scores, tuple(warnings))
+    loads = (topic_loads(now, proposal.changes),) if proposal.changes else ()
+    return Targets(proposal.changes, refused, proposal.scores, tuple(warnings), loads)
 
 
 def spread_over(

@@ -16,6 +16,8 @@ from kafka_shell.errors import ShellError
 from kafka_shell.private import open_private, write_private
 from kafka_shell.units import to_path
 
+from .follow_up import resume_line
+
 
 class BatchFile(BatchState):
     """The state in a file, which is removed when all is moved."""
@@ -58,18 +60,24 @@ class BatchFile(BatchState):
             except BlockingIOError:
                 raise ShellError(
                     f"reassignment {self._paths.id} is being moved by another session",
+                    hint=f"To change its throttle: {resume_line(self._paths.id)} --throttle RATE",
                     code="in-use",
                 ) from None
             yield
+
+    def check_free(self) -> None:
+        """Raise ShellError (code `in-use`) if a session moves the batches now."""
+        with self.running():
+            pass
 
     @property
     def in_use(self) -> bool:
         """Whether a session moves the batches now."""
         try:
-            with self.running():
-                return False
+            self.check_free()
         except ShellError:
             return True
+        return False
 
 
 def not_started(path: str, file: MoveFile) -> frozenset[TopicPartition]:

@@ -9,10 +9,9 @@ from kafka_shell.errors import ShellError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation, Option
 from kafka_shell.plan.model import Plan
-from kafka_shell.quoting import with_option
 from kafka_shell.structs import replace
 
-from .stall_lines import stall_advice
+from .follow_up import cancel_line, resume_line, stall_advice
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.batched import InBatches
@@ -45,17 +44,6 @@ def paths_of(context: Context) -> MovePaths:
     from kafka_shell.admin.partitions.reassignment_files import MovePaths
 
     return MovePaths.new(_folder(context), context.clock())
-
-
-def resume_line(paths: MovePaths) -> str:
-    """The command that continues a reassignment in batches."""
-    return f"reassign-partitions --resume {paths.id}"
-
-
-def cancel_line(paths: MovePaths) -> str:
-    """The command that cancels what a reassignment has started."""
-    option = with_option("--reassignment-json-file", str(paths.move))
-    return f"reassign-partitions --cancel {option}"
 
 
 def in_batches(
@@ -98,7 +86,7 @@ def _run(context: Context, paths: MovePaths, dirs: Dirs) -> InBatches:
         state=BatchFile(paths),
         record=throttle_record(context),
         dirs=dirs,
-        hints=Hints(cancel_line(paths), resume_line(paths), stall_advice),
+        hints=Hints(cancel_line(paths.move), resume_line(paths.id), stall_advice),
     )
 
 
@@ -125,13 +113,9 @@ def resume(invocation: Invocation, context: Context) -> Plan:
     given = invocation["throttle"]
     throttle = started.throttle if given is None else given
     run = replace(_run(context, paths, file.dirs), before=file.before)
-    if state.in_use and given is None:
-        raise ShellError(
-            f"reassignment {paths.id} is being moved by another session",
-            hint=f"To change its throttle: {resume_line(paths)} --throttle RATE",
-            code="in-use",
-        )
-    if state.in_use:
+    if given is None:
+        state.check_free()
+    elif state.in_use:
         return batch_plans.with_rate(context.cluster, file.batches, run, given, paths.id)
     plan = batch_plans.resumed(context.cluster, file.batches, run, throttle, paths.id)
     plan = recorded.with_files(plan, paths, throttle, written=True)
@@ -139,7 +123,7 @@ def resume(invocation: Invocation, context: Context) -> Plan:
     return replace(
         plan,
         waits=bool(invocation["wait"]) or context.shell is None,
-        resume=resume_line(paths) if follow else "",
+        resume=resume_line(paths.id) if follow else "",
     )
 
 
@@ -164,8 +148,7 @@ def note_unfinished(context: Context) -> None:
     from .batch_store import unfinished_ids
 
     for id in unfinished_ids(_folder(context), context.cluster.cluster_id):
-        line = f"reassign-partitions --resume {id}"
-        context.note(f"a reassignment in batches has not ended; to continue: {line}")
+        context.note(f"a reassignment in batches has not ended; to continue: {resume_line(id)}")
 
 
 def _folder(context: Context) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.answers import Nothing
@@ -17,8 +18,8 @@ from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 
 from .batches import note_unfinished
+from .follow_up import cancel_line, stall_advice
 from .reassignments import FILE, chosen_topics, given_file
-from .stall_lines import stall_advice
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.log_dir_targets import Dirs
@@ -165,11 +166,8 @@ def _failed(state: MoveState) -> dict[Resource, Failure]:
 def _cancel_line(invocation: Invocation) -> str:
     """The command that cancels the moves of the file; empty without one: the moves may be those of
     somebody else."""
-    from kafka_shell.quoting import with_option
-
     file = invocation["reassignment-json-file"]
-    option = with_option("--reassignment-json-file", file) if file else ""
-    return f"reassign-partitions --cancel {option}" if file else ""
+    return cancel_line(Path(file)) if file else ""
 
 
 COMMANDS: tuple[Command, ...] = (

@@ -23,7 +23,8 @@ from .start import plan_start
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.disks import Disks
     from kafka_shell.admin.partitions.reassignment import CurrentAssignment
-    from kafka_shell.admin.partitions.targets import Targets
+    from kafka_shell.admin.partitions.targets import Brokers
+    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
 _PERCENT = 100
@@ -31,53 +32,41 @@ _PERCENT = 100
 
 def rebalance(invocation: Invocation, context: Context) -> Plan:
     """Plan moves between brokers by the goals of the planner."""
-    from kafka_shell.admin.partitions import reassignment
-    from kafka_shell.admin.partitions import targets as move_targets
-
-    now = reassignment.current_assignment(context.cluster)
-    disks = move_targets.read_disks(context.cluster, now)
-    planned = _planned(invocation, context, now, disks)
-    plan = plan_start(
-        invocation, context, planned.replicas, now=now, sizes=disks.sizes, planned=planned,
-        throttle=invocation["throttle"],
-    )  # fmt: skip
-    if not planned.replicas:
-        return plan
-    loads = move_targets.topic_loads(now, planned.replicas)
-    scores = len(planned.scores) if plan.figures else 0
-    at = len(plan.figures) - scores
-    return replace(plan, figures=(*plan.figures[:at], loads, *plan.figures[at:]))
-
-
-def _planned(
-    invocation: Invocation, context: Context, now: CurrentAssignment, disks: Disks
-) -> Targets:
-    from kafka_shell.admin.partitions import targets as move_targets
-    from kafka_shell.admin.partitions import write_rates
     from kafka_shell.admin.partitions.planner.plan import Scope
     from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, Limits
+    from kafka_shell.admin.partitions.rebalance import read_rebalance
 
-    cluster = context.cluster
-    brokers = named_brokers(invocation, cluster, now, disks, "brokers")
-    if invocation["exclude-brokers"]:
-        known = sorted({*now.racks, *now.found.replica_ids()})
-        excluded = select.brokers_among(invocation, known, "exclude-brokers")
-        brokers = replace(brokers, excluded=frozenset(map(int, excluded)))
     scope = Scope.ALL
     if invocation["only-leaders"] or invocation["racks"]:
         scope = Scope.LEADERS if invocation["only-leaders"] else Scope.RACKS
     limits = None
     if invocation["max-bytes"] is not None or invocation["max-partitions"] is not None:
         limits = Limits(invocation["max-bytes"], invocation["max-partitions"])
-    min_gain = invocation["min-gain"]
-    writes = None
-    if invocation["measure"] is not None:
-        writes = write_rates.measure(cluster, now, disks.sizes, invocation["measure"] / 1000)
-    return move_targets.rebalanced(
-        now, disks, chosen_topics(invocation, cluster), brokers,
-        scope=scope, limits=limits, writes=writes,
+    min_gain, measure = invocation["min-gain"], invocation["measure"]
+    found = read_rebalance(
+        context.cluster,
+        chosen_topics(invocation, context.cluster),
+        lambda now, disks: _brokers(invocation, context.cluster, now, disks),
+        scope=scope,
+        limits=limits,
         min_gain=MIN_GAIN if min_gain is None else min_gain / _PERCENT,
+        measure=None if measure is None else measure / 1000,
+    )
+    return plan_start(
+        invocation, context, found.targets.replicas, now=found.now, sizes=found.disks.sizes,
+        planned=found.targets, throttle=invocation["throttle"],
     )  # fmt: skip
+
+
+def _brokers(
+    invocation: Invocation, cluster: Cluster, now: CurrentAssignment, disks: Disks
+) -> Brokers:
+    brokers = named_brokers(invocation, cluster, now, disks, "brokers")
+    if not invocation["exclude-brokers"]:
+        return brokers
+    known = sorted({*now.racks, *now.found.replica_ids()})
+    excluded = select.brokers_among(invocation, known, "exclude-brokers")
+    return replace(brokers, excluded=frozenset(map(int, excluded)))
 
 
 COMMANDS: tuple[Command, ...] = (

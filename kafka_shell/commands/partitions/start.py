@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan
-from kafka_shell.plan.results import Results
 from kafka_shell.quoting import with_option
 from kafka_shell.structs import replace
 
-from .batches import cancel_line, in_batches, paths_of, resume_line
-from .stall_lines import stall_advice
+from .batches import in_batches, paths_of
+from .follow_up import cancel_line, resume_line, stall_advice
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.log_dir_targets import Dirs
@@ -62,14 +61,11 @@ def plan_start(
     )
     paths = paths_of(context)
     plan = in_batches(invocation, context, plan, paths, sizes=sizes, throttle=throttle, dirs=dirs)
-    plan = _with_files(plan, paths, throttle)
-    return replace(
-        plan,
-        refused=Results({}, {**(planned.refused if planned else {}), **plan.refused.failures}),
-        figures=(*plan.figures, *(planned.scores if planned and plan.figures else ())),
-        warnings=(*(planned.warnings if planned else ()), *plan.warnings),
-        waits=bool(invocation["wait"]),
-    )
+    plan = replace(_with_files(plan, paths, throttle), waits=bool(invocation["wait"]))
+    if planned is None:
+        return plan
+    told = planned if plan.figures else replace(planned, scores=(), loads=())
+    return told.explaining(plan)
 
 
 def _with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
@@ -82,9 +78,9 @@ def _with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
     starts = steps != plan.steps  # else only a throttle is changed
     follow: Any = plan.follow
     if isinstance(follow, InBatches):
-        return replace(plan, steps=steps, resume=resume_line(paths), id=paths.id)
+        return replace(plan, steps=steps, resume=resume_line(paths.id), id=paths.id)
     file = with_option("--reassignment-json-file", str(paths.move)) if starts else ""
-    hints = Hints(cancel_line(paths) if starts else "", advice=stall_advice)
+    hints = Hints(cancel_line(paths.move) if starts else "", advice=stall_advice)
     return replace(
         plan,
         steps=steps,

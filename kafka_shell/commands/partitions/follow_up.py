@@ -1,8 +1,9 @@
-"""What to do about reassignments that wait for a broker that is down."""
+"""The commands that continue or cancel a reassignment, or move it to other brokers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shell.language import kinds
@@ -14,6 +15,16 @@ if TYPE_CHECKING:
     from kafka_shell.admin.partitions.stalls import Stall
 
 _MOST = 50  # topics in a command
+
+
+def resume_line(id: str) -> str:
+    """The command that continues the reassignment in batches with this ID."""
+    return f"reassign-partitions --resume {id}"
+
+
+def cancel_line(file: Path) -> str:
+    """The command that cancels what the reassignment of this file has started."""
+    return f"reassign-partitions --cancel {with_option('--reassignment-json-file', str(file))}"
 
 
 def stall_advice(stalls: Sequence[Stall]) -> list[str]:
