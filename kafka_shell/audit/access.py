@@ -8,13 +8,12 @@ from itertools import chain
 
 from msgspec import Struct
 
-from kafka_shell.admin.acls.authorizer import covers
+from kafka_shell.admin.acls.authorizer import ANYONE, Rules
 from kafka_shell.admin.acls.change import DeleteAcls
+from kafka_shell.admin.acls.lost_access import losses
 from kafka_shell.admin.acls.model import AclBinding, AclPermission, AclResourceType
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.results import Failure
-
-_ANYONE = "User:*"
 
 
 class Removal(Struct, frozen=True):
@@ -41,7 +40,7 @@ class Access:
         self._gone: set[AclBinding] = set()
         self._by_principal: dict[str, list[AclBinding]] = {}
         self._safe: dict[str, list[AclBinding]] = {}  # removed, as others allow the same
-        for each in filter(_allows, bindings):
+        for each in bindings:
             self._by_principal.setdefault(each.principal, []).append(each)
 
     def refusal(self, wanted: Removal) -> Failure | None:
@@ -61,30 +60,35 @@ class Access:
 
     def _why(self, removed: AclBinding) -> Failure | None:
         principal = removed.principal
-        if self._is_own(removed) and not self._covered(removed):
+        if self._is_own(removed) and self._is_lost(removed):
             return Failure("own-login", f"{removed} allows what this login does")
-        if principal != _ANYONE and not any(self._left(principal)):
+        if principal != ANYONE and self._is_lost(removed) and not any(self._allowing(principal)):
             return Failure("no-access-left", f"{principal} would have no access left")
-        affected = self._safe.values() if principal == _ANYONE else [self._safe.get(principal, ())]
+        affected = self._safe.values() if principal == ANYONE else [self._safe.get(principal, ())]
         for each in chain.from_iterable(affected):
-            if not self._covered(each):
+            if self._is_lost(each):
                 why = f"{each} is needed if the other remedies are applied"
                 return Failure("needed", why)
         return None
 
-    def _left(self, principal: str) -> Iterator[AclBinding]:
-        """The ACLs of a principal, and of everyone, that are left."""
-        for name in dict.fromkeys((principal, _ANYONE)):
-            for each in self._by_principal.get(name, ()):
-                if each not in self._gone:
-                    yield each
+    def _allowing(self, principal: str) -> Iterator[AclBinding]:
+        """The ACLs that are left and allow a principal, or everyone, something."""
+        return (each for each in self._of(principal) if _allows(each) and each not in self._gone)
 
-    def _covered(self, binding: AclBinding) -> bool:
-        return any(covers(each, binding) for each in self._left(binding.principal))
+    def _of(self, principal: str) -> Iterator[AclBinding]:
+        """All ACLs of a principal and of everyone."""
+        for name in dict.fromkeys((principal, ANYONE)):
+            yield from self._by_principal.get(name, ())
+
+    def _is_lost(self, removed: AclBinding) -> bool:
+        """Whether the principal loses access by this removal, after the others."""
+        of = self._of(removed.principal)
+        before = tuple(each for each in of if each == removed or each not in self._gone)
+        return bool(losses(Rules(before), [removed], [], {}))
 
     def _is_own(self, binding: AclBinding) -> bool:
         """Whether the login may need it: its own ACLs, and those of everyone on the cluster."""
-        everyone = binding.principal == _ANYONE
+        everyone = binding.principal == ANYONE
         on_cluster = binding.resource_type is AclResourceType.CLUSTER
         return binding.principal == self._login or (everyone and on_cluster and bool(self._login))
 

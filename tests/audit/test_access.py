@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.admin.acls.authorizer import covers
 from kafka_shell.admin.acls.model import (
     CLUSTER_NAME,
     AclBinding,
@@ -14,6 +13,7 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.audit.access import Access, Removal
+from kafka_shell.structs import replace
 
 pytestmark = pytest.mark.quick
 
@@ -52,13 +52,13 @@ ALL = acl("User:bob", Op.ALL, "*")
         (READ, acl("User:bob", Op.READ, "orders", pattern=PatternType.PREFIXED), False),
         (ALL, acl("User:bob", Op.READ, "ord", pattern=PatternType.PREFIXED), True),
         (acl("User:bob", Op.ALL, "*", kind=AclResourceType.GROUP), READ, False),
-        (acl("User:bob", Op.ALL, "*", permission=AclPermission.DENY), READ, False),
     ],
 )
-def test_one_acl_allows_what_another_does(
+def test_an_acl_may_go_if_another_one_allows_the_same(
     broad: AclBinding, narrow: AclBinding, does: bool
 ) -> None:
-    assert covers(broad, narrow) is does
+    found = refusals(Access([broad, narrow], None), Removal((narrow,), safe=True))
+    assert found == ["" if does else "needed"]
 
 
 def refusals(access: Access, *removals: Removal) -> list[str]:
@@ -79,6 +79,14 @@ def test_no_principal_loses_all_access() -> None:
     others = acl("User:eve", Op.READ)
     assert refusals(Access([READ, others], None), Removal((READ,))) == ["no-access-left"]
     assert refusals(Access([READ, acl("User:*", Op.READ)], None), Removal((READ,))) == [""]
+
+
+def test_an_acl_that_another_one_overrides_allows_nothing_and_may_go() -> None:
+    denied = acl("User:*", Op.ALL, permission=AclPermission.DENY)
+    void = Removal((READ,), safe=True)
+    assert refusals(Access([READ, denied], "User:bob"), void) == [""]
+    elsewhere = replace(denied, name="other")
+    assert refusals(Access([READ, elsewhere], "User:bob"), void) == ["own-login"]
 
 
 def test_the_login_keeps_its_access() -> None:

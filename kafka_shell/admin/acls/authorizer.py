@@ -96,20 +96,6 @@ def _applies_to(binding: AclBinding, access: Access) -> bool:
     return binding.permission is AclPermission.ALLOW and binding.operation in implied
 
 
-def covers(broad: AclBinding, narrow: AclBinding) -> bool:
-    """Whether a binding that allows something allows all that another one does."""
-    if broad.permission is not AclPermission.ALLOW or broad == narrow:
-        return False
-    access = Access(
-        narrow.principal, narrow.operation, narrow.resource_type, narrow.name, narrow.host
-    )
-    if narrow.pattern_type is PatternType.PREFIXED and not (
-        broad.pattern_type is PatternType.PREFIXED or broad.name == "*"
-    ):
-        return False
-    return _matches(broad, access) and _applies_to(broad, access)
-
-
 # -- what decides, as the cluster has it -----------------------------------------------------------
 
 
