@@ -79,7 +79,8 @@ def candidates_for(
     text = "".join(f"{join([word])} " for word in command) + quote(current) * bool(current)
     place = wanted(text, len(text.rstrip("'")) if text.endswith("'") else len(text), REGISTRY)
     view = view_on_disk(paths, ",".join(map(str, found.connection.bootstrap)))
-    offered = list(offers(place, Catalog(view, REGISTRY, paths.config, paths.journal)).offered)
+    catalog = Catalog(view, REGISTRY, paths.config, paths.journal, paths.reassignments)
+    offered = list(offers(place, catalog).offered)
     offered += _program_options(place, current, bool(command))
     # Line breaks and tabs would be read as separators.
     offered = [each for each in offered if each.text.isprintable()]

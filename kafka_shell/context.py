@@ -66,6 +66,11 @@ class Paths(Struct, frozen=True):
         return self.state / "journal"
 
     @property
+    def reassignments(self) -> Path:
+        """The folder of the files of reassignments."""
+        return self.state / "reassignments"
+
+    @property
     def cluster_ids(self) -> Path:
         """The file with the last known cluster ID of each profile."""
         return self.state / "cluster-ids.json"

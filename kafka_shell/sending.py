@@ -177,17 +177,28 @@ def _follow_and_finish(
     command = intent.command
     try:
         unexpected_end = follow(replace(plan, waits=True), context)
-        if plan.afterwards:
-            last = replace(plan, steps=plan.afterwards, follow=None, afterwards=())
-            for item in send_and_journal(last, context, intent, before):
-                if item.failure is not None:
-                    message = f"{item.change.resource}: {item.failure} ({command})"
-                    return "\n".join(filter(None, (message, item.failure.hint)))
+        failed = _finish(plan, context, intent, before)
+        if failed and plan.lasting is not None and plan.lasting(context.cluster, context.report):
+            failed = _finish(plan, context, intent, before)  # so that the journal has it
+        for item in failed:
+            message = f"{item.change.resource}: {item.failure} ({command})"
+            return "\n".join(filter(None, (message, item.failure.hint if item.failure else "")))
         if unexpected_end is not None:
             raise unexpected_end
     except ShellError as error:
         return "\n".join(filter(None, (f"{error.message} ({command})", hint_of(error))))
     return f"done: {command}"
+
+
+def _finish(
+    plan: Plan, context: Context, intent: JournalEntry, before: Sequence[Done]
+) -> list[Done]:
+    """Send the steps of `afterwards`. Returns what failed."""
+    if not plan.afterwards:
+        return []
+    last = replace(plan, steps=plan.afterwards, follow=None, afterwards=())
+    sent = send_and_journal(last, context, intent, before)
+    return [item for item in sent if item.failure is not None]
 
 
 def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:

@@ -21,6 +21,7 @@ from .cluster.model import Voter
 from .cluster.restart.model import Verdict
 from .configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from .groups.model import GroupType, ResetTo, To
+from .partitions.batches import BatchLimits
 from .partitions.model import TopicPartition
 from .quotas.model import DEFAULT, QuotaAlteration, QuotaEntity, QuotaFilter
 from .records.copy_plan import CopyRequest
@@ -39,6 +40,7 @@ __all__ = [
     "AclPermission",
     "AclResourceType",
     "Admin",
+    "BatchLimits",
     "Change",
     "ClientConfigAlteration",
     "ClientConfigFilter",

@@ -117,9 +117,11 @@ class Plan(Struct, frozen=True):
     `follow(cluster, report)` waits until a long-running change has ended. Then the steps in
     `afterwards` are sent, but not after an interruption: what they remove is still needed. If not
     `waits`, the prompt follows the change in the background, and one-shot commands do not follow
-    it. A `partial` plan sends the rest of the change while it is followed. `resume` is the command
-    that shows the progress of such a change, or continues it. If the plan is `repeatable`, the same
-    command continues when not everything was sent.
+    it. There, `lasting(cluster, report)` removes what remained on a broker that was down, when it
+    is back, and returns whether nothing is left. A `partial` plan sends the rest of the change
+    while it is followed. `resume` is the command that shows the progress of such a change, or
+    continues it. If the plan is `repeatable`, the same command continues when not everything was
+    sent.
     `figures` are models that are shown with the changes. `stakes` is what is lost, for the question
     (`1,200 records, 3 groups`). `not_checked` is what could not be read for warnings and figures.
 
@@ -138,6 +140,7 @@ class Plan(Struct, frozen=True):
     waits: bool = True
     partial: bool = False
     afterwards: tuple[Step, ...] = ()
+    lasting: Callable[[Any, Report], bool] | None = None
     resume: str = ""
     repeatable: bool = False
     touches: frozenset[str] = frozenset()
@@ -196,6 +199,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         waits=all(plan.waits for plan in plans),
         partial=any(plan.partial for plan in plans),
         afterwards=tuple(step for plan in plans for step in plan.afterwards),
+        lasting=next((plan.lasting for plan in plans if plan.lasting is not None), None),
         resume=next((plan.resume for plan in reversed(plans) if plan.resume), ""),
         repeatable=all(plan.repeatable for plan in plans),
         touches=frozenset().union(*(plan.touches for plan in plans)),

@@ -53,8 +53,7 @@ class ShellCompleter(Completer):
     def __init__(self, cache: Callable[[], Cache], registry: Registry, context: Context) -> None:
         self._cache = cache
         self._registry = registry
-        self._config = context.paths.config
-        self._journal = context.paths.journal
+        self._paths = context.paths
         self._waiting: tuple[str, int] | None = None
 
     # -- for prompt_toolkit ------------------------------------------------------------------------
@@ -68,7 +67,9 @@ class ShellCompleter(Completer):
         self._request(found, view, document)
         if not found.prefix and not complete_event.completion_requested and _only_on_tab(found):
             return
-        offered = offers(found, Catalog(view, self._registry, self._config, self._journal))
+        paths = self._paths
+        catalog = Catalog(view, self._registry, paths.config, paths.journal, paths.reassignments)
+        offered = offers(found, catalog)
         start = found.span[0] - document.cursor_position
         for candidate in offered.offered:
             kind = found.kind

@@ -101,13 +101,14 @@ def options(free: Iterable[Option], typed: str) -> Candidates:
 
 
 class Catalog(Struct, frozen=True):
-    """What candidates are made of: a view, the commands, and the folders of the config files and
-    the journal."""
+    """What candidates are made of: a view, the commands, and the folders of the config files,
+    the journal and the reassignments."""
 
     view: ClusterView
     registry: Sequence[Command]
     config: Path
     journal: Path
+    reassignments: Path
 
     # -- names of the cluster ----------------------------------------------------------------------
 

@@ -23,8 +23,11 @@ from kafka_shell.admin.configs.model import (
     ConfigType,
     ResourceType,
 )
+from kafka_shell.admin.partitions.batch_state import Started
+from kafka_shell.admin.partitions.reassignment_files import MovePaths
 from kafka_shell.admin.topics.model import TopicSummary
 from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.partitions.batch_store import BatchFile
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure
@@ -367,6 +370,20 @@ def test_journal_entries_are_offered_with_their_commands(bench: Bench, tmp_path:
     assert list(bench.menu("undo ").items()) == [(second.id, "two"), (first.id, "one")]
     journal.mark_undone(context, [second.id])
     assert bench.menu(f"journal {second.id[:6]}") == {second.id: "undone: two"}
+
+
+def test_unfinished_reassignments_are_offered_where_one_is_resumed(
+    bench: Bench, tmp_path: Path
+) -> None:
+    line = "reassign-partitions --resume "
+    assert bench.menu(line) == {}
+    found = [MovePaths.new(tmp_path / "reassignments", NOW) for _ in range(2)]
+    bench.cache.view = replace(VIEW, cluster_id="ours")
+    for paths, cluster in zip(found, ("ours", "another"), strict=True):
+        BatchFile(paths).write(Started(cluster, batches=3))
+    assert bench.menu(line) == {found[0].id: "at batch 3"}
+    BatchFile(found[0]).remove()
+    assert bench.menu(line) == {}
 
 
 def test_nothing_is_offered_to_another_shell(bench: Bench) -> None:

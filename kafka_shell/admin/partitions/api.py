@@ -10,7 +10,17 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.results import Results
 
-from . import drain, elections, log_dir_moves, log_dirs, progress, reassignment, rebalance
+from . import (
+    batch_plans,
+    drain,
+    elections,
+    log_dir_moves,
+    log_dirs,
+    progress,
+    reassignment,
+    rebalance,
+)
+from .batches import BatchLimits
 from .model import LogDir, Reassignment, TopicPartition
 from .planner.plan import Scope
 from .planner.problem import MIN_GAIN, Limits
@@ -31,7 +41,8 @@ class PartitionsApi(Family):
         assert not admin.partitions.reassignments().values
         assert admin.partitions.log_dirs()[broker][0].replicas
 
-        plan = admin.partitions.plan_rebalance(["example.partitions"], max_bytes=10**9)
+        limits = BatchLimits(partitions=100, per_broker=5)  # moved at a time
+        plan = admin.partitions.plan_rebalance(["example.partitions"], batches=limits)
         assert not plan.changes  # one broker is always in balance
         assert all(score.before == score.after for score in plan.figures)
     """
@@ -55,11 +66,22 @@ class PartitionsApi(Family):
         replicas: Mapping[TopicPartition, tuple[int, ...]],
         *,
         throttle: int | None = None,
+        batches: BatchLimits | None = None,
     ) -> ClusterPlan:
         """Move partitions to these replicas, the preferred leader first (API key 45). `throttle` is
         a rate in bytes per second (KIP-73); it is removed when the reassignment has ended. `apply`
-        waits for that."""
-        return self._calls.plan(reassignment.plan_move, replicas, throttle=throttle)
+        waits for that.
+
+        With `batches`, no more than that is moved at a time. The next batch starts when the last
+        one is in sync and the cluster is healthy; if it is not within a minute, `apply` raises
+        ShellError (code `paused`), and what is left can be planned again.
+        """
+
+        def plan(cluster: Cluster) -> Plan:
+            found = reassignment.plan_move(cluster, replicas, throttle=throttle)
+            return batch_plans.limited(cluster, found, batches, throttle)
+
+        return self._calls.plan(plan)
 
     def plan_rebalance(
         self,
@@ -75,6 +97,7 @@ class PartitionsApi(Family):
         min_gain: float = MIN_GAIN,
         measure: float | None = None,
         throttle: int | None = None,
+        batches: BatchLimits | None = None,
     ) -> ClusterPlan:
         """Balance these topics (None: all) between `brokers` (empty: all that can receive
         replicas; with `force` also cordoned ones that are named), but not `exclude_brokers`.
@@ -82,25 +105,37 @@ class PartitionsApi(Family):
         `only_leaders` only changes the order of replicas, `only_racks` only spreads them over
         racks. At most `max_bytes` are copied and `max_partitions` changed. A goal must gain
         `min_gain` of its score to copy data. With `measure`, leaders are balanced by what is
-        written in so many seconds. `throttle` is a rate in bytes per second. The `figures` of the
-        plan are the load of brokers and topics and the score of each goal, before and after.
+        written in so many seconds. `throttle` and `batches` are as in plan_reassign. The `figures`
+        of the plan are the load of brokers and topics and the score of each goal, before and after.
         """
         limited = max_bytes is not None or max_partitions is not None
-        return self._calls.plan(
-            rebalance.plan_rebalance,
-            topics,
-            Brokers(frozenset(brokers), frozenset(exclude_brokers), force),
-            scope=Scope.LEADERS if only_leaders else Scope.RACKS if only_racks else Scope.ALL,
-            limits=Limits(max_bytes, max_partitions) if limited else None,
-            min_gain=min_gain,
-            measure=measure,
-            throttle=throttle,
-        )
 
-    def plan_drain(self, broker: int, *, throttle: int | None = None) -> ClusterPlan:
+        def plan(cluster: Cluster) -> Plan:
+            found = rebalance.plan_rebalance(
+                cluster,
+                topics,
+                Brokers(frozenset(brokers), frozenset(exclude_brokers), force),
+                scope=Scope.LEADERS if only_leaders else Scope.RACKS if only_racks else Scope.ALL,
+                limits=Limits(max_bytes, max_partitions) if limited else None,
+                min_gain=min_gain,
+                measure=measure,
+                throttle=throttle,
+            )
+            return batch_plans.limited(cluster, found, batches, throttle)
+
+        return self._calls.plan(plan)
+
+    def plan_drain(
+        self, broker: int, *, throttle: int | None = None, batches: BatchLimits | None = None
+    ) -> ClusterPlan:
         """Move all replicas off a broker, those that are already moving included (API key 45).
-        `throttle` is as in plan_reassign; `apply` waits for the end."""
-        return self._calls.plan(drain.plan_drain, broker, throttle=throttle)
+        `throttle` and `batches` are as in plan_reassign; `apply` waits for the end."""
+
+        def plan(cluster: Cluster) -> Plan:
+            found = drain.plan_drain(cluster, broker, throttle=throttle)
+            return batch_plans.limited(cluster, found, batches, throttle)
+
+        return self._calls.plan(plan)
 
     def plan_cancel(self, partitions: Sequence[TopicPartition]) -> ClusterPlan:
         """Cancel reassignments in progress (API key 45)."""

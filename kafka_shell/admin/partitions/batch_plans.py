@@ -15,17 +15,18 @@ from kafka_shell.plan.model import Change, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 
+from . import sizes as move_sizes
 from .batch_state import Batch, BatchState, Started
 from .batched import InBatches, moved_elsewhere
 from .batches import BatchLimits, split
-from .follow import Follow
+from .follow import Follow, LiftLater
 from .log_dir_targets import Placing
 from .model import Assignment, Move, MoveSize, TopicPartition
 from .progress import assignment_of, under_way
 from .reassignment import current_assignment, plan_move
 from .sizes import Sizes
 from .steps import MoveReplicas
-from .throttles import SetThrottle
+from .throttles import ReportLeft, SetThrottle
 
 
 class StartBatches(Struct, BaseStep, frozen=True):
@@ -107,6 +108,15 @@ def in_batches(
     return _batched(plan, step, run, throttle)
 
 
+def limited(cluster: Cluster, plan: Plan, limits: BatchLimits | None, throttle: int | None) -> Plan:
+    """The plan of a reassignment in batches of these limits (None: all at once), whose state is in
+    memory. If it ends early, what is left is planned again."""
+    if limits is None:
+        return plan
+    run, sizes = InBatches(), move_sizes.read(cluster)
+    return in_batches(cluster, plan, run, limits=limits, sizes=sizes, throttle=throttle)
+
+
 def resumed(
     cluster: Cluster,
     batches: Sequence[Assignment],
@@ -180,7 +190,8 @@ def _batched(plan: Plan, step: MoveReplicas, run: InBatches, throttle: int | Non
         steps=(*earlier, StartBatches(step, run, throttle)),
         follow=run,
         partial=True,
-        afterwards=(),
+        afterwards=(ReportLeft(run.record),),
+        lasting=LiftLater(run.record),
         fresh=None,
         figures=figures,
     )

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError, Status, UnexpectedEnd
+from kafka_shell.plan.apply import SENDING
 from kafka_shell.plan.model import Report
 from kafka_shell.units import counted
 
@@ -25,7 +26,7 @@ from .progress import (
 )
 from .stalls import Stall, StallWatch
 from .throttle_configs import ThrottleRecord
-from .throttles import on_down_brokers
+from .throttles import on_down_brokers, remove_own
 
 _FIRST_POLL_S, _POLL_S = 0.1, 1.0  # between two looks; doubled each time
 _MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart
@@ -179,6 +180,18 @@ def until_back(cluster: Cluster, record: ThrottleRecord, report: Report) -> None
         time.sleep(_POLL_S)
     if task:
         report(task, 1, 1)
+
+
+class LiftLater(Struct, frozen=True):
+    """Removes the throttle in a record when the brokers are back that were down. Returns whether
+    nothing of it is left. Raises ShellError at the deadline."""
+
+    record: ThrottleRecord
+
+    def __call__(self, cluster: Cluster, report: Report) -> bool:
+        until_back(cluster, self.record, report)
+        with SENDING:
+            return remove_own(cluster, self.record, ()).ok
 
 
 class _Progress:

@@ -20,6 +20,7 @@ by rule 2; the previous rates are unknown. `*`, all replicas of a topic, is neve
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
@@ -61,6 +62,7 @@ from .throttle_configs import (
 _IN_USE = "unchanged: another partition reassignment uses it"
 _NOT_OURS = "unchanged: modified after the throttle was set"
 _STILL_SET = "The throttle is still set."
+_NOTICED_S, _PAUSE_S = 15.0, 0.5  # until a cluster has noticed that a broker has died
 
 # -- plan ------------------------------------------------------------------------------------------
 
@@ -74,15 +76,14 @@ def plan_throttle(
 ) -> tuple[Throttled, ...]:
     """The configs that throttle these moves at `rate` bytes per second, and those recorded for
     `partitions` already. Raises ShellError if those of a broker or topic cannot be read."""
-    target = {} if rate is None else _target(cluster, moves)
-    if not target and not record:
+    if rate is None and not record:
         return ()
-    configs = ThrottleConfigs.read(cluster, [resource for resource, _ in (*target, *record)])
+    target, configs = _read(cluster, moves if rate is not None else (), record)
     for resource in (each for each, _ in target if each in configs.failures):
         failure = configs.failures[resource]
         raise ShellError(
             f"the replication throttle of {resource} cannot be read: {failure}",
-            hint=failure.hint or "Nothing was sent.",
+            hint=failure.hint or f"Nothing was sent. Check {resource}: it must run, or be stopped.",
             code=failure.name,
             see=failure.see,
         )
@@ -100,6 +101,25 @@ def plan_throttle(
             added = (entry for entry in entries if entry not in listed)
             rows[config] = Throttled(*config, ",".join([*own, *added]))
     return tuple(replace(row, now=values.get(row.config)) for row in rows.values() if row.value)
+
+
+def _read(
+    cluster: Cluster, moves: Sequence[Move], record: Record
+) -> tuple[dict[Config, list[str]], ThrottleConfigs]:
+    """The configs to set, and those of the same resources and of the record.
+
+    The cluster notices after some seconds that a broker has died. It needs no throttle then, so one
+    that does not respond is waited for.
+    """
+    until = time.monotonic() + _NOTICED_S
+    while True:
+        target = _target(cluster, moves)
+        configs = ThrottleConfigs.read(cluster, [each for each, _ in (*target, *record)])
+        needed = (configs.failures.get(each) for each, key in target if key in RATES)
+        silent = any(failure is not None and failure.code is None for failure in needed)
+        if not silent or time.monotonic() > min(until, cluster.deadline or until):
+            return target, configs
+        time.sleep(_PAUSE_S)
 
 
 def _target(cluster: Cluster, moves: Sequence[Move]) -> dict[Config, list[str]]:
@@ -278,6 +298,28 @@ class RemoveThrottle(Struct, BaseStep, frozen=True):
                 if config not in done or row.entries.keys() & entries_of(after.get(config)).keys()
             })  # fmt: skip
         return results
+
+
+class ReportLeft(Struct, BaseStep, frozen=True):
+    """Sends nothing: it fails for the rates in the record that cannot be removed, as their brokers
+    are down."""
+
+    record: ThrottleRecord
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return ()
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Returns what it found as failed changes."""
+        down = on_down_brokers(cluster, under_way(cluster).values, self.record.read())
+        return Results({}, {
+            row.change(row.value, row.when_removed): Failure(
+                "broker-down", f"broker {row.resource.name} is down", hint=_STILL_SET,
+                see=Resource("throttle"),
+            )
+            for row in down
+        })  # fmt: skip
 
 
 def remove_own(cluster: Cluster, record: ThrottleRecord, topics: Collection[str]) -> Outcomes:

@@ -88,14 +88,18 @@ def not_started(path: str, file: MoveFile) -> frozenset[TopicPartition]:
     return frozenset(each for batch in later for each in batch)
 
 
-def unfinished_ids(folder: Path, cluster: str) -> list[str]:
+def unfinished(folder: Path) -> Iterator[tuple[str, Started]]:
+    """The reassignments in batches that have not ended, by ID."""
+    for paths in MovePaths.unfinished(folder):
+        with suppress(ShellError):  # a damaged file is reported by --resume
+            started = BatchFile(paths).read()
+            if started is not None:
+                yield paths.id, started
+
+
+def paused(folder: Path, cluster: str) -> list[str]:
     """The IDs of the reassignments in batches of a cluster that have not ended, and that no session
     moves now."""
-    found = []
-    for paths in MovePaths.unfinished(folder):
-        state = BatchFile(paths)
-        with suppress(ShellError):  # a damaged file is reported by --resume
-            started = state.read()
-            if started is not None and started.cluster == cluster and not state.in_use:
-                found.append(paths.id)
-    return found
+    busy = {paths.id for paths in MovePaths.unfinished(folder) if BatchFile(paths).in_use}
+    ours = (id for id, started in unfinished(folder) if started.cluster == cluster)
+    return [id for id in ours if id not in busy]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.errors import ShellError
@@ -43,7 +42,7 @@ def paths_of(context: Context) -> MovePaths:
     """The paths of a new reassignment."""
     from kafka_shell.admin.partitions.reassignment_files import MovePaths
 
-    return MovePaths.new(_folder(context), context.clock())
+    return MovePaths.new(context.paths.reassignments, context.clock())
 
 
 def in_batches(
@@ -131,7 +130,7 @@ def unfinished(invocation: Invocation, context: Context) -> MovePaths:
     """The files of the reassignment that --resume names. Raises ShellError if it has ended."""
     from kafka_shell.admin.partitions.reassignment_files import MovePaths
 
-    known = {each.id: each for each in MovePaths.unfinished(_folder(context))}
+    known = {each.id: each for each in MovePaths.unfinished(context.paths.reassignments)}
     if invocation["resume"] not in known:
         ids = ", ".join(known)
         raise ShellError(
@@ -145,11 +144,7 @@ def unfinished(invocation: Invocation, context: Context) -> MovePaths:
 
 def note_unfinished(context: Context) -> None:
     """Print how to continue the reassignments in batches that no session moves."""
-    from .batch_store import unfinished_ids
+    from .batch_store import paused
 
-    for id in unfinished_ids(_folder(context), context.cluster.cluster_id):
+    for id in paused(context.paths.reassignments, context.cluster.cluster_id):
         context.note(f"a reassignment in batches has not ended; to continue: {resume_line(id)}")
-
-
-def _folder(context: Context) -> Path:
-    return context.paths.state / "reassignments"

@@ -17,6 +17,7 @@ from kafka_shell.structs import replace
 from .batches import ABOUT as BATCHES_ABOUT
 from .batches import BATCHES, resume
 from .cancel import cancel
+from .complete import REASSIGNMENT
 from .start import plan_start
 
 if TYPE_CHECKING:
@@ -264,7 +265,7 @@ COMMANDS: tuple[Command, ...] = (
                    "Refuse partitions whose replication factor would change."),
             Option("--export", kinds.FILE, "Also write the reassignment in Kafka's JSON format."),
             WAIT,
-            Option("--resume", kinds.TEXT, "Continue an unfinished reassignment in batches; with"
+            Option("--resume", REASSIGNMENT, "Continue an unfinished reassignment in batches; with"
                    " --throttle, at this rate.", metavar="ID",
                    excludes=("--reassignment-json-file", "--topics", "--topics-to-move-json-file",
                              "--drain", "--partitions", "--broker-list", "--export", "--batch",
