@@ -141,13 +141,8 @@ class Shelf:
             self._say(f"cannot write the cache in {path.parent}: {error.strerror}")
 
 
-def names_on_disk(paths: HasCache, bootstrap: str) -> list[str]:
-    """Return the saved topic names of a cluster, by its bootstrap (`host:port[,host:port]`)."""
-    return Shelf(paths.cache).topics(bootstrap)
-
-
 def view_on_disk(paths: HasCache, bootstrap: str) -> ClusterView:
-    """Return the saved view of the cluster at this bootstrap."""
+    """Return the saved view of the cluster at this bootstrap (`host:port[,host:port]`)."""
     return Shelf(paths.cache).view(bootstrap)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from kafka_shell.admin.configs.model import ConfigType, ResourceType
 from kafka_shell.private import open_private
-from kafka_shell.view.disk import Shelf, names_on_disk, view_on_disk
+from kafka_shell.view.disk import Shelf, view_on_disk
 from kafka_shell.view.view import ConfigDoc
 
 pytestmark = pytest.mark.quick
@@ -28,8 +28,8 @@ class Folder:
 
 def test_topics_come_back_by_bootstrap(tmp_path: Path) -> None:
     Shelf(tmp_path).save_topics("one:9092", "id", ["a", "ö b"])
-    assert names_on_disk(Folder(tmp_path), "one:9092") == ["a", "ö b"]
-    assert names_on_disk(Folder(tmp_path), "two:9092") == []
+    assert Shelf(tmp_path).topics("one:9092") == ["a", "ö b"]
+    assert Shelf(tmp_path).topics("two:9092") == []
 
 
 def test_documentation_comes_back_by_version_and_kind(tmp_path: Path) -> None:
