@@ -90,10 +90,11 @@ def plan_lines(
 def figure_lines(plan: Plan, renderers: Renderers, room: int | None = None) -> Iterator[Text]:
     """The figures of the plan as pages and tables, with blank lines around if there are several
     lines."""
-    runs = [
+    every = (
         list(_figures(kind, list(run), renderers, room))
         for kind, run in groupby(plan.figures, type)
-    ]
+    )
+    runs = [lines for lines in every if lines]
     if len(runs) == 1 and len(runs[0]) == 1:
         yield from runs[0]
         return

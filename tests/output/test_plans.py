@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_shell.admin.topics.model import TopicsUse, TopicUse
 from kafka_shell.output.plans import draw_plan, plan_lines
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Results
-from tests.output.samples import GONE, Tty, err_of, out_of, plain, plan, topic, writer
+from kafka_shell.structs import replace
+from tests.output.samples import GONE, RENDERERS, Tty, err_of, out_of, plain, plan, topic, writer
 
 pytestmark = pytest.mark.quick
 
@@ -46,6 +48,12 @@ def test_whole_resources_come_and_go() -> None:
         "+ topic new: 6 partitions\n"
         "- topic old: 12 partitions (id x) (irreversible)"
     )  # fmt: skip
+
+
+def test_figures_of_which_nothing_is_known_leave_no_blank_lines() -> None:
+    change = Change(topic("old"), "delete", before="1 partition")
+    made = replace(plan(change), figures=(TopicsUse((TopicUse("old"),)),))
+    assert plain(plan_lines(made, (), RENDERERS)) == "- topic old: 1 partition"
 
 
 def test_a_sensitive_change_shows_its_note_alone() -> None:

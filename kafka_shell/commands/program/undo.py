@@ -137,7 +137,8 @@ def _older(than: JournalEntry, context: Context, cluster_id: str) -> str:
 
 
 def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
-    about = f"{'the last change, ' if last else ''}{entry.id} ({entry.command})"
+    about = f"{entry.id} ({entry.command})"
+    about = f"the last change, {about}," if last else about
     if entry.cluster != cluster_id:
         raise ShellError(
             f"{about} changed cluster {entry.cluster}, but this is cluster {cluster_id}",
