@@ -14,7 +14,6 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, commands, words_of
-from kafka_shell.output.errors import draw_error, draw_note
 from kafka_shell.output.pane import Pane, PipeClosed, columns_of
 from kafka_shell.output.renderers import Renderers
 from kafka_shell.output.theme import Theme, load_or_default
@@ -163,6 +162,8 @@ def report_error(
     error: ShellError, context: Context, *, text: str = "", origin: str = ""
 ) -> Status:
     """Print an error on stderr and return its exit status."""
+    from kafka_shell.output.errors import draw_error
+
     if context.observer is not None:
         context.observer.failed(error)
     if error.code == "malformed-answer" and error.__cause__ is not None:
@@ -180,6 +181,8 @@ def report_error(
 def warn(context: Context, message: str) -> None:
     """Print a warning on stderr, once per run."""
     if message not in context.script.warned:
+        from kafka_shell.output.errors import draw_note
+
         context.script.warned.add(message)
         draw_note(message, Pane(context.err))
 

@@ -81,15 +81,6 @@ def _names(kind: type) -> tuple[str, ...]:
     return names
 
 
-def each(results: Results[Any, Any]) -> Iterator[object]:
-    """The values of Results; sequences are flattened."""
-    for value in results:
-        if isinstance(value, tuple | list):
-            yield from value
-        else:
-            yield value
-
-
 def failure_row(about: object, failure: Failure) -> dict[str, Data]:
     """One failure as a row."""
     return {"resource": str(about), "error": failure.name, "message": failure.message}
@@ -105,7 +96,7 @@ def is_array(value: object) -> bool:
 def items(value: object) -> Iterator[Data]:
     """The elements of an array as data, lazily."""
     if isinstance(value, Results):
-        yield from map(plain, each(value))
+        yield from map(plain, value.flat())
         for key, failure in value.failures.items():
             yield failure_row(key, failure)
     elif isinstance(value, Listing):
@@ -121,7 +112,7 @@ def items(value: object) -> Iterator[Data]:
 def rows(value: object, renderers: Renderers) -> Iterator[object]:
     """The CSV rows of a value: the rows of its page (a topic's partitions), or the model."""
     if isinstance(value, Results):
-        for item in each(value):
+        for item in value.flat():
             yield from rows(item, renderers)
     elif isinstance(value, Listing):
         yield from value.rows

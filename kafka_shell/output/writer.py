@@ -13,7 +13,6 @@ from kafka_shell.plan.outcome import Outcome
 from kafka_shell.plan.results import Parts, Results
 
 from .columns import columns_of
-from .data import each
 from .pane import Pane
 from .renderers import NO_RENDERERS, Page, Renderers
 from .styles import Depth, depth_of
@@ -127,7 +126,7 @@ class Writer:
         elif isinstance(value, Listing):
             self._listing(value)
         elif isinstance(value, Results):
-            self._several(list(each(value)))
+            self._several(list(value.flat()))
             self._failures(value)
         elif isinstance(value, tuple | list | set | frozenset):
             self._several(list(value))
@@ -156,7 +155,7 @@ class Writer:
 
     def _opened(self, parts: Parts[Any, Any]) -> Iterator[object]:
         for part in parts:
-            yield from each(part)
+            yield from part.flat()
             self._failures(part)
 
     def _one(self, value: object) -> None:

@@ -79,6 +79,14 @@ class Results(Struct, Generic[K, V], frozen=True):
     def __getitem__(self, key: K) -> V:
         return self.values[key]
 
+    def flat(self) -> Iterator[object]:
+        """The values, and the items of those that are sequences."""
+        for value in self:
+            if isinstance(value, tuple | list):
+                yield from value
+            else:
+                yield value
+
     def map(self, function: Callable[[V], W]) -> Results[K, W]:
         """The same results with `function` applied to every value."""
         return Results({k: function(v) for k, v in self.values.items()}, self.failures)
