@@ -3,25 +3,50 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
+
+from msgspec import Struct, field
 
 from .control import Control
 from .model import SEVERITIES, AuditFinding
 from .remedy import single_command
-from .session import SHUFFLE_PARTITIONS, sentence
+from .session import sentence
 
+# Of each control, and of each Spark task of it. The counts are those of all results.
+MOST_FINDINGS = 10_000
 _AT_ONCE = 4
 _MANY = 200_000  # rows of all tables together
-_BY_ROWS = {  # values for few and for many rows
-    "spark.sql.codegen.wholeStage": ("false", "true"),
-    "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
-    "spark.sql.shuffle.partitions": ("1", SHUFFLE_PARTITIONS),
+# What makes a hundred queries of a few rows fast: compiling and adapting a query takes longer than
+# running it, and tables of one partition need neither a broadcast nor a shuffle to be joined.
+_FOR_FEW = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.ui.explainMode": "simple",
 }
 _LEFT_OUT = " (remedy omitted: not a single printable command)"
 
-Judged = tuple[list[AuditFinding], Counter[tuple[str, str]]]
+
+class Evaluation(Struct):
+    """The results of controls: `findings` are those that are not ok; `counts` are the numbers of
+    all results by (control, status); `left_out` are the numbers of those that are not ok and not in
+    `findings`, by (control, status), of controls with more than MOST_FINDINGS.
+    """
+
+    findings: list[AuditFinding] = field(default_factory=list)
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, other: Evaluation) -> None:
+        """Add the results of other controls."""
+        self.findings += other.findings
+        self.counts += other.counts
+        self.left_out += other.left_out
 
 
 def evaluate(
@@ -30,36 +55,52 @@ def evaluate(
     thresholds: Mapping[str, Mapping[str, str]],
     judged: Callable[[], None] = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
-) -> Judged:
-    """Return the findings that are not ok, and the number of results by (control, status).
+    keep: Collection[str] = (),
+) -> Evaluation:
+    """Return the results of the controls.
 
     The tables are temporary views of the session. A control whose SQL fails becomes an error
-    finding. `judged` is called after each control; no further one is begun once `stopped`.
+    finding. `judged` is called after each control; no further one is begun once `stopped`. Spark
+    configs in `keep` are not changed.
     """
-    _fit(session)
+    few = _rows(session) < _MANY
     unread = _unread(session)
 
-    def judge(control: Control) -> Judged:
+    def judge(control: Control) -> Evaluation:
         if stopped():
-            return [], Counter()
-        return _judge(session, control, thresholds.get(control.id, {}), unread)
+            return Evaluation()
+        return _judge(session, control, thresholds.get(control.id, {}), unread, few)
 
-    findings: list[AuditFinding] = []
-    counts: Counter[tuple[str, str]] = Counter()
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for found, counted in pool.map(judge, controls):
-            findings += found
-            counts += counted
+    whole = Evaluation()
+    with (
+        _configured(session, _FOR_FEW if few else {}, keep),
+        ThreadPoolExecutor(_AT_ONCE) as pool,
+    ):
+        for found in pool.map(judge, controls):
+            whole.add(found)
             judged()
-    return findings, counts
+    return whole
 
 
-def _fit(session: Any) -> None:
-    """Disable code generation for few rows, where compiling a query takes longer than running
-    it."""
-    read = session.sql("SELECT coalesce(sum(`rows`), 0) AS n FROM collection_status").first()["n"]
-    for key, (few, many) in _BY_ROWS.items():
-        session.conf.set(key, few if read < _MANY else many)
+def _rows(session: Any) -> int:
+    query = "SELECT coalesce(sum(`rows`), 0) AS n FROM collection_status"
+    return int(session.sql(query).first()["n"])
+
+
+@contextmanager
+def _configured(session: Any, configs: Mapping[str, str], keep: Collection[str]) -> Iterator[None]:
+    """Set Spark configs, and restore them at the end."""
+    before = {key: session.conf.get(key, None) for key in configs if key not in keep}
+    for key in before:
+        session.conf.set(key, configs[key])
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            if value is None:
+                session.conf.unset(key)
+            else:
+                session.conf.set(key, value)
 
 
 def _judge(
@@ -67,36 +108,65 @@ def _judge(
     control: Control,
     thresholds: Mapping[str, str],
     unread: Mapping[tuple[str, str], str],
-) -> Judged:
-    counts: Counter[tuple[str, str]] = Counter()
+    few: bool,
+) -> Evaluation:
+    result = Evaluation()
     skipped = _skipped(control, unread)
     uncertain = {cluster for cluster, table in unread if table in control.absence}
     try:
-        found = []
-        for row in _judgements(session.sql(control.query(thresholds))).collect():
-            given = [_finding(control, each.asDict()) for each in row["found"]]
-            # What seems to be missing there may only not have been read.
-            kept = [each for each in given if each.cluster not in uncertain]
-            counts[control.id, row["status"]] += row["n"] - len(given) + len(kept)
-            found += kept
+        query = control.query(thresholds)
+        for status, count, rows in (_all_of if few else _most_of)(session, query, uncertain):
+            result.counts[control.id, status] += count
+            result.findings += (_finding(control, row) for row in rows[:MOST_FINDINGS])
+            if status != "ok" and count > MOST_FINDINGS:
+                result.left_out[control.id, status] = count - MOST_FINDINGS
     except Exception as error:
-        found = [_of(control, "", "", "error", f"query failed: {sentence(error)}")]
-        counts[control.id, "error"] += 1
+        result = Evaluation([_of(control, "", "", "error", f"query failed: {sentence(error)}")])
+        result.counts[control.id, "error"] += 1
     for finding in skipped:
-        counts[control.id, "skip"] += 1
-        found.append(finding)
-    return found, counts
+        result.counts[control.id, "skip"] += 1
+        result.findings.append(finding)
+    return result
 
 
-def _judgements(rows: Any) -> Any:
-    """Return a row per status: the count, and the rows that are not ok. A single Spark job."""
+# The number of results of a status, and those that are not ok.
+_Status = tuple[str, int, list[Mapping[str, Any]]]
+
+
+def _certain(query: str, uncertain: Collection[str]) -> str:
+    """What seems to be missing in these clusters may only not have been read."""
+    names = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
+                      for name in sorted(uncertain))  # fmt: skip
+    rest = f"\nWHERE status = 'ok' OR cluster NOT IN ({names})" if uncertain else ""
+    return f"SELECT * FROM (\n{query}\n){rest}"
+
+
+def _all_of(session: Any, query: str, uncertain: Collection[str]) -> Iterator[_Status]:
+    """The results by status, in a single query."""
+    found = session.sql(
+        "SELECT status, count(*) AS n,"
+        " collect_list(CASE WHEN status <> 'ok' THEN struct(*) END) AS found"
+        f" FROM (\n{_certain(query, uncertain)}\n) GROUP BY status"
+    )
+    for row in found.collect():
+        yield row["status"], row["n"], [each.asDict() for each in row["found"]]
+
+
+def _most_of(session: Any, query: str, uncertain: Collection[str]) -> Iterator[_Status]:
+    """The results by status. Executors count them all, and return some of those that are not ok."""
+    from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
-    given = f.struct(*(f.col(name) for name in rows.columns))
-    return rows.groupBy("status").agg(
-        f.count(f.lit(1)).alias("n"),
-        f.collect_list(f.when(f.col("status") != "ok", given)).alias("found"),
-    )
+    statuses = ("ok", "info", "alarm", "skip", "error")
+    seen = Observation()
+    of_status = (f.count_if(f.col("status") == status).alias(status) for status in statuses)
+    results = session.sql(_certain(query, uncertain)).observe(seen, *of_status)
+    number = f.monotonically_increasing_id().bitwiseAND((1 << 33) - 1)  # in its task
+    found = results.where("status <> 'ok'").withColumn("number_in_task", number)
+    rows = [row.asDict() for row in found.where(f"number_in_task < {MOST_FINDINGS}").collect()]
+    for status, count in seen.get.items():
+        if count:
+            yield status, count, [row for row in rows if row["status"] == status]
 
 
 def _unread(session: Any) -> dict[tuple[str, str], str]:

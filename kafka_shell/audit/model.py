@@ -43,7 +43,8 @@ class JudgedControl(Struct, frozen=True):
 
 class AuditReport(Struct, frozen=True):
     """The result of an audit. `findings` are the results that are not ok, most severe first;
-    `unread` are the clusters that could not be read, with the reason.
+    `unread` are the clusters that could not be read, with the reason. `left_out` are the numbers of
+    alarms by control that are counted, but not in `findings`: those of a control are limited.
     """
 
     snapshot_id: str
@@ -53,11 +54,15 @@ class AuditReport(Struct, frozen=True):
     controls: tuple[JudgedControl, ...]
     findings: tuple[AuditFinding, ...]
     suppressed: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def alarms(self) -> Counter[str]:
         """The number of alarms per severity."""
-        return Counter(f.severity for f in self.findings if f.status == "alarm")
+        found = Counter(f.severity for f in self.findings if f.status == "alarm")
+        for control in self.controls:
+            found[control.severity] += self.left_out.get(control.control, 0)
+        return +found
 
     @property
     def exit_status(self) -> int:

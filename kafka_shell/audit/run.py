@@ -83,14 +83,15 @@ def audit(
     collection)."""
     collection.show()
     done: list[None] = []
-    findings, counts = engine.run(
+    found = engine.run(
         "evaluating controls",
         lambda: evaluate(
             engine.session, controls, policy.thresholds, lambda: done.append(None), engine.stopped
         ),
         lambda: (len(done), len(controls)),
     )
-    judged = [_judged(control, counts) for control in controls]
+    findings = found.findings
+    judged = [_judged(control, found.counts) for control in controls]
     if against is not None:
         differences, summary = _compare(engine, collection, *against)
         findings += differences
@@ -106,6 +107,7 @@ def audit(
         # The report lists clusters that could not be read once.
         in_order(f for f in kept if not (f.status == "skip" and f.cluster in collection.unread)),
         len(findings) - len(kept),
+        {id: count for (id, status), count in found.left_out.items() if status == "alarm"},
     )
 
 

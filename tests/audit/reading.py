@@ -93,4 +93,4 @@ class Reading:
             file = folder / f"{name}.parquet"
             parquet.write_table(table, file)
             own.read.parquet(str(file)).createOrReplaceTempView(name)
-        return evaluate(own, controls, given)[0]
+        return evaluate(own, controls, given).findings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from kafka_shell.audit.model import (
@@ -78,7 +78,7 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
         yield Text()
         yield from draw_table(_SUMMARY, list(_families(report.controls)), width=width)
     alarms = [f for f in report.findings if f.status in ("alarm", "info")]
-    yield from _grouped(alarms, width)
+    yield from _grouped(alarms, report.left_out, width)
     yield from _not_evaluated([f for f in report.findings if f.status in ("skip", "error")], width)
 
 
@@ -125,7 +125,9 @@ _SUMMARY = (
 )
 
 
-def _grouped(findings: Sequence[AuditFinding], width: int | None) -> Iterator[Text]:
+def _grouped(
+    findings: Sequence[AuditFinding], left_out: Mapping[str, int], width: int | None
+) -> Iterator[Text]:
     groups = [list(run) for _, run in groupby(findings, lambda f: (f.status, f.control))]
     several_clusters = len({f.cluster for f in findings}) > 1
     for group in groups:
@@ -138,8 +140,8 @@ def _grouped(findings: Sequence[AuditFinding], width: int | None) -> Iterator[Te
         room = min(room, 48)
         for finding in shown:
             yield from _finding(finding, several_clusters, room, width)
-        if len(group) > len(shown):
-            more = len(group) - len(shown)
+        counted_only = left_out.get(first.control, 0) if first.status == "alarm" else 0
+        if more := len(group) - len(shown) + counted_only:
             yield text(f"  and {more:,} more: spark audit --controls {first.control}", "dim")
 
 
