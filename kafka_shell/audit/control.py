@@ -15,7 +15,8 @@
 
 The SQL selects `cluster, resource, status, reason` and, if the control has a remedy, `remedy` and
 `undo`: kafka.sh commands, or null. A status is ok, info, alarm, skip or error. `{factor}` is
-replaced with the value of the parameter, which a policy can change.
+replaced with the value of the parameter, which a policy can change. `{duration value}` in a reason
+is shown with its unit (see reason.py).
 
 `needs` names the tables the control reads. `absence` names those of which missing rows alone can
 raise an alarm: where one was not read completely, the control has no alarms. `wants` names required
@@ -32,6 +33,8 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from kafka_shell.errors import ShellError, UsageError
+
+from . import reason
 
 FAMILIES = {
     "T": "topics",
@@ -95,6 +98,7 @@ class Control(Struct, frozen=True):
         sql = self.sql
         for name, value in self.parameters.items():
             sql = sql.replace("{" + name + "}", thresholds.get(name, value))
+        sql = reason.expand(sql)
         if not self.wants:
             return sql
         without = "".join(_without(table, config) for table, config in self.wants)
@@ -198,6 +202,11 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
                 raise _malformed(
                     path, at, f"`-- parameter: {name} = ...` is missing for {{{name}}}"
                 )
+    for at, line in enumerate(sql.splitlines(), first):
+        try:
+            reason.expand(line)
+        except ValueError as error:
+            raise _malformed(path, at, str(error)) from None
     dynamic, risk = _remedy(once.get("remedy"), path)
     return Control(
         id=once["id"].text,

@@ -1,12 +1,14 @@
-"""The tables and columns that `spark tables` shows."""
+"""The tables, columns and controls that `spark tables` and `spark controls` show."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.structs import fields
 
-from .model import AuditColumn, AuditTable
+from .control import Control
+from .model import AuditColumn, AuditControl, AuditTable, ExplainedControl
 from .table import DDL, Table
 from .tables import TABLES
 
@@ -39,3 +41,20 @@ def _columns(table: Table) -> tuple[AuditColumn, ...]:
         )
         for column in table.all_columns
     )
+
+
+def explained(control: AuditControl) -> ExplainedControl:
+    """Return a control for a page of its own."""
+    return ExplainedControl(**{name: getattr(control, name) for name in fields(control)})
+
+
+def controls_of(controls: Iterable[Control]) -> tuple[AuditControl, ...]:
+    """Return what users should know of these controls."""
+    return tuple(
+        AuditControl(
+            each.id, each.title, each.severity.name.lower(), each.family, each.description,
+            each.source, each.tags, each.needs, each.parameters, each.dynamic, each.risk,
+            str(each.path),
+        )
+        for each in controls
+    )  # fmt: skip

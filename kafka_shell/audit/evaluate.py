@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from .control import Control
 from .model import SEVERITIES, AuditFinding
+from .reason import render
 from .remedy import single_command
 from .session import sentence
 
@@ -197,7 +198,8 @@ def _finding(control: Control, row: Mapping[str, Any]) -> AuditFinding:
     remedy, undo = map(single_command, given)
     left_out = _LEFT_OUT if (remedy, undo) != given else ""
     return _of(
-        control, row["cluster"], row["resource"], row["status"], f"{row['reason']}{left_out}",
+        control, row["cluster"], row["resource"], row["status"],
+        f"{render(row['reason'] or '')}{left_out}",
         remedy, undo,
     )  # fmt: skip
 

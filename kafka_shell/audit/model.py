@@ -31,14 +31,50 @@ class AuditFinding(Struct, frozen=True):
     risk: str = ""
 
 
+class AuditControl(Struct, frozen=True):
+    """A control as `spark controls` shows it. `description` says what is at risk, and `source`
+    where the rule is from. `dynamic` is whether its remedy works without a restart; None without
+    a remedy.
+    """
+
+    control: str
+    title: str
+    severity: str
+    family: str
+    description: str
+    source: str
+    tags: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    dynamic: bool | None = None
+    risk: str = ""
+    file: str = ""
+
+
+class ExplainedControl(AuditControl, frozen=True):
+    """One control, shown as a page."""
+
+
 class JudgedControl(Struct, frozen=True):
-    """The results of one control: the number of resources per status."""
+    """The results of one control: the number of resources per status. `description` and `source`
+    as in `AuditControl`."""
 
     control: str
     title: str
     severity: str
     family: str
     counts: Mapping[str, int]  # by status
+    description: str = ""
+    source: str = ""
+
+
+class JudgedCluster(Struct, frozen=True):
+    """The results of one cluster: alarms per severity, and what was not checked."""
+
+    cluster: str
+    alarms: Mapping[str, int]
+    unchecked: int = 0
+    unread: str = ""
 
 
 class AuditReport(Struct, frozen=True):
@@ -63,6 +99,22 @@ class AuditReport(Struct, frozen=True):
         for control in self.controls:
             found[control.severity] += self.left_out.get(control.control, 0)
         return +found
+
+    @property
+    def by_cluster(self) -> tuple[JudgedCluster, ...]:
+        """The results of each cluster, the one with the most severe alarms first."""
+        alarms: dict[str, Counter[str]] = {name: Counter() for name in self.clusters}
+        unchecked: Counter[str] = Counter()
+        for each in self.findings:
+            if each.status == "alarm":
+                alarms.setdefault(each.cluster, Counter())[each.severity] += 1
+            elif each.status in ("skip", "error"):
+                unchecked[each.cluster] += 1
+        judged = (
+            JudgedCluster(name, found, unchecked[name], self.unread.get(name, ""))
+            for name, found in alarms.items()
+        )
+        return tuple(sorted(judged, key=lambda c: [-c.alarms.get(each, 0) for each in SEVERITIES]))
 
     @property
     def exit_status(self) -> int:

@@ -244,7 +244,8 @@ def _config(chosen: str, key: str, wanted: str, broken: Callable[[str], str]) ->
         "topic_configs",
         f"key = {_text(key)} AND {chosen} AND NOT startswith(topic, '__')",
         broken("value"),
-        f"concat({_text(key)}, ' is ', coalesce(value, 'unset'), ', declared: ', {_text(wanted)})",
+        f"concat({_text(key)}, ' is ', coalesce({{config concat(key, '=', value)}}, 'unset'),"
+        f" ', declared: ', {{config concat(key, '=', {_text(wanted)})}})",
         f"concat('alter-configs ', topic, {pair})",
         "CASE WHEN overridden THEN concat('alter-configs ', topic, ' ', pair)"
         f" ELSE concat('alter-configs ', topic, ' --delete-config ', {_text(key)}) END",
@@ -295,7 +296,8 @@ def _quota(path: Path, entry: Mapping[str, Any]) -> str:
     return (
         f"SELECT c.cluster, {_text(what)} AS resource,"
         f" CASE WHEN max(q.value) <=> {wanted}D THEN 'ok' ELSE 'alarm' END AS status,"
-        f" concat({_text(entry['key'])}, ' is ', coalesce(CAST(max(q.value) AS STRING), 'not set'),"
+        f" concat({_text(entry['key'])}, ' is ',"
+        f" coalesce({{quota concat({_text(entry['key'])}, '=', max(q.value))}}, 'not set'),"
         f" ', declared: ', {_text(str(entry['value']))}) AS reason,"
         f" CASE WHEN max(q.value) <=> {wanted}D THEN NULL ELSE {line} END AS remedy,"
         f" CASE WHEN max(q.value) IS NULL THEN {gone} WHEN max(q.value) <> {wanted}D"

@@ -23,6 +23,7 @@ from .model import SEVERITIES, AuditFinding, AuditReport
 from .tables import TABLES as KNOWN
 
 _MOST = 20  # bars per chart
+_ROWS = 1000  # findings per control
 _SNAPSHOTS = 12  # the newest snapshots, in the drift chart
 _TEMPLATE = "report.html.j2"
 
@@ -227,6 +228,9 @@ class _Group(Struct, frozen=True):
     status: str
     family: str
     findings: tuple[AuditFinding, ...]
+    total: int
+    description: str = ""
+    source: str = ""
 
 
 class _Family(Struct, frozen=True):
@@ -235,12 +239,6 @@ class _Family(Struct, frozen=True):
     passed: int
     alarms: Mapping[str, int]
     unchecked: int
-
-    @property
-    def score(self) -> int | None:
-        """The percentage of passed checks; None if nothing was checked."""
-        judged = self.passed + sum(self.alarms.values())
-        return None if not judged else int(100 * self.passed / judged)
 
 
 def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
@@ -264,20 +262,23 @@ def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
             severities=SEVERITIES,
             alarms=report.alarms,
             charts=drawn,
+            judged=report.by_cluster,
             clusters=sorted({f.cluster for f in report.findings if f.cluster}),
         )
     )
 
 
 def _groups(report: AuditReport) -> list[_Group]:
-    family = {control.control: control.family for control in report.controls}
+    judged = {control.control: control for control in report.controls}
     groups = []
     for (control, status), run in groupby(report.findings, lambda f: (f.control, f.status)):
         found = tuple(run)
-        first = found[0]
+        first, of = found[0], judged.get(control)
+        family, *why = (of.family, of.description, of.source) if of else ("own", "", "")
         groups.append(
-            _Group(control, first.title, first.severity, status, family.get(control, "own"), found)
-        )
+            _Group(control, first.title, first.severity, status, family, found[:_ROWS],
+                   len(found), *why)
+        )  # fmt: skip
     return groups
 
 

@@ -3,61 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 
-from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.admin.configs.model import ConfigType
+from kafka_shell.config_units import format_config_value
 
 from .collection import Collection, mentioned
-from .control import FAMILIES, Control, Level
+from .control import Control
 from .engine import Engine
 from .evaluate import evaluate, in_order
 from .model import AuditFinding, AuditReport, Drift, JudgedControl
 from .policy import DRIFT, Policy
-from .policy import ID as POLICY
 from .snapshot import is_snapshot
 from .table import Table
 from .tables import TABLES
 
 Thresholds = Mapping[str, Mapping[str, str]]
-
-
-def choose(
-    controls: Mapping[str, Control], words: Iterable[str], threshold: str = ""
-) -> tuple[Control, ...]:
-    """Return the controls with these IDs, families or tags (default: all) of at least a severity.
-
-    Raises UsageError for an unknown word.
-    """
-    wanted = [word.strip() for word in words if word.strip()]
-    chosen = (
-        {id for word in wanted for id in _matching(controls, word)} if wanted else set(controls)
-    )
-    lowest = Level[threshold.upper()] if threshold else max(Level)
-    return tuple(
-        control for id, control in controls.items() if id in chosen and control.severity <= lowest
-    )
-
-
-def _matching(controls: Mapping[str, Control], word: str) -> set[str]:
-    if word.upper() in (POLICY, *DRIFT) and word.upper() not in controls:
-        return set()  # of --policy and --against
-    found = {
-        id
-        for id, control in controls.items()
-        if word.upper() == id or word.lower() in (control.family, *map(str.lower, control.tags))
-    }
-    if not found and word.lower() not in FAMILIES.values():
-        tags = {tag for control in controls.values() for tag in control.tags}
-        raise UsageError(
-            f"unknown control, family or tag {word!r}",
-            hint=did_you_mean(
-                word, [*controls, *FAMILIES.values(), *sorted(tags)],
-                f"Families: {', '.join(FAMILIES.values())}.",
-            ),
-            code="no-control",
-        )  # fmt: skip
-    return found
 
 
 def tables_for(
@@ -140,14 +102,23 @@ def _compare(
         AuditFinding(id, title, "medium", "skip", cluster, resource, why)
         for cluster, resource, why in skipped
     ]
-    return findings, JudgedControl(id, title, "medium", "drift", counts)
+    return findings, JudgedControl(
+        id, title, "medium", "drift", counts,
+        "Configs, topics, ACLs, quotas and users should change only on purpose.", name,
+    )  # fmt: skip
 
 
 def _reason(drift: Drift) -> str:
     what = f"{drift.table.replace('_', ' ')}{' ' + drift.field if drift.field else ''}"
     if drift.change == "changed":
-        return f"{what} changed from {drift.before} to {drift.after}"
+        before, after = (_shown(drift.field, value) for value in (drift.before, drift.after))
+        return f"{what} changed from {before} to {after}"
     return f"{what} {drift.change}"
+
+
+def _shown(key: str, value: str | None) -> str:
+    """A config value as describe-configs prints it."""
+    return "unset" if value is None else format_config_value(key, ConfigType.UNKNOWN, value)
 
 
 def _judged(control: Control, counts: Counter[tuple[str, str]]) -> JudgedControl:
@@ -155,5 +126,6 @@ def _judged(control: Control, counts: Counter[tuple[str, str]]) -> JudgedControl
         status: count for (id, status), count in sorted(counts.items()) if id == control.id
     }
     return JudgedControl(
-        control.id, control.title, control.severity.name.lower(), control.family, by_status
-    )
+        control.id, control.title, control.severity.name.lower(), control.family, by_status,
+        control.description, control.source,
+    )  # fmt: skip

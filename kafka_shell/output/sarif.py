@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from kafka_shell.audit.model import AuditFinding, AuditReport
+from kafka_shell.audit.model import AuditFinding, AuditReport, JudgedControl
 
 _LEVELS = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
 _KINDS = {"alarm": "fail", "info": "informational", "skip": "review", "error": "review"}
@@ -20,8 +20,14 @@ def sarif(value: object) -> dict[str, Any]:
         {
             "id": control.control,
             "shortDescription": {"text": control.title},
+            "fullDescription": {"text": control.description or control.title},
+            "help": {"text": _help(control)},
             "defaultConfiguration": {"level": _LEVELS[control.severity]},
-            "properties": {"severity": control.severity, "tags": [control.family]},
+            "properties": {
+                "severity": control.severity,
+                "tags": [control.family],
+                "source": control.source,
+            },
         }
         for control in value.controls
     ]
@@ -42,6 +48,11 @@ def sarif(value: object) -> dict[str, Any]:
         "version": "2.1.0",
         "runs": [run],
     }
+
+
+def _help(control: JudgedControl) -> str:
+    source = f"Source: {control.source}." if control.source else ""
+    return " ".join(filter(None, (control.description, source))) or control.title
 
 
 def _results(findings: Iterable[AuditFinding]) -> list[dict[str, Any]]:

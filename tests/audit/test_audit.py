@@ -43,6 +43,8 @@ def test_a_finding_has_the_fields_that_are_promised_and_the_status_is_1(shell: S
     assert [list(finding) for finding in findings] == [FIELDS] * len(names)
     assert {finding["resource"] for finding in findings} == set(names)
     assert run.json["clusters"] == [shell.bootstrap]
+    (control,) = run.json["controls"]
+    assert "single copy" in control["description"] and "Apache Kafka" in control["source"]
 
 
 def test_a_clean_audit_is_0_and_says_so(shell: Shell) -> None:
@@ -90,6 +92,9 @@ def test_sarif_has_a_result_a_finding(shell: Shell) -> None:
     assert {result["ruleId"] for result in one["results"]} == {"T01"}
     assert one["tool"]["driver"]["rules"][0]["id"] == "T01"
     assert one["results"][0]["level"] == "error"
+    rule = one["tool"]["driver"]["rules"][0]
+    assert "single copy" in rule["fullDescription"]["text"]
+    assert rule["help"]["text"].endswith("Source: Apache Kafka documentation, Replication.")
 
 
 def test_an_unreachable_cluster_is_reported_and_the_other_is_audited(

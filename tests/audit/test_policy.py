@@ -59,9 +59,9 @@ def test_a_declared_policy_is_checked_and_fixed(shell: Shell, topic: str, tmp_pa
         found = {f["reason"]: f["remedy"] for f in run.json["findings"]}
         assert found == {
             "name does not match pol[.]x.*": "",
-            "retention.ms is 60000, declared: 86400000":
+            "retention.ms is 1m, declared: 1d":
                 f"alter-configs {topic} retention.ms=86400000",
-            "max.message.bytes is 1048588, declared: 1000000":
+            "max.message.bytes is 1048588, declared: 1MB":
                 f"alter-configs {topic} max.message.bytes=1000000",
             "declared ACL is missing":
                 f"alter-acls --add 'allow User:{topic} Read on topic {topic}'",

@@ -12,6 +12,7 @@ from kafka_shell.admin.wire.runner import Runner
 from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.audit.engine import Engine
 from kafka_shell.commands.spark import commands as spark
+from kafka_shell.commands.spark import controls
 from kafka_shell.context import Resources
 from kafka_shell.language.command import Command, Example
 from kafka_shell.sandbox.state import Sandbox
@@ -98,7 +99,11 @@ def test_missing_permissions_are_reported_as_skipped_controls(
         shell(f"delete-topic half-seen --yes --command-config {admin}")
 
 
-EXAMPLES = [(command, example) for command in spark.COMMANDS for example in command.examples]
+EXAMPLES = [
+    (command, example)
+    for command in (*spark.COMMANDS, *controls.COMMANDS)
+    for example in command.examples
+]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.model import AuditFinding, AuditReport
+from kafka_shell.audit.model import AuditFinding, AuditReport, JudgedControl
 from kafka_shell.audit.report import Bar, Chart, page
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
@@ -94,6 +94,7 @@ def test_the_report_is_one_file_that_needs_nothing_else(shell: Shell, tmp_path: 
     assert run.status == 1, str(run)
     text = file.read_text()
     assert not re.findall(r"https?://|src=|@import|url\(", text)
+    assert "default-src 'none'" in text
     assert "orders.placed" in text and "T01" in text
     for title in ("Replicas per broker", "Leaders per broker", "Bytes per broker", "Consumer lag"):
         assert title in text
@@ -184,6 +185,61 @@ seen.bars = [...document.querySelectorAll(".charts .track > span")].map(
     assert seen["dark"] is bool(options)
     assert seen["over"] <= 0
     assert seen["bars"] == [100, 33]
+
+
+@browser
+def test_nothing_is_cut_off_on_a_phone(tmp_path: Path) -> None:
+    """A window of Chromium is at least 500 pixels wide, a frame is not."""
+    name = "no-place-to-break." * 13
+    judged = JudgedControl(
+        "T01", "One copy", "high", "topics", {"ok": 1_000_000, "skip": 3}, "Why."
+    )
+    found = tuple(
+        AuditFinding("T01", "Copy", "high", "alarm", cluster, name, name, f"delete-topic {name}",
+                     f"create-topic {name}", dynamic=False, risk="irreversible")
+        for cluster in ("a" * 60, "b")
+    )  # fmt: skip
+    report = AuditReport("s", 0, ("a" * 60, "b"), {"b": name}, (judged,), found)
+    chart = Chart(name, name, (Bar(name, "999,999", 1.0),))
+    inside = html.escape(page(report, (chart,)))
+    steps = """
+const root = document.querySelector("iframe").contentDocument.documentElement;
+seen.over = root.scrollWidth - root.clientWidth; seen.width = root.clientWidth;
+seen.cut = [...root.querySelectorAll("body *")].filter(
+  each => each.checkVisibility() && each.getBoundingClientRect().right > 420).map(e => e.tagName);
+seen.risk = root.querySelector(".risk.irreversible").innerText;
+seen.clusters = root.querySelectorAll(".counts")[0].innerText;
+"""
+    frame = f'<iframe width=420 height=900 frameborder=0 srcdoc="{inside}"></iframe>'
+    text = f"<style></style><body>{frame}</body>"
+    seen = browse(text, steps, tmp_path)
+    assert (seen["width"], seen["over"], seen["cut"]) == (420, 0, [])
+    assert seen["risk"] == "irreversible"
+    assert "unreachable" in seen["clusters"]
+
+
+def test_what_is_at_risk_and_the_counts_come_before_usage(made_up: str) -> None:
+    judged = JudgedControl("T01", "One", "high", "topics", {"alarm": 2}, "It is lost.", "KIP-1")
+    found = (finding("T01", "high", "orders"),) * 1002
+    text = page(AuditReport("s", 0, ("dev",), {}, (judged,), found), ())
+    assert "It is lost." in text and "Source: KIP-1." in text
+    assert "1,002" in text and "And 2 more" in text and text.count("<tr data-cluster") == 1000
+    assert made_up.index(">Findings<") < made_up.index(">Lag<")
+    assert "Score" not in text and "%</td>" not in text
+
+
+@browser
+def test_hostile_names_are_inert(tmp_path: Path) -> None:
+    evil = "<img src=x onerror=\"seen.hacked=1\"><script>seen.hacked=1</script>' onclick='x"
+    one = AuditFinding("T01", evil, "high", "alarm", evil, evil, evil, evil, evil)
+    text = page(AuditReport("s", 0, (evil, "b"), {evil: evil}, (), (one,)), ())
+    steps = """
+choose("cluster", at("cluster").options[1].value);
+seen.names = resources(); seen.images = document.images.length;
+"""
+    seen = browse(text, steps, tmp_path)
+    assert "hacked" not in seen and seen["images"] == 0
+    assert seen["names"] == [f"{evil} {evil}"]
 
 
 def test_drift_over_snapshots(sandbox: Sandbox, engine: Engine, tmp_path: Path) -> None:

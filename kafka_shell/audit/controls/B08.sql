@@ -13,7 +13,7 @@ SELECT
   CASE WHEN behind_ms IS NULL THEN 'skip' WHEN behind_ms > {behind_ms} THEN 'alarm' ELSE 'ok'
   END AS status,
   CASE WHEN behind_ms IS NULL THEN 'the quorum leader does not report when the voter caught up'
-    ELSE concat(behind_ms, ' ms and ', lag, ' records behind the leader')
+    ELSE concat({duration behind_ms}, ' and ', {number lag}, ' records behind the leader')
   END AS reason,
   NULL AS remedy,
   NULL AS undo

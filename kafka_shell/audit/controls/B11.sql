@@ -15,8 +15,9 @@ SELECT
   concat('broker ', broker_id, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN bad
-    THEN concat(value, ' on this broker, ', cluster_default, ' as the cluster-wide default')
-    ELSE concat(value) END AS reason,
+    THEN concat({config concat(key, '=', value)}, ' on this broker, ',
+      {config concat(key, '=', cluster_default)}, ' as the cluster-wide default')
+    ELSE {config concat(key, '=', value)} END AS reason,
   CASE WHEN bad THEN concat('alter-configs --broker-id ', broker_id, ' --delete-config=', key)
   END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --broker-id ', broker_id, ' ', pair) END AS undo

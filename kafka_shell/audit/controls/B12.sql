@@ -11,7 +11,7 @@ SELECT
   cluster,
   concat('broker ', broker_id) AS resource,
   CASE WHEN count(*) > {broker_most} THEN 'alarm' ELSE 'ok' END AS status,
-  concat(count(*), ' replicas') AS reason,
+  concat({number count(*)}, ' replicas') AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM replicas
@@ -21,7 +21,7 @@ SELECT
   cluster,
   'cluster',
   CASE WHEN count(*) > {cluster_most} THEN 'alarm' ELSE 'ok' END,
-  concat(count(*), ' replicas'),
+  concat({number count(*)}, ' replicas'),
   NULL,
   NULL
 FROM replicas

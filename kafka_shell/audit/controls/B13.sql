@@ -37,7 +37,10 @@ SELECT
   cluster,
   concat('broker ', broker_id, ' ', measure) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat(amount, ' ', measure, ', the average of all brokers is ', CAST(mean AS BIGINT)) AS reason,
+  CASE WHEN measure = 'bytes'
+    THEN concat({size amount}, ', the average of all brokers is ', {size mean})
+    ELSE concat({number amount}, ' ', measure, ', the average of all brokers is ', {number mean})
+  END AS reason,
   CASE
     WHEN bad AND measure = 'leaders' THEN 'preferred-replica-leader-election'
     WHEN bad THEN "reassign-partitions --topics '*'"

@@ -19,7 +19,7 @@ SELECT
     WHEN error IS NOT NULL THEN concat('offline: ', error)
     WHEN total IS NULL OR usable IS NULL OR total = 0
       THEN 'the broker does not report the size of its volume (Kafka before 3.3)'
-    ELSE concat(round(100.0 * (total - usable) / total, 0), '% of ', total, ' bytes are used')
+    ELSE concat(round(100.0 * (total - usable) / total, 0), '% of ', {size total}, ' are used')
   END AS reason,
   NULL AS remedy,
   NULL AS undo

@@ -22,9 +22,8 @@ SELECT
   concat('broker ', b.broker_id) AS resource,
   CASE WHEN CAST(b.value AS BIGINT) * 60000 < longest.retention THEN 'alarm' ELSE 'ok'
   END AS status,
-  concat('offsets.retention.minutes is ', b.value, ' (',
-    round(CAST(b.value AS BIGINT) / 1440, 1), ' days), topic ', longest.topic, ' keeps records for ',
-    round(longest.retention / 86400000, 1), ' days') AS reason,
+  concat('offsets.retention.minutes is ', {config concat(b.key, '=', b.value)}, ', topic ',
+    longest.topic, ' keeps records for ', {duration longest.retention}) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM broker_configs b JOIN longest ON longest.cluster = b.cluster

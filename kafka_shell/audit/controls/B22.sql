@@ -20,7 +20,7 @@ SELECT
   concat('transactional id ', t.transactional_id) AS resource,
   CASE WHEN t.duration_ms > most.ms THEN 'alarm' ELSE 'ok' END AS status,
   concat(t.state, CASE WHEN t.duration_ms IS NOT NULL
-    THEN concat(' for ', t.duration_ms, ' ms') ELSE '' END) AS reason,
+    THEN concat(' for ', {age t.duration_ms}) ELSE '' END) AS reason,
   CASE WHEN t.duration_ms > most.ms THEN concat('fence-producer --transactional-id=', t.word) END AS remedy,
   NULL AS undo
 FROM transactions t JOIN most ON most.cluster = t.cluster

@@ -26,7 +26,8 @@ SELECT
   cluster,
   concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('session.timeout.ms is ', value, ', brokers accept ', low, ' to ', high) AS reason,
+  concat('session.timeout.ms is ', {duration value}, ', brokers accept ', {duration low}, ' to ',
+    {duration high}) AS reason,
   CASE WHEN bad THEN concat('alter-client-configs ', options, ' session.timeout.ms=',
     least(high, greatest(low, CAST(value AS BIGINT)))) END AS remedy,
   CASE WHEN bad THEN concat('alter-client-configs ', options, ' --add-config=', pair)

@@ -21,7 +21,8 @@ SELECT
   cluster,
   concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
   CASE WHEN CAST(value AS BIGINT) * 3 > session THEN 'alarm' ELSE 'ok' END AS status,
-  concat('heartbeat.interval.ms is ', value, ', session.timeout.ms is ', session) AS reason,
+  concat('heartbeat.interval.ms is ', {duration value}, ', session.timeout.ms is ',
+    {duration session}) AS reason,
   CASE WHEN CAST(value AS BIGINT) * 3 > session
     THEN concat('alter-client-configs ', options, ' heartbeat.interval.ms=', session DIV 3)
   END AS remedy,

@@ -23,8 +23,8 @@ SELECT
   c.cluster,
   c.topic AS resource,
   CASE WHEN bytes.bytes >= {smallest} AND c.plain > {share} THEN 'alarm' ELSE 'ok' END AS status,
-  concat(CAST(round(100 * c.plain) AS INT), '% of the batches are not compressed, ', bytes.bytes,
-    ' bytes on disk', CASE WHEN c.plain > 0 THEN concat('; compression would save about ',
+  concat(CAST(round(100 * c.plain) AS INT), '% of the batches are not compressed, ', {size bytes.bytes},
+    ' on disk', CASE WHEN c.plain > 0 THEN concat('; compression would save about ',
       CAST(round(100 * coalesce(saved.saving, 0)) AS INT), '% of those') ELSE '' END) AS reason,
   NULL AS remedy,
   NULL AS undo

@@ -25,8 +25,8 @@ SELECT
   j.topic AS resource,
   CASE WHEN ahead > {ahead_ms} OR disorder > {disorder_ms} THEN 'alarm' ELSE 'ok' END AS status,
   CASE
-    WHEN ahead > {ahead_ms} THEN concat('up to ', ahead DIV 1000, ' s in the future')
-    WHEN disorder > {disorder_ms} THEN concat('up to ', disorder DIV 1000, ' s out of order')
+    WHEN ahead > {ahead_ms} THEN concat('up to ', {age ahead}, ' in the future')
+    WHEN disorder > {disorder_ms} THEN concat('up to ', {age disorder}, ' out of order')
     ELSE 'in order'
   END AS reason,
   NULL AS remedy,

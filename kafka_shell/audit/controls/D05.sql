@@ -32,8 +32,7 @@ SELECT
     WHEN start > 0 AND age < {under} * retention THEN 'alarm'
     ELSE 'ok'
   END AS status,
-  concat('the oldest record is ', round(age / 3600000, 1), ' h old, retention.ms is ',
-    round(retention / 3600000, 1), ' h',
+  concat('the oldest record is ', {age age}, ' old, retention.ms is ', {duration retention},
     CASE WHEN start > 0 AND age < {under} * retention
       THEN concat('; the log starts at offset ', start)
       ELSE '' END) AS reason,

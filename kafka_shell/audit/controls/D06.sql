@@ -34,8 +34,8 @@ SELECT
   a.cluster,
   a.topic AS resource,
   CASE WHEN kept >= {shortest} AND unread < {share} * kept THEN 'alarm' ELSE 'ok' END AS status,
-  concat(round(kept / 86400000, 1), ' days of records are retained, the slowest group is at most ',
-    round(unread / 86400000, 1), ' days behind') AS reason,
+  concat('the records of ', {age kept}, ' are retained, the slowest group is at most ',
+    {age unread}, ' behind') AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM topics_read a

@@ -17,9 +17,9 @@ SELECT
   concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
   CASE WHEN o.lag > 0 AND unix_millis(w.now) - unix_millis(w.last)
       > unix_millis(w.last) - unix_millis(w.first) THEN 'alarm' ELSE 'ok' END AS status,
-  concat('lag ', o.lag, '; the last of ', commits, ' commits was made ',
-    (unix_millis(w.now) - unix_millis(w.last)) DIV 1000, ' s ago, the commits cover ',
-    (unix_millis(w.last) - unix_millis(w.first)) DIV 1000, ' s') AS reason,
+  concat('lag ', {number o.lag}, '; the last of ', commits, ' commits was made ',
+    {age unix_millis(w.now) - unix_millis(w.last)}, ' ago, the commits cover ',
+    {age unix_millis(w.last) - unix_millis(w.first)}) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM windows w

@@ -17,8 +17,8 @@ SELECT
   concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
   CASE WHEN o.lag > 0 AND w.positions = 1 THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN o.lag > 0 AND w.positions = 1
-    THEN concat('offset ', w.offset, ' in the last ', w.commits, ' commits, lag ', o.lag)
-    ELSE concat('lag ', o.lag) END AS reason,
+    THEN concat('offset ', w.offset, ' in the last ', w.commits, ' commits, lag ', {number o.lag})
+    ELSE concat('lag ', {number o.lag}) END AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM windows w

@@ -22,7 +22,7 @@ SELECT
     ELSE 'ok'
   END AS status,
   CASE WHEN w.lag_then IS NULL THEN 'the end offset at the first commit is unknown'
-    ELSE concat('lag ', o.lag, ', was ', w.lag_then, ' ', w.commits, ' commits ago') END AS reason,
+    ELSE concat('lag ', {number o.lag}, ', was ', {number w.lag_then}, ' ', w.commits, ' commits ago') END AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM windows w

@@ -19,7 +19,7 @@ SELECT
   rates.key AS resource,
   CASE WHEN d.key IS NULL THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN d.key IS NULL THEN concat('no default user or client ID quota sets ', rates.key)
-    ELSE concat(d.entity, ': ', CAST(d.value AS BIGINT)) END AS reason,
+    ELSE concat(d.entity, ': ', {quota concat(d.key, '=', d.value)}) END AS reason,
   CASE WHEN d.key IS NULL THEN concat('alter-quotas --user-default ', rates.key, '={rate}')
   END AS remedy,
   CASE WHEN d.key IS NULL THEN concat('alter-quotas --user-default --delete-config=', rates.key)

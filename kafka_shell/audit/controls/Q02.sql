@@ -23,9 +23,9 @@ SELECT
   cluster,
   concat(entity, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN bad THEN concat(CAST(value AS BIGINT), ' never applies to an authenticated user: ',
-      'the default user quota is ', CAST(outranked_by AS BIGINT))
-    ELSE CAST(CAST(value AS BIGINT) AS STRING) END AS reason,
+  CASE WHEN bad THEN concat({quota concat(key, '=', value)}, ' never applies to an authenticated user: ',
+      'the default user quota is ', {quota concat(key, '=', outranked_by)})
+    ELSE {quota concat(key, '=', value)} END AS reason,
   CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' ', key, '=', value)
   END AS remedy,
   CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' --delete-config=', key)

@@ -32,8 +32,8 @@ SELECT
   cluster,
   concat(entity, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat(CAST(value * seconds AS BIGINT), ' bytes in ', seconds,
-    ' s, the largest max.message.bytes is ', bytes) AS reason,
+  concat({bytes CAST(value * seconds AS BIGINT)}, ' in ', seconds,
+    's, the largest max.message.bytes is ', {bytes bytes}) AS reason,
   CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=',
     CAST(ceil(bytes / seconds) AS BIGINT)) END AS remedy,
   CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', value) END AS undo

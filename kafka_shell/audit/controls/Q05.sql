@@ -23,7 +23,7 @@ SELECT
   cluster,
   concat(entity, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat(value, '% of ', percentage, '%') AS reason,
+  concat({quota concat(key, '=', value)}, ' of ', percentage, '%') AS reason,
   CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', percentage) END AS remedy,
   CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', value) END AS undo
 FROM judged

@@ -23,7 +23,8 @@ SELECT
   concat('user ', c.user) AS resource,
   CASE WHEN coalesce(own.rate, any.rate) IS NULL THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN coalesce(own.rate, any.rate) IS NULL THEN 'no controller_mutation_rate quota applies'
-    ELSE concat('controller_mutation_rate is ', coalesce(own.rate, any.rate)) END AS reason,
+    ELSE concat('controller_mutation_rate is ',
+      {quota concat('controller_mutation_rate=', coalesce(own.rate, any.rate))}) END AS reason,
   CASE WHEN coalesce(own.rate, any.rate) IS NULL
     THEN concat("alter-quotas --user '", replace(c.user, "'", "'\"'\"'"),
       "' controller_mutation_rate={rate}") END AS remedy,

@@ -13,7 +13,7 @@ SELECT
   cluster,
   concat('user ', s.user, ' ', mechanism) AS resource,
   CASE WHEN iterations <= {floor} THEN 'alarm' ELSE 'ok' END AS status,
-  concat(iterations, ' iterations') AS reason,
+  concat({number iterations}, ' iterations') AS reason,
   CASE WHEN iterations <= {floor}
     THEN concat('scram-credentials --username=', word, ' --add ', mechanism,
       ' --iterations {iterations}') END AS remedy,

@@ -13,7 +13,7 @@ SELECT
   CASE WHEN max_reauth_ms IS NULL THEN 'skip' WHEN max_reauth_ms = 0 THEN 'alarm' ELSE 'ok'
   END AS status,
   CASE WHEN max_reauth_ms IS NULL THEN 'connections.max.reauth.ms is not set'
-    ELSE concat('connections.max.reauth.ms is ', max_reauth_ms) END AS reason,
+    ELSE concat('connections.max.reauth.ms is ', {duration max_reauth_ms}) END AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM listeners

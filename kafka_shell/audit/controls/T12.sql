@@ -25,7 +25,7 @@ SELECT
   cluster,
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('retention.ms ', time, ', retention.bytes ', bytes, ', cleanup.policy ', policy)
+  concat('retention.ms ', {duration time}, ', retention.bytes ', {bytes bytes}, ', cleanup.policy ', policy)
     AS reason,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' retention.ms={retention}') END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',

@@ -16,7 +16,7 @@ SELECT
   cluster,
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('retention.ms is ', value) AS reason,
+  concat('retention.ms is ', {duration value}) AS reason,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' retention.ms={shortest}') END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config retention.ms')) END AS undo

@@ -24,8 +24,7 @@ SELECT
   cluster,
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('retention.ms is ', value, ' (', round(CAST(value AS BIGINT) / 86400000, 1), ' days)')
-    AS reason,
+  concat('retention.ms is ', {duration value}) AS reason,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' retention.ms={longest}') END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config retention.ms')) END AS undo

@@ -20,7 +20,7 @@ SELECT
   cluster,
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('delete.retention.ms is ', value) AS reason,
+  concat('delete.retention.ms is ', {duration value}) AS reason,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' delete.retention.ms={shortest}')
   END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',

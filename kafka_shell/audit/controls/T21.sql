@@ -22,7 +22,7 @@ SELECT
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN bad THEN 'message.timestamp.after.max.ms is unlimited and producers set the timestamps'
-    ELSE concat('message.timestamp.after.max.ms is ', value, ', ', type) END AS reason,
+    ELSE concat('message.timestamp.after.max.ms is ', {duration value}, ', ', type) END AS reason,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' message.timestamp.after.max.ms={after}')
   END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',

@@ -11,7 +11,7 @@ SELECT
   cluster,
   concat(topic, ':', partition) AS resource,
   CASE WHEN max(size) > {most} THEN 'alarm' ELSE 'ok' END AS status,
-  concat(max(size), ' bytes') AS reason,
+  {size max(size)} AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM disk_replicas

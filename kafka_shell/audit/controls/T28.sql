@@ -22,7 +22,7 @@ SELECT
   topic AS resource,
   CASE WHEN largest >= {smallest} AND largest > {times} * middle THEN 'alarm' ELSE 'ok'
   END AS status,
-  concat('partition ', worst, ' has ', largest, ' bytes, the median is ', CAST(middle AS BIGINT))
+  concat('partition ', worst, ' has ', {size largest}, ', the median is ', {size middle})
     AS reason,
   NULL AS remedy,
   NULL AS undo

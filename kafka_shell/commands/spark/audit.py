@@ -55,7 +55,7 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Noth
 
 def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, ...], Policy]:
 
-    from kafka_shell.audit import control, policy, run
+    from kafka_shell.audit import choice, control, policy
 
     known = control.controls_of(context.paths.config / "controls")
     words = [name for word in invocation["controls"] for name in word.split(",")]
@@ -67,7 +67,7 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
     if declared.declared is not None:
         known[policy.ID] = declared.declared
     try:
-        return run.choose(known, words, invocation["severity"] or ""), declared
+        return choice.choose(known, words, invocation["severity"] or ""), declared
     except UsageError as error:
         error.span = invocation.span("controls")
         raise

@@ -9,22 +9,25 @@ from itertools import groupby
 from kafka_shell.audit.model import (
     SEVERITIES,
     AuditColumn,
+    AuditControl,
     AuditFinding,
     AuditReport,
     AuditSnapshot,
     AuditTable,
     Drift,
+    ExplainedControl,
     JudgedControl,
 )
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Column, draw_table
-from kafka_shell.output.text import Role, Text, hang, pad, text
+from kafka_shell.output.text import Role, Text, hang, join, pad, text
 from kafka_shell.units import counted
 
 _SHOWN = 10  # findings per control, if there are several controls
 _ROLES: dict[str, Role] = {"critical": "bad", "high": "bad", "medium": "warning", "low": "dim"}
+_RISK_ROLES: dict[str, Role] = {"disruptive": "warning", "irreversible": "bad"}
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
     AuditFinding: (
@@ -35,6 +38,13 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("RESOURCE", lambda f: f.resource),
         Column("REASON", lambda f: f.reason, give="wrap"),
         Column("REMEDY", lambda f: f.remedy, role="hint"),
+    ),
+    AuditControl: (
+        Column("CONTROL", lambda c: c.control, role="name"),
+        Column("SEVERITY", lambda c: text(c.severity, _ROLES[c.severity])),
+        Column("FAMILY", lambda c: c.family),
+        Column("TITLE", lambda c: c.title, give="wrap"),
+        Column("REMEDY", lambda c: _kind_of_remedy(c.dynamic, c.risk)),
     ),
     AuditTable: (
         Column("TABLE", lambda t: t.name, role="name"),
@@ -77,6 +87,9 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
     if any(control.counts for control in report.controls):
         yield Text()
         yield from draw_table(_SUMMARY, list(_families(report.controls)), width=width)
+    if len(report.clusters) > 1:
+        yield Text()
+        yield from draw_table(_CLUSTERS, report.by_cluster, width=width)
     alarms = [f for f in report.findings if f.status in ("alarm", "info")]
     yield from _grouped(alarms, report.left_out, width)
     yield from _not_evaluated([f for f in report.findings if f.status in ("skip", "error")], width)
@@ -112,7 +125,7 @@ def _families(controls: Sequence[JudgedControl]) -> Iterator[_Family]:
 
 def _severity(name: str) -> Column:
     role = _ROLES[name]
-    return Column(name.upper(), lambda f: f.alarms[name] or None, "right", role)
+    return Column(name.upper(), lambda f: f.alarms.get(name) or None, "right", role)
 
 
 _SUMMARY = (
@@ -123,6 +136,48 @@ _SUMMARY = (
     Column("SKIP", lambda f: f.statuses["skip"] or None, "right"),
     Column("ERROR", lambda f: f.statuses["error"] or None, "right", "bad"),
 )
+
+
+_CLUSTERS = (
+    Column("CLUSTER", lambda c: c.cluster, role="name"),
+    *map(_severity, SEVERITIES),
+    Column("NOT CHECKED", lambda c: "unreachable" if c.unread else c.unchecked or None, "right"),
+)  # fmt: skip
+
+
+def _kind_of_remedy(dynamic: bool | None, risk: str) -> Text:
+    """`dynamic, safe`; nothing without a remedy."""
+    if dynamic is None:
+        return Text()
+    how = text("dynamic" if dynamic else "after a restart")
+    return join(", ", [how, _risk(risk)])
+
+
+def _risk(risk: str) -> Text:
+    return text(risk, _RISK_ROLES.get(risk, ""))
+
+
+def control_page(control: AuditControl, width: int | None) -> Iterator[Text]:
+    """One control: what is at risk, where the rule is from, and what it reads."""
+    yield from summary(
+        width,
+        text(control.control, "name") + " " + text(control.title, "heading"),
+        text(control.severity, _ROLES[control.severity]),
+        control.family,
+    )
+    yield from hang(text(control.description), width, 0)
+    yield Text()
+    facts = {
+        "source": text(control.source),
+        "tags": text(", ".join(control.tags)),
+        "reads": text(", ".join(control.tables)),
+        "parameters": text(", ".join(f"{k} = {v}" for k, v in control.parameters.items())),
+        "remedy": _kind_of_remedy(control.dynamic, control.risk),
+        "file": text(control.file),
+    }
+    for name, value in facts.items():
+        if value:
+            yield from hang(pad(text(name, "key"), 12) + value, width, 12)
 
 
 def _grouped(
@@ -156,11 +211,12 @@ def _finding(finding: AuditFinding, several: bool, room: int, width: int | None)
     yield from hang(line, width, room + 4)
     if finding.remedy:
         remarks = [
-            "" if finding.dynamic in (None, True) else "after a restart",
-            "" if finding.risk in ("", "safe") else finding.risk,
+            text("" if finding.dynamic in (None, True) else "after a restart", "dim"),
+            Text() if finding.risk == "safe" else _risk(finding.risk),
         ]
-        note = ", ".join(filter(None, remarks))
-        line = text(finding.remedy, "hint") + (text(f"   ({note})", "dim") if note else "")
+        note = join(", ", [each for each in remarks if each])
+        line = text(finding.remedy, "hint")
+        line = line + "   (" + note + ")" if note else line
         yield from hang(text("    ") + line, width, 6)
 
 
@@ -197,5 +253,9 @@ def snapshot_page(snapshot: AuditSnapshot, width: int | None) -> Iterator[Text]:
     yield from draw_table(columns, list(snapshot.rows.items()), width=width)
 
 
-PAGES: dict[type, Page] = {AuditReport: report_page, AuditSnapshot: snapshot_page}
+PAGES: dict[type, Page] = {
+    ExplainedControl: control_page,
+    AuditReport: report_page,
+    AuditSnapshot: snapshot_page,
+}
 ROWS = {AuditReport: lambda report: report.findings}

@@ -1,0 +1,74 @@
+"""Units in the reasons of findings: `{duration value}` in the SQL of a control becomes `7d`.
+
+| in SQL | for | shown as |
+|---|---|---|
+| `{duration X}` | a config in milliseconds | `7d`, `1h30m`, exact |
+| `{bytes X}` | a config in bytes | `1MiB`, exact |
+| `{config X}` | `key=value` of any config | the value, as describe-configs prints it |
+| `{quota X}` | `key=value` of a quota | the value, as describe-quotas prints it |
+| `{age X}` | a measured time in milliseconds | `3m20s`, rounded |
+| `{size X}` | a measured size in bytes | `1.4 GiB`, rounded |
+| `{number X}` | a count | `1,234` |
+
+The query only marks the value; `render` formats it, with the functions of all other output.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from kafka_shell import quota_units, units
+from kafka_shell.admin.configs.model import ConfigType
+from kafka_shell.config_units import format_config_value
+
+_MACRO = re.compile(r"\{([a-z]+)\s+([^{}]+)\}")
+_MARK = re.compile("\x02([a-z]+) ([^\x02\x03]*)\x03")
+
+
+def expand(sql: str) -> str:
+    """Replace `{duration X}` in a query with the SQL of a marked value. Raises ValueError for an
+    unknown unit."""
+
+    def one(found: re.Match[str]) -> str:
+        if found[1] not in _FORMATS:
+            raise ValueError(f"unknown unit {{{found[1]} ...}} (expected {', '.join(_FORMATS)})")
+        return f"concat('\x02{found[1]} ', {found[2].strip()}, '\x03')"
+
+    return _MACRO.sub(one, sql)
+
+
+def render(text: str) -> str:
+    """Format the values that a query has marked."""
+
+    def one(found: re.Match[str]) -> str:
+        format_value = _FORMATS.get(found[1])
+        if format_value is None:
+            return found[0]
+        try:
+            return format_value(found[2])
+        except (ValueError, OverflowError):
+            return found[2]
+
+    return _MARK.sub(one, text) if "\x02" in text else text
+
+
+def _config(pair: str) -> str:
+    key, _, value = pair.partition("=")
+    return format_config_value(key, ConfigType.UNKNOWN, value)
+
+
+def _quota(pair: str) -> str:
+    key, _, value = pair.partition("=")
+    return quota_units.format_quota(key, float(value))
+
+
+_FORMATS: dict[str, Callable[[str], str]] = {
+    "duration": lambda value: units.format_duration(int(value)),
+    "bytes": lambda value: units.format_bytes(int(value)),
+    "config": _config,
+    "quota": _quota,
+    "age": lambda value: units.approximate_duration(round(float(value)) / 1000),
+    "size": lambda value: units.approximate_bytes(round(float(value))),
+    "number": lambda value: f"{round(float(value)):,}",
+}
