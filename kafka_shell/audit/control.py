@@ -16,7 +16,8 @@
 The SQL selects `cluster, resource, status, reason` and, if the control has a remedy, `remedy` and
 `undo`: kafka.sh commands, or null. A status is ok, info, alarm, skip or error. `{factor}` is
 replaced with the value of the parameter, which a policy can change. `{duration value}` in a reason
-is shown with its unit (see reason.py).
+is shown with its unit, and `{word name}` in a remedy is quoted (see macros.py). The value
+`$frameworks` of a parameter is a pattern of the topics of Kafka Connect, Kafka Streams and others.
 
 `needs` names the tables the control reads. `absence` names those of which missing rows alone can
 raise an alarm: where one was not read completely, the control has no alarms. `wants` names required
@@ -34,7 +35,7 @@ from msgspec import Struct, field
 
 from kafka_shell.errors import ShellError, UsageError
 
-from . import reason
+from . import macros
 
 FAMILIES = {
     "T": "topics",
@@ -46,6 +47,13 @@ FAMILIES = {
     "X": "drift",
     "D": "log",
 }
+# Topics whose configs and use are decided by Kafka Streams, Kafka Connect, MirrorMaker 2, Schema
+# Registry and the like (which begin their names with _).
+FRAMEWORKS = (
+    r".*-(changelog|repartition)|.*-subscription-(registration|response)-topic"
+    r"|(.*[-_.])?connect([-_.].*)?[-_.](configs?|offsets?|status(es)?)"
+    r"|mm2-.*|(.*\.)?heartbeats|.*\.checkpoints\.internal|_.*"
+)
 RISKS = ("safe", "disruptive", "irreversible")
 _LINE = re.compile(r"--\s?(?:(?P<key>[a-z]+):)?\s*(?P<value>.*)")
 _ID = re.compile(r"[A-Z]\d{2,3}")
@@ -98,7 +106,7 @@ class Control(Struct, frozen=True):
         sql = self.sql
         for name, value in self.parameters.items():
             sql = sql.replace("{" + name + "}", thresholds.get(name, value))
-        sql = reason.expand(sql)
+        sql = macros.expand(sql)
         if not self.wants:
             return sql
         without = "".join(_without(table, config) for table, config in self.wants)
@@ -114,10 +122,10 @@ SELECT c.cluster, '{config}', 'ok', '{config} does not exist in this version of 
 FROM clusters c LEFT ANTI JOIN {table} k ON k.cluster = c.cluster AND k.key = '{config}'"""
 
 
-def controls_of(user_folder: Path) -> dict[str, Control]:
-    """Return the built-in controls and those of the user, which take precedence. Raises
+def controls_of(*user_folders: Path) -> dict[str, Control]:
+    """Return the built-in controls and those of users, of which the last take precedence. Raises
     ShellError."""
-    return load(Path(__file__).parent / "controls", user_folder)
+    return load(Path(__file__).parent / "controls", *user_folders)
 
 
 def load(*folders: Path) -> dict[str, Control]:
@@ -204,7 +212,7 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
                 )
     for at, line in enumerate(sql.splitlines(), first):
         try:
-            reason.expand(line)
+            macros.expand(line)
         except ValueError as error:
             raise _malformed(path, at, str(error)) from None
     dynamic, risk = _remedy(once.get("remedy"), path)
@@ -233,7 +241,8 @@ def _parameters(entries: Iterable[_Entry], path: Path) -> Iterator[tuple[str, st
             raise _malformed(
                 path, entry.line, f"parameter must be name = value, got {entry.text!r}"
             )
-        yield pair["name"], pair["value"]
+        value = pair["value"]
+        yield pair["name"], FRAMEWORKS if value == "$frameworks" else value
 
 
 def _remedy(entry: _Entry | None, path: Path) -> tuple[bool | None, str]:

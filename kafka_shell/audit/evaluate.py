@@ -11,8 +11,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from .control import Control
+from .macros import render
 from .model import SEVERITIES, AuditFinding
-from .reason import render
 from .remedy import single_command
 from .session import sentence
 
@@ -194,7 +194,7 @@ def _skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> list[Au
 
 
 def _finding(control: Control, row: Mapping[str, Any]) -> AuditFinding:
-    given = row.get("remedy") or "", row.get("undo") or ""
+    given = render(row.get("remedy") or ""), render(row.get("undo") or "")
     remedy, undo = map(single_command, given)
     left_out = _LEFT_OUT if (remedy, undo) != given else ""
     return _of(

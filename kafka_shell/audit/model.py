@@ -125,6 +125,26 @@ class AuditReport(Struct, frozen=True):
         return int(any(f.status in ("alarm", "error", "skip") for f in self.findings))
 
 
+class ControlTest(Struct, frozen=True):
+    """The result of one test of a control: passed, failed, error, or untested if it has none."""
+
+    control: str
+    test: str
+    status: str
+    reason: str = ""
+
+
+class ControlTests(Struct, frozen=True):
+    """The results of tests of controls."""
+
+    results: tuple[ControlTest, ...]
+
+    @property
+    def exit_status(self) -> int:
+        """1 if a test failed."""
+        return int(any(each.status in ("failed", "error") for each in self.results))
+
+
 class AuditColumn(Struct, frozen=True):
     """A column of an audit table. `type` is its Spark type."""
 

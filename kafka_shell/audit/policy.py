@@ -22,6 +22,7 @@ value = "5MB/s"
 
 [[suppress]]
 control = "T01"
+owner = "team-data"
 resource = "tmp.*"
 cluster = "dev"                   # optional, like resource
 reason = "scratch topics"
@@ -48,6 +49,7 @@ from .control import Control, Level
 from .model import AuditFinding
 
 ID = "X01"
+FILE = "policy.toml"  # of a folder
 DRIFT = ("X02", "X03")  # differences from another cluster, and from an earlier snapshot
 Acls = Callable[[str], Sequence[str]]
 _KEYS: dict[str, tuple[str, ...]] = {
@@ -56,13 +58,13 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "acls": ("rule",),
     "quotas": ("user", "user-default", "client-id", "client-id-default", "ip", "ip-default", "key",
                "value"),
-    "suppress": ("control", "resource", "cluster", "reason", "expires"),
+    "suppress": ("control", "owner", "resource", "cluster", "reason", "expires"),
 }  # fmt: skip
 _REQUIRED = {
     "topics": ("match",),
     "acls": ("rule",),
     "quotas": ("key", "value"),
-    "suppress": ("control", "reason", "expires"),
+    "suppress": ("control", "owner", "reason", "expires"),
 }
 _ENTITIES = _KEYS["quotas"][:6]
 
@@ -71,6 +73,7 @@ class Suppression(Struct, frozen=True):
     """Findings that are accepted until a date."""
 
     control: str
+    owner: str
     reason: str
     expires: date
     resource: str = "*"

@@ -23,6 +23,11 @@ from kafka_shell.java import find_java
 from kafka_shell.private import open_private, private_folder
 
 SHUFFLE_PARTITIONS = "8"
+_MODULE = "jdk.incubator.vector"  # in every JDK, but not in the Java of the sandbox
+_JDK = (
+    "Install a JDK 17 or 21, such as Eclipse Temurin or the package openjdk-21-jdk-headless, and"
+    " set JAVA_HOME. pip has none that Spark runs on."
+)
 _CONNECT_PORT, _CONNECT_S = 15002, 5.0
 _CONFIG = {
     "spark.app.name": "kafka.sh",
@@ -72,7 +77,7 @@ def _launch(master: str, folder: Path) -> Any:
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    java = find_java("Spark", status=Status.WRONG)
+    java = find_java("Spark", status=Status.WRONG, module=_MODULE, hint=_JDK)
     os.environ["JAVA_HOME"] = str(java.resolve().parent.parent)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     conf = SparkConf(loadDefaults=False)

@@ -76,7 +76,7 @@ INDEX = {
     "rehearse.commands": ("rehearse",),
     "spark.audit": ("spark audit",),
     "spark.commands": ("spark sql", "spark snapshot", "spark diff", "spark tables"),
-    "spark.controls": ("spark controls",),
+    "spark.controls": ("spark controls", "spark test-controls"),
     "program.commands": (
         "connect",
         "refresh",

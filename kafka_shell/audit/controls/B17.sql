@@ -15,6 +15,7 @@
 -- remedy: dynamic, safe
 WITH threads AS (
   SELECT cluster, key, min(CAST(value AS INT)) AS threads, max(cluster_default) AS before,
+    min(CASE WHEN source <> 'dynamic_broker' THEN CAST(value AS INT) END) AS inherited,
     CASE key WHEN 'num.io.threads' THEN {io} WHEN 'num.network.threads' THEN {network}
       ELSE {fetchers} END AS floor
   FROM broker_configs
@@ -27,11 +28,11 @@ SELECT
   CASE WHEN threads < floor THEN 'alarm' ELSE 'ok' END AS status,
   concat(key, ' is ', threads, CASE WHEN threads < floor THEN concat(', less than ', floor)
     ELSE '' END) AS reason,
-  CASE WHEN threads < floor
+  CASE WHEN threads < floor AND inherited = threads
     THEN concat('alter-configs --broker-default ', key, '=', least(floor, threads * 2))
   END AS remedy,
   CASE
-    WHEN threads >= floor THEN NULL
+    WHEN threads >= floor OR NOT inherited <=> threads THEN NULL
     WHEN before IS NULL THEN concat('alter-configs --broker-default --delete-config=', key)
     ELSE concat('alter-configs --broker-default ', key, '=', before)
   END AS undo

@@ -3,19 +3,22 @@
 -- severity: medium
 -- tags: groups
 -- description: A group that is inactive for longer than offsets.retention.minutes loses its
---   offsets and starts over although the records still exist. Topics with unlimited retention are
---   ignored.
+--   offsets and starts over although the records still exist. Topics with unlimited retention,
+--   those that are only compacted, and changelogs are ignored.
 -- source: Apache Kafka documentation, Broker configs, offsets.retention.minutes
 -- needs: broker_configs, topic_configs, topics
 -- wants: broker_configs offsets.retention.minutes
--- wants: topic_configs retention.ms
+-- wants: topic_configs retention.ms, cleanup.policy
+-- parameter: besides = $frameworks
 -- remedy: restart, safe
 WITH longest AS (
   SELECT k.cluster, max(CAST(k.value AS BIGINT)) AS retention,
     max_by(k.topic, CAST(k.value AS BIGINT)) AS topic
   FROM topic_configs k
   JOIN topics t ON t.cluster = k.cluster AND t.topic = k.topic AND NOT t.internal
-  WHERE k.key = 'retention.ms' GROUP BY k.cluster
+  JOIN topic_configs p ON p.cluster = k.cluster AND p.topic = k.topic
+    AND p.key = 'cleanup.policy' AND p.value LIKE '%delete%'
+  WHERE k.key = 'retention.ms' AND NOT k.topic RLIKE r'^({besides})$' GROUP BY k.cluster
 )
 SELECT
   b.cluster,

@@ -3,9 +3,12 @@
 -- severity: medium
 -- tags: log, retention
 -- description: Kafka deletes a segment by its largest timestamp, so such records delay the
---   deletion of their segment and of all later segments.
+--   deletion of their segment and of all later segments. Topics that are only compacted, or have
+--   unlimited retention, are not affected. Kafka Streams and others may write old timestamps.
 -- source: Apache Kafka documentation, Topic configs, retention.ms; KIP-937
--- needs: batches, topics
+-- needs: batches, topics, topic_configs
+-- wants: topic_configs cleanup.policy, retention.ms
+-- parameter: besides = $frameworks
 -- parameter: ahead_ms = 3600000
 -- parameter: disorder_ms = 86400000
 WITH ordered AS (
@@ -33,3 +36,8 @@ SELECT
   NULL AS undo
 FROM judged j
 JOIN topics t ON t.cluster = j.cluster AND t.topic = j.topic AND NOT t.internal
+JOIN topic_configs p ON p.cluster = j.cluster AND p.topic = j.topic AND p.key = 'cleanup.policy'
+  AND p.value LIKE '%delete%'
+JOIN topic_configs r ON r.cluster = j.cluster AND r.topic = j.topic AND r.key = 'retention.ms'
+  AND r.value <> '-1'
+WHERE NOT j.topic RLIKE r'^({besides})$'

@@ -3,10 +3,10 @@
 -- severity: medium
 -- tags: log, retention
 -- description: The oldest record is much older than retention.ms (segments are too large, or
---   timestamps delay their deletion), or records are deleted much earlier (retention.bytes).
+--   timestamps delay their deletion), or records are deleted much earlier by retention.bytes.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: batches, topic_configs, topics
--- wants: topic_configs retention.ms, cleanup.policy, segment.ms
+-- wants: topic_configs retention.ms, cleanup.policy, retention.bytes
 -- parameter: over = 1.5
 -- parameter: under = 0.5
 WITH oldest AS (
@@ -16,12 +16,16 @@ WITH oldest AS (
   GROUP BY cluster, topic, partition
 ),
 judged AS (
-  SELECT o.*, CAST(r.value AS BIGINT) AS retention
+  SELECT o.*, CAST(r.value AS BIGINT) AS retention,
+    start > 0 AND CAST(b.value AS BIGINT) >= 0
+      AND age < {under} * CAST(r.value AS BIGINT) AS early
   FROM oldest o
   JOIN topics t ON t.cluster = o.cluster AND t.topic = o.topic AND NOT t.internal
   JOIN topic_configs r ON r.cluster = o.cluster AND r.topic = o.topic AND r.key = 'retention.ms'
   JOIN topic_configs p
     ON p.cluster = o.cluster AND p.topic = o.topic AND p.key = 'cleanup.policy'
+  JOIN topic_configs b
+    ON b.cluster = o.cluster AND b.topic = o.topic AND b.key = 'retention.bytes'
   WHERE p.value = 'delete' AND CAST(r.value AS BIGINT) > 0
 )
 SELECT
@@ -29,12 +33,11 @@ SELECT
   concat(topic, ':', partition) AS resource,
   CASE
     WHEN age > {over} * retention THEN 'alarm'
-    WHEN start > 0 AND age < {under} * retention THEN 'alarm'
+    WHEN early THEN 'alarm'
     ELSE 'ok'
   END AS status,
   concat('the oldest record is ', {age age}, ' old, retention.ms is ', {duration retention},
-    CASE WHEN start > 0 AND age < {under} * retention
-      THEN concat('; the log starts at offset ', start)
+    CASE WHEN early THEN concat('; the log starts at offset ', start)
       ELSE '' END) AS reason,
   NULL AS remedy,
   NULL AS undo

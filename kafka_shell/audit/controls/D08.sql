@@ -3,11 +3,12 @@
 -- severity: medium
 -- tags: log, balance
 -- description: All records of a key are in one partition, so one consumer does most of the work
---   and more partitions do not help.
+--   and more partitions do not help. Topics with one partition are not judged.
 -- source: Apache Kafka documentation, Producer, partitioning by key; audit catalogue D08
 -- needs: record_samples, topics
 -- parameter: fewest = 100
 -- parameter: share = 0.5
+-- parameter: besides = $frameworks
 WITH sampled AS (
   SELECT r.cluster, r.topic, sum(records - null_keys) AS records, max(top_key_records) AS top,
     sum(unread) AS unread
@@ -28,3 +29,4 @@ SELECT
   NULL AS undo
 FROM sampled s
 JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal
+WHERE t.partitions > 1 AND NOT s.topic RLIKE r'^({besides})$'

@@ -3,7 +3,7 @@
 -- severity: medium
 -- tags: groups
 -- description: A partition is assigned to one member at a time, so members in excess of the
---   number of partitions are idle.
+--   number of partitions are idle. Members of Kafka Streams may be standbys, and are not judged.
 -- source: Apache Kafka documentation, Consumer position and groups
 -- needs: groups, group_members
 SELECT
@@ -16,4 +16,5 @@ SELECT
 FROM groups g JOIN group_members m ON m.cluster = g.cluster AND m.group = g.group
 WHERE g.state = 'Stable' AND g.type IN ('classic', 'consumer')
   AND coalesce(g.protocol, 'consumer') = 'consumer'
+  AND NOT m.client_id RLIKE '-StreamThread-[0-9]+-consumer$'
 GROUP BY g.cluster, g.group

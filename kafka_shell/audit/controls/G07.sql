@@ -3,7 +3,8 @@
 -- severity: low
 -- tags: groups, hygiene
 -- description: The group has no members, or all topics it has read were deleted. Deletion is
---   suggested only in the latter case, because it removes the committed offsets.
+--   suggested only in the latter case, because it removes the committed offsets. Where MirrorMaker copies groups
+--   to this cluster, they have no members, and are only reported as info.
 -- source: audit catalogue G07
 -- needs: groups, group_offsets, topics
 -- remedy: dynamic, irreversible
@@ -15,7 +16,11 @@ WITH reads AS (
 SELECT
   g.cluster,
   concat('group ', g.group) AS resource,
-  CASE WHEN g.state IN ('Empty', 'Dead') THEN 'alarm' ELSE 'ok' END AS status,
+  CASE
+    WHEN g.state NOT IN ('Empty', 'Dead') THEN 'ok'
+    WHEN copied.cluster IS NOT NULL THEN 'info'
+    ELSE 'alarm'
+  END AS status,
   CASE
     WHEN g.state NOT IN ('Empty', 'Dead') THEN concat(g.members, ' members')
     WHEN coalesce(reads.existing, 0) = 0
@@ -23,6 +28,8 @@ SELECT
     ELSE concat('no members; committed offsets in ', reads.existing, ' partitions')
   END AS reason,
   CASE WHEN g.state IN ('Empty', 'Dead') AND coalesce(reads.existing, 0) = 0
-    THEN concat('delete-group --group=', g.word) END AS remedy,
+      AND copied.cluster IS NULL THEN concat('delete-group --group=', g.word) END AS remedy,
   NULL AS undo
 FROM groups g LEFT JOIN reads ON reads.cluster = g.cluster AND reads.group = g.group
+LEFT JOIN (SELECT DISTINCT cluster FROM topics WHERE topic LIKE '%.checkpoints.internal') copied
+  ON copied.cluster = g.cluster

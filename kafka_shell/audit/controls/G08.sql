@@ -3,9 +3,10 @@
 -- severity: low
 -- tags: groups, upgrade
 -- description: The cluster supports the consumer rebalance protocol, which does not stop all
---   members during a rebalance. Set group.protocol=consumer in the consumers.
+--   members during a rebalance. Set group.protocol=consumer in the consumers. Kafka Streams has a protocol
+--   of its own, and its groups are not judged.
 -- source: Apache Kafka documentation, Consumer rebalance protocol (KIP-848)
--- needs: groups, features
+-- needs: groups, features, group_members
 WITH able AS (
   SELECT cluster, max(level) AS level FROM features WHERE feature = 'group.version'
   GROUP BY cluster
@@ -19,4 +20,6 @@ SELECT
   NULL AS remedy,
   NULL AS undo
 FROM groups g LEFT JOIN able ON able.cluster = g.cluster
+LEFT ANTI JOIN group_members m ON m.cluster = g.cluster AND m.group = g.group
+  AND m.client_id RLIKE '-StreamThread-[0-9]+-consumer$'
 WHERE coalesce(g.protocol, 'consumer') = 'consumer'

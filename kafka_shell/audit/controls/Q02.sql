@@ -4,13 +4,27 @@
 -- tags: quotas
 -- description: User quotas take precedence over client ID quotas, and so does the default user
 --   quota. This quota applies only to unauthenticated clients. The remedy sets it for the client
---   ID of all users.
+--   ID of all users, and a producer_byte_rate as high as Q04 requires.
 -- source: Apache Kafka documentation, Quotas, order of precedence (KIP-55)
--- needs: quotas
+-- needs: quotas, broker_configs, topic_configs
 -- remedy: dynamic, safe
-WITH judged AS (
-  SELECT q.*, d.value AS outranked_by, n.key IS NULL AND d.key IS NOT NULL AS bad
+WITH windows AS (
+  SELECT n.cluster, min(CAST(n.value AS BIGINT) * CAST(s.value AS BIGINT)) AS seconds
+  FROM broker_configs n
+  JOIN broker_configs s ON s.cluster = n.cluster AND s.broker_id = n.broker_id
+    AND s.key = 'quota.window.size.seconds'
+  WHERE n.key = 'quota.window.num' GROUP BY n.cluster
+),
+least_rates AS (
+  SELECT w.cluster, ceil(max(CAST(m.value AS BIGINT)) / max(w.seconds)) AS rate
+  FROM topic_configs m JOIN windows w ON w.cluster = m.cluster
+  WHERE m.key = 'max.message.bytes' GROUP BY w.cluster
+),
+judged AS (
+  SELECT q.*, CASE WHEN q.key = 'producer_byte_rate' AND q.value < l.rate
+    THEN CAST(l.rate AS STRING) ELSE CAST(q.value AS STRING) END AS wanted, d.value AS outranked_by, n.key IS NULL AND d.key IS NOT NULL AS bad
   FROM quotas q
+  LEFT JOIN least_rates l ON l.cluster = q.cluster
   LEFT JOIN quotas d
     ON d.cluster = q.cluster AND d.key = q.key AND d.user_default
     AND d.client_id IS NULL AND NOT d.client_id_default
@@ -26,7 +40,7 @@ SELECT
   CASE WHEN bad THEN concat({quota concat(key, '=', value)}, ' never applies to an authenticated user: ',
       'the default user quota is ', {quota concat(key, '=', outranked_by)})
     ELSE {quota concat(key, '=', value)} END AS reason,
-  CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' ', key, '=', value)
+  CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' ', key, '=', wanted)
   END AS remedy,
   CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' --delete-config=', key)
   END AS undo

@@ -26,11 +26,11 @@ SELECT
     ELSE concat('controller_mutation_rate is ',
       {quota concat('controller_mutation_rate=', coalesce(own.rate, any.rate))}) END AS reason,
   CASE WHEN coalesce(own.rate, any.rate) IS NULL
-    THEN concat("alter-quotas --user '", replace(c.user, "'", "'\"'\"'"),
-      "' controller_mutation_rate={rate}") END AS remedy,
+    THEN concat('alter-quotas --user=', {word c.user}, ' controller_mutation_rate={rate}')
+  END AS remedy,
   CASE WHEN coalesce(own.rate, any.rate) IS NULL
-    THEN concat("alter-quotas --user '", replace(c.user, "'", "'\"'\"'"),
-      "' --delete-config controller_mutation_rate") END AS undo
+    THEN concat('alter-quotas --user=', {word c.user}, ' --delete-config controller_mutation_rate')
+  END AS undo
 FROM creators c
 LEFT JOIN limited own ON own.cluster = c.cluster AND own.user = c.user
 LEFT JOIN limited any ON any.cluster = c.cluster AND any.user IS NULL

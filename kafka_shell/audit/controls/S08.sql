@@ -5,7 +5,8 @@
 -- description: The topic or group was deleted, or the user has no credentials. Whoever creates
 --   the name next gets the permissions. Users that authenticate in another way than SCRAM are not
 --   visible, so a user without a SCRAM credential is then only reported as info. ACLs that deny
---   also protect what is created later, and are not reported.
+--   also protect what is created later, and are not reported. A prefix may be meant for topics that
+--   an application is about to create, and a group exists once it is used: both are info only.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs; audit catalogue S08
 -- needs: acls, topics, groups, scram_users, listeners
 -- absence: topics, groups, scram_users
@@ -21,11 +22,16 @@ judged AS (
     CASE
       WHEN a.resource_type = 'topic' AND a.pattern_type = 'literal' AND a.resource_name <> '*'
         AND t.topic IS NULL THEN concat('topic ', a.resource_name, ' does not exist')
+      WHEN a.resource_type = 'topic' AND a.pattern_type = 'prefixed'
+        AND NOT a.resource_name RLIKE r'^[a-zA-Z0-9._-]+$'
+        THEN concat('no topic can start with ', a.resource_name)
+    END AS gone,
+    CASE
       WHEN a.resource_type = 'topic' AND a.pattern_type = 'prefixed' AND p.acl IS NULL
         THEN concat('no topic starts with ', a.resource_name)
       WHEN a.resource_type = 'group' AND a.pattern_type = 'literal' AND a.resource_name <> '*'
         AND g.group IS NULL THEN concat('group ', a.resource_name, ' does not exist')
-    END AS gone,
+    END AS unused,
     CASE WHEN a.principal LIKE 'User:%' AND a.principal <> 'User:*' AND u.user IS NULL
       THEN concat(a.principal, ' has no SCRAM credential') END AS nobody,
     coalesce(only_scram.certain, false) AS certain
@@ -47,10 +53,10 @@ SELECT
   acl AS resource,
   CASE
     WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain THEN 'alarm'
-    WHEN nobody IS NOT NULL THEN 'info'
+    WHEN nobody IS NOT NULL OR unused IS NOT NULL THEN 'info'
     ELSE 'ok'
   END AS status,
-  coalesce(gone, nobody, 'resource and principal exist') AS reason,
+  coalesce(gone, CASE WHEN certain THEN nobody END, unused, nobody, 'resource and principal exist') AS reason,
   CASE WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain
     THEN concat('alter-acls --remove=', word) END AS remedy,
   CASE WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain

@@ -9,7 +9,7 @@
 -- wants: topic_configs min.insync.replicas
 -- remedy: dynamic, safe
 WITH judged AS (
-  SELECT t.cluster, t.topic, t.min_factor, k.pair, CAST(k.value AS INT) AS wanted,
+  SELECT t.cluster, t.topic, t.min_factor, k.pair, k.overridden, k.inherited, CAST(k.value AS INT) AS wanted,
     t.min_factor > 1 AND CAST(k.value AS INT) >= t.min_factor AS bad
   FROM topics t
   JOIN topic_configs k
@@ -20,8 +20,8 @@ SELECT
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('min.insync.replicas is ', wanted, ', replication factor is ', min_factor) AS reason,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' min.insync.replicas=', min_factor - 1)
-  END AS remedy,
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
+    {override min.insync.replicas = min_factor - 1}) END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config min.insync.replicas')) END AS undo
 FROM judged

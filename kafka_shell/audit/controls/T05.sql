@@ -14,7 +14,7 @@ SELECT
   CASE WHEN value = 'true' THEN 'alarm' ELSE 'ok' END AS status,
   concat('unclean.leader.election.enable is ', value) AS reason,
   CASE WHEN value = 'true'
-    THEN concat('alter-configs --topic=', topic, ' unclean.leader.election.enable=false')
+    THEN concat('alter-configs --topic=', topic, ' ', {override unclean.leader.election.enable = 'false'})
   END AS remedy,
   CASE WHEN value = 'true' THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config unclean.leader.election.enable')) END AS undo

@@ -11,7 +11,7 @@
 -- parameter: dirty = 0.9
 -- remedy: dynamic, safe
 WITH judged AS (
-  SELECT r.cluster, r.topic, r.value, r.pair,
+  SELECT r.cluster, r.topic, r.value, r.pair, r.overridden, r.inherited,
     CAST(r.value AS DOUBLE) >= {dirty} AND l.value = '9223372036854775807' AS bad
   FROM topic_configs r
   JOIN topic_configs l
@@ -26,7 +26,7 @@ SELECT
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('min.cleanable.dirty.ratio is ', value,
     CASE WHEN bad THEN ', max.compaction.lag.ms is unlimited' ELSE '' END) AS reason,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' min.cleanable.dirty.ratio=0.5')
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ', {override min.cleanable.dirty.ratio = '0.5'})
   END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config min.cleanable.dirty.ratio')) END AS undo

@@ -21,7 +21,7 @@ SELECT
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('delete.retention.ms is ', {duration value}) AS reason,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' delete.retention.ms={shortest}')
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ', {override delete.retention.ms = '{shortest}'})
   END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config delete.retention.ms')) END AS undo

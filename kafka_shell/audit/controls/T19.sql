@@ -16,7 +16,7 @@ SELECT
   k.topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('compression.type is ', value) AS reason,
-  CASE WHEN bad THEN concat('alter-configs --topic=', k.topic, ' compression.type=producer')
+  CASE WHEN bad THEN concat('alter-configs --topic=', k.topic, ' ', {override compression.type = 'producer'})
   END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', k.topic, ' ',
     coalesce(pair, '--delete-config compression.type')) END AS undo

@@ -26,7 +26,8 @@ SELECT
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('max.message.bytes is ', {bytes value}, ', replica.fetch.max.bytes is ',
     {bytes bytes}) AS reason,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' max.message.bytes=', bytes) END AS remedy,
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
+    {override max.message.bytes = bytes}) END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config max.message.bytes')) END AS undo
 FROM judged

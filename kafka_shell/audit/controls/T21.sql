@@ -3,18 +3,24 @@
 -- severity: medium
 -- tags: retention
 -- description: Retention uses the largest timestamp of a segment, so one record with a timestamp
---   in the next century keeps its segment until then.
+--   in the next century keeps its segment until then. Topics that are only compacted, or have unlimited
+--   retention, are not affected.
 -- source: Apache Kafka documentation, Topic configs, message.timestamp.after.max.ms (KIP-937)
 -- needs: topic_configs
 -- wants: topic_configs message.timestamp.after.max.ms, message.timestamp.type
+-- wants: topic_configs cleanup.policy, retention.ms
 -- parameter: after = 3600000
 -- remedy: dynamic, disruptive
 WITH judged AS (
   SELECT a.*, t.value AS type,
-    t.value = 'CreateTime' AND a.value = '9223372036854775807' AS bad
+    t.value = 'CreateTime' AND a.value = '9223372036854775807'
+      AND p.value LIKE '%delete%' AND r.value <> '-1' AS bad
   FROM topic_configs a
   JOIN topic_configs t
     ON t.cluster = a.cluster AND t.topic = a.topic AND t.key = 'message.timestamp.type'
+  JOIN topic_configs p
+    ON p.cluster = a.cluster AND p.topic = a.topic AND p.key = 'cleanup.policy'
+  JOIN topic_configs r ON r.cluster = a.cluster AND r.topic = a.topic AND r.key = 'retention.ms'
   WHERE a.key = 'message.timestamp.after.max.ms'
 )
 SELECT
@@ -23,7 +29,7 @@ SELECT
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN bad THEN 'message.timestamp.after.max.ms is unlimited and producers set the timestamps'
     ELSE concat('message.timestamp.after.max.ms is ', {duration value}, ', ', type) END AS reason,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' message.timestamp.after.max.ms={after}')
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ', {override message.timestamp.after.max.ms = '{after}'})
   END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config message.timestamp.after.max.ms')) END AS undo

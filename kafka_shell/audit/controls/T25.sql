@@ -3,9 +3,11 @@
 -- severity: low
 -- tags: hygiene
 -- description: The topic sets a config to the value it inherits, so it will not follow when the
---   default changes.
+--   default changes. Topics of Kafka Streams, Kafka Connect and others are ignored: they set what
+--   they depend on.
 -- source: Apache Kafka documentation, Topic configs, server default properties
 -- needs: topic_configs, topics
+-- parameter: besides = $frameworks
 -- remedy: dynamic, safe
 WITH judged AS (
   SELECT k.cluster, k.topic,
@@ -13,6 +15,7 @@ WITH judged AS (
     array_sort(collect_list(CASE WHEN overridden AND value = inherited THEN pair END)) AS pairs
   FROM topic_configs k
   JOIN topics t ON t.cluster = k.cluster AND t.topic = k.topic AND NOT t.internal
+  WHERE NOT k.topic RLIKE r'^({besides})$'
   GROUP BY k.cluster, k.topic
 )
 SELECT

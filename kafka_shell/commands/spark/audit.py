@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kafka_shell.audit.model import AuditFinding, AuditReport
     from kafka_shell.audit.policy import Policy
     from kafka_shell.context import Context
+    from kafka_shell.plan.model import Resource
 
 
 def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Nothing:
@@ -57,13 +58,19 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
 
     from kafka_shell.audit import choice, control, policy
 
-    known = control.controls_of(context.paths.config / "controls")
+    file = to_path(invocation["policy"]) if invocation["policy"] else None
+    folder = file if file is not None and file.is_dir() else None
+    known = control.controls_of(context.paths.config / "controls", *([folder] if folder else []))
     words = [name for word in invocation["controls"] for name in word.split(",")]
     declared = policy.Policy()
-    if invocation["policy"]:
-        declared = policy.read(to_path(invocation["policy"]), known, _acls)
+    if folder is not None:
+        file = folder / policy.FILE if (folder / policy.FILE).exists() else None
+    if file is not None:
+        declared = policy.read(file, known, _acls)
         for each in declared.expired(date.today()):
-            context.note(f"the suppression of {each.control} has expired: {each.reason}")
+            context.note(
+                f"the suppression of {each.control} by {each.owner} has expired: {each.reason}"
+            )
     if declared.declared is not None:
         known[policy.ID] = declared.declared
     try:
@@ -164,10 +171,11 @@ class _Together:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._access: Access | None = None
+        self._set: dict[tuple[Resource, str], tuple[object, str]] = {}  # after, and the remedy
 
     def plan(self, line: str, findings: list[AuditFinding]) -> Plan:
-        """The plan of a remedy. Raises ShellError if it would change other resources, or take
-        access that is needed."""
+        """The plan of a remedy. Raises ShellError if it would change other resources, take access
+        that is needed, or contradict a remedy before it."""
         from kafka_shell.audit.access import removal
 
         plan = _plan_of(line, [each.resource for each in findings], self._context)
@@ -175,7 +183,22 @@ class _Together:
         if removed.bindings and (why := self._all().refusal(removed)) is not None:
             hint = "The remedy was not applied. Run it yourself if you want this change."
             raise ShellError(why.message, hint=hint, code=why.name)
+        self._agree(line, plan)
         return plan
+
+    def _agree(self, line: str, plan: Plan) -> None:
+        """Raise ShellError if a remedy before this one sets the same to another value."""
+        changes = [change for step in plan.steps for change in step.changes if change.field]
+        for change in changes:
+            after, before = self._set.get((change.resource, change.field), (change.after, ""))
+            if after != change.after:
+                raise ShellError(
+                    f"{line} contradicts {before}",
+                    hint="The remedy was not applied. Run the one that you want.",
+                    code="contradiction",
+                )
+        for change in changes:
+            self._set.setdefault((change.resource, change.field), (change.after, line))
 
     def _all(self) -> Access:
         if self._access is None:
@@ -226,7 +249,8 @@ COMMANDS = (
             Option("--output", kinds.CHOICE, "The output format.",
                    choices=("table", "json", "yaml", "csv", "sarif")),
             Option("--policy", kinds.FILE,
-                   "A TOML file with the policy, thresholds and suppressions."),
+                   "A TOML file with the policy, thresholds and suppressions, or a folder with"
+                   " policy.toml and controls (.sql)."),
             Option("--against", kinds.TEXT, "Also compare with a snapshot (DIR) or a profile.",
                    metavar="WHAT"),
             Option("--report", kinds.FILE, "Also write the report as an HTML file."),

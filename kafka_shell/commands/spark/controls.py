@@ -1,4 +1,4 @@
-"""`spark controls`: the controls of audits, with what is at risk and where the rule is from."""
+"""The controls of audits: what is at risk, where the rules are from, and tests of one's own."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.units import to_path
 
 from .kinds import AUDIT_CONTROL
+from .sources import SPARK_OPTIONS, engine_of, ready
 
 if TYPE_CHECKING:
-    from kafka_shell.audit.model import AuditControl, ExplainedControl
+    from kafka_shell.audit.model import AuditControl, ControlTest, ControlTests, ExplainedControl
     from kafka_shell.context import Context
 
 
@@ -31,6 +33,37 @@ def controls(
     found = describe.controls_of(chosen)
     one = len(found) == 1 and [word.upper() for word in words] == [found[0].control]
     return describe.explained(found[0]) if one else found
+
+
+def test_controls(invocation: Invocation, context: Context) -> ControlTests:
+    """Judge the rows in the tests of the user's controls."""
+    ready(context)
+    from kafka_shell.audit import control, control_tests
+    from kafka_shell.audit.model import ControlTest, ControlTests
+    from kafka_shell.audit.tables import TABLES
+
+    folder = context.paths.config / "controls"
+    if invocation["dir"]:
+        folder = to_path(invocation["dir"])
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is not a folder", span=invocation.span("dir"))
+    known = control.load(folder)
+    tests = {id: control_tests.tests_of(each, TABLES) for id, each in known.items()}
+    if not any(tests.values()):
+        return ControlTests(tuple(ControlTest(id, "", "untested") for id in known))
+    engine = engine_of(invocation, context)
+    done: list[ControlTest] = []
+
+    def judge() -> None:
+        for id, each in known.items():
+            if not tests[id]:
+                done.append(ControlTest(id, "", "untested"))
+            for number, test in enumerate(tests[id], 1):
+                done.append(control_tests.run(engine.session, each, test, number, TABLES))
+
+    count = sum(map(len, tests.values()))
+    engine.run("testing controls", judge, lambda: (min(len(done), count - 1), count))
+    return ControlTests(tuple(done))
 
 
 COMMANDS = (
@@ -57,5 +90,23 @@ COMMANDS = (
             Example("spark controls security --severity high", "list the severe security controls"),
             Example("spark controls T03", "explain one control"),
         ),
+    ),
+    Command(
+        name="spark test-controls",
+        summary="Test your own controls on given rows.",
+        family="audit",
+        run=test_controls,
+        needs_cluster=False,
+        arguments=(
+            Argument("dir", kinds.FILE, "The folder of the controls (default: the folder controls"
+                     " next to config.toml).", required=False),
+        ),
+        options=SPARK_OPTIONS,
+        search=("verify", "rules", "policy"),
+        description=(
+            "U01.test.toml beside U01.sql has the tests of a control: rows of tables, and the"
+            " findings that are expected. Exit status 1 if a test failed."
+        ),
+        examples=(Example("spark test-controls", "test the controls next to config.toml"),),
     ),
 )  # fmt: skip

@@ -14,6 +14,8 @@ from kafka_shell.audit.model import (
     AuditReport,
     AuditSnapshot,
     AuditTable,
+    ControlTest,
+    ControlTests,
     Drift,
     ExplainedControl,
     JudgedControl,
@@ -27,6 +29,7 @@ from kafka_shell.units import counted
 
 _SHOWN = 10  # findings per control, if there are several controls
 _ROLES: dict[str, Role] = {"critical": "bad", "high": "bad", "medium": "warning", "low": "dim"}
+_TEST_ROLES: dict[str, Role] = {"passed": "good", "untested": "dim"}
 _RISK_ROLES: dict[str, Role] = {"disruptive": "warning", "irreversible": "bad"}
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
@@ -45,6 +48,12 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("FAMILY", lambda c: c.family),
         Column("TITLE", lambda c: c.title, give="wrap"),
         Column("REMEDY", lambda c: _kind_of_remedy(c.dynamic, c.risk)),
+    ),
+    ControlTest: (
+        Column("CONTROL", lambda t: t.control, role="name"),
+        Column("TEST", lambda t: t.test),
+        Column("STATUS", lambda t: text(t.status, _TEST_ROLES.get(t.status, "bad"))),
+        Column("REASON", lambda t: t.reason, give="wrap"),
     ),
     AuditTable: (
         Column("TABLE", lambda t: t.name, role="name"),
@@ -253,9 +262,22 @@ def snapshot_page(snapshot: AuditSnapshot, width: int | None) -> Iterator[Text]:
     yield from draw_table(columns, list(snapshot.rows.items()), width=width)
 
 
+def tests_page(tests: ControlTests, width: int | None) -> Iterator[Text]:
+    """A row for each test, and their number."""
+    yield from draw_table(COLUMNS[ControlTest], list(tests.results), width=width)
+    counts = Counter(each.status for each in tests.results)
+    yield text(
+        ", ".join(f"{count:,} {status}" for status, count in counts.items()) or "no controls"
+    )
+
+
 PAGES: dict[type, Page] = {
+    ControlTests: tests_page,
     ExplainedControl: control_page,
     AuditReport: report_page,
     AuditSnapshot: snapshot_page,
 }
-ROWS = {AuditReport: lambda report: report.findings}
+ROWS = {
+    AuditReport: lambda report: report.findings,
+    ControlTests: lambda tests: tests.results,
+}

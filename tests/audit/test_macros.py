@@ -1,4 +1,4 @@
-"""Units in the reasons of findings."""
+"""Macros in the SQL of controls: units, quoted names, and configs that need no override."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from kafka_shell.audit.control import parse
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.reason import expand, render
+from kafka_shell.audit.macros import expand, render
 from kafka_shell.errors import ShellError
 from tests.audit.test_control_files import GOOD
 

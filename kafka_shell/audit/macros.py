@@ -1,4 +1,4 @@
-"""Units in the reasons of findings: `{duration value}` in the SQL of a control becomes `7d`.
+"""Macros in the SQL of controls: `{duration value}` is shown as `7d`, `{word name}` is quoted.
 
 | in SQL | for | shown as |
 |---|---|---|
@@ -9,8 +9,11 @@
 | `{age X}` | a measured time in milliseconds | `3m20s`, rounded |
 | `{size X}` | a measured size in bytes | `1.4 GiB`, rounded |
 | `{number X}` | a count | `1,234` |
+| `{word X}` | a name in a remedy | one word of a command, quoted if needed |
+| `{override KEY = X}` | a config of a topic in a remedy | `KEY=X`, or its deletion if inherited |
 
 The query only marks the value; `render` formats it, with the functions of all other output.
+`{override ...}` needs the columns `overridden` and `inherited` of topic_configs.
 """
 
 from __future__ import annotations
@@ -21,8 +24,10 @@ from collections.abc import Callable
 from kafka_shell import quota_units, units
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.config_units import format_config_value
+from kafka_shell.quoting import quote
 
 _MACRO = re.compile(r"\{([a-z]+)\s+([^{}]+)\}")
+_OVERRIDE = re.compile(r"\{override\s+([\w.]+)\s*=\s*([^{}]+)\}")
 _MARK = re.compile("\x02([a-z]+) ([^\x02\x03]*)\x03")
 
 
@@ -35,11 +40,20 @@ def expand(sql: str) -> str:
             raise ValueError(f"unknown unit {{{found[1]} ...}} (expected {', '.join(_FORMATS)})")
         return f"concat('\x02{found[1]} ', {found[2].strip()}, '\x03')"
 
-    return _MACRO.sub(one, sql)
+    return _MACRO.sub(one, _OVERRIDE.sub(_override, sql))
+
+
+def _override(found: re.Match[str]) -> str:
+    """An override that equals the inherited value would be another finding."""
+    key, value = found[1], found[2].strip()
+    return (
+        f"CASE WHEN overridden AND inherited = CAST({value} AS STRING)"
+        f" THEN '--delete-config={key}' ELSE concat('{key}=', {value}) END"
+    )
 
 
 def render(text: str) -> str:
-    """Format the values that a query has marked."""
+    """Format the values that a query has marked, in a reason or a remedy."""
 
     def one(found: re.Match[str]) -> str:
         format_value = _FORMATS.get(found[1])
@@ -71,4 +85,5 @@ _FORMATS: dict[str, Callable[[str], str]] = {
     "age": lambda value: units.approximate_duration(round(float(value)) / 1000),
     "size": lambda value: units.approximate_bytes(round(float(value))),
     "number": lambda value: f"{round(float(value)):,}",
+    "word": quote,
 }
