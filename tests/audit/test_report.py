@@ -203,7 +203,9 @@ def test_nothing_is_cut_off_on_a_phone(tmp_path: Path) -> None:
     chart = Chart(name, name, (Bar(name, "999,999", 1.0),))
     inside = html.escape(page(report, (chart,)))
     steps = """
-const root = document.querySelector("iframe").contentDocument.documentElement;
+const frame = document.querySelector("iframe");
+await new Promise(loaded => { frame.onload = loaded; frame.srcdoc += " "; });
+const root = frame.contentDocument.documentElement;
 seen.over = root.scrollWidth - root.clientWidth; seen.width = root.clientWidth;
 seen.cut = [...root.querySelectorAll("body *")].filter(
   each => each.checkVisibility() && each.getBoundingClientRect().right > 420).map(e => e.tagName);
@@ -212,7 +214,7 @@ seen.clusters = root.querySelectorAll(".counts")[0].innerText;
 """
     frame = f'<iframe width=420 height=900 frameborder=0 srcdoc="{inside}"></iframe>'
     text = f"<style></style><body>{frame}</body>"
-    seen = browse(text, steps, tmp_path)
+    seen = browse(text, steps, tmp_path, "--hide-scrollbars")
     assert (seen["width"], seen["over"], seen["cut"]) == (420, 0, [])
     assert seen["risk"] == "irreversible"
     assert "unreachable" in seen["clusters"]
@@ -232,7 +234,8 @@ def test_what_is_at_risk_and_the_counts_come_before_usage(made_up: str) -> None:
 def test_hostile_names_are_inert(tmp_path: Path) -> None:
     evil = "<img src=x onerror=\"seen.hacked=1\"><script>seen.hacked=1</script>' onclick='x"
     one = AuditFinding("T01", evil, "high", "alarm", evil, evil, evil, evil, evil)
-    text = page(AuditReport("s", 0, (evil, "b"), {evil: evil}, (), (one,)), ())
+    other = AuditFinding("T01", evil, "high", "alarm", "z", "orders", evil)
+    text = page(AuditReport("s", 0, (evil, "z"), {evil: evil}, (), (one, other)), ())
     steps = """
 choose("cluster", at("cluster").options[1].value);
 seen.names = resources(); seen.images = document.images.length;
