@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from kafka import KafkaConsumer, KafkaProducer
@@ -16,17 +16,17 @@ _PAUSE_S = 0.03  # between two records
 
 
 class Writing:
-    """The values that were acknowledged so far."""
+    """The values that were acknowledged so far, by topic."""
 
-    def __init__(self, sandbox: Sandbox, topic: str) -> None:
+    def __init__(self, sandbox: Sandbox, topics: Sequence[str]) -> None:
         self._bootstrap = sandbox.bootstrap.split(",")
-        self._topic = topic
-        self._acknowledged: list[bytes] = []
+        self._topics = topics
+        self._acknowledged: dict[str, set[bytes]] = {topic: set() for topic in topics}
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._write)
 
     def __len__(self) -> int:
-        return len(self._acknowledged)
+        return min(map(len, self._acknowledged.values()))
 
     def _write(self) -> None:
         producer = KafkaProducer(
@@ -36,11 +36,13 @@ class Writing:
         number = 0
         while not self._end.wait(_PAUSE_S):
             value = b"%d" % (number := number + 1)
-            try:
-                sent = producer.send(self._topic, value)
-            except KafkaError:
-                continue
-            sent.add_callback(lambda _, value=value: self._acknowledged.append(value))
+            for topic in self._topics:
+                try:
+                    sent = producer.send(topic, value)
+                except KafkaError:
+                    continue
+                acknowledged = self._acknowledged[topic]
+                sent.add_callback(lambda _, known=acknowledged, value=value: known.add(value))
         producer.flush(30)
         producer.close(timeout=5)
 
@@ -51,14 +53,17 @@ class Writing:
         self._end.set()
         self._thread.join()
 
-    def lost(self) -> set[bytes]:
-        """The values that were acknowledged and cannot be read."""
+    def lost(self) -> dict[str, set[bytes]]:
+        """By topic, the values that were acknowledged and cannot be read."""
+        return {topic: lost for topic in self._topics if (lost := self._lost(topic))}
+
+    def _lost(self, topic: str) -> set[bytes]:
         consumer = KafkaConsumer(
             bootstrap_servers=self._bootstrap, enable_auto_commit=False,
             auto_offset_reset="earliest",
         )  # fmt: skip
-        numbers = consumer.partitions_for_topic(self._topic) or ()
-        partitions = [TopicPartition(self._topic, number) for number in numbers]
+        numbers = consumer.partitions_for_topic(topic) or ()
+        partitions = [TopicPartition(topic, number) for number in numbers]
         consumer.assign(partitions)
         ends = consumer.end_offsets(partitions)
         found: set[bytes] = set()
@@ -66,18 +71,18 @@ class Writing:
             for records in consumer.poll(timeout_ms=1_000).values():
                 found.update(record.value for record in records)
         consumer.close()
-        return set(self._acknowledged) - found
+        return self._acknowledged[topic] - found
 
 
 @contextmanager
-def writing(sandbox: Sandbox, topic: str) -> Iterator[Writing]:
-    """Records are written to the topic until the block ends; none that was acknowledged is lost."""
-    writer = Writing(sandbox, topic)
+def writing(sandbox: Sandbox, *topics: str) -> Iterator[Writing]:
+    """Records are written to the topics until the block ends; none that was acknowledged is
+    lost."""
+    writer = Writing(sandbox, topics)
     writer.start()
     try:
         yield writer
     finally:
         writer.stop()
     assert len(writer) > 0, "nothing was acknowledged"
-    lost = writer.lost()
-    assert not lost, f"{len(lost)} of {len(writer)} acknowledged records are lost"
+    assert not (lost := writer.lost()), f"acknowledged records are lost: {lost}"

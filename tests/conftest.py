@@ -25,6 +25,7 @@ from tests.in_process import Shell
 from tests.program import Program
 
 if TYPE_CHECKING:
+    from tests.moving import Filled
     from tests.schema_registry import Registry
 
 # A slow machine is no failure; what is generated differs from run to run.
@@ -243,6 +244,29 @@ def three(three_brokers: Sandbox) -> Iterator[Cluster]:
 def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
     """The program, with the shared broker as its --broker."""
     return Program(tmp_path, sandbox.bootstrap)
+
+
+@pytest.fixture
+def kafka_on_three(three_brokers: Sandbox, three: Cluster, tmp_path: Path) -> Iterator[Program]:
+    """The program, with the three brokers as its --broker. What it moves does not stay."""
+    from tests import moving
+
+    yield Program(tmp_path / "home", three_brokers.bootstrap)
+    moving.restore(three)
+
+
+@pytest.fixture
+def kafka_on_five(five_brokers: Sandbox, tmp_path: Path) -> Program:
+    """The program, with the five brokers as its --broker."""
+    return Program(tmp_path / "home", five_brokers.bootstrap)
+
+
+@pytest.fixture(scope="module")
+def filled(three_brokers: Sandbox, three: Cluster) -> Filled:
+    """Topics on brokers 1 and 2 of three, with so much in them that a slow move is held."""
+    from tests.moving import Filled
+
+    return Filled(three_brokers, three)
 
 
 @pytest.fixture

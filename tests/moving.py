@@ -1,9 +1,12 @@
-"""Topics with data on three brokers, to be moved; a move is held by a throttle of 1 B/s."""
+"""Topics with data, to be moved between brokers; a move is held by a throttle of 1 B/s."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from uuid import uuid4
 
 from kafka_shell.admin.configs import change as config_changes
@@ -22,7 +25,6 @@ MB = 1_000_000
 # At 1 B/s a broker may still fetch 1 MB of a partition, and again when its window of 11 s is over:
 # so much takes 20 s and more, and no test needs as long.
 HELD = 3 * MB
-BROKERS = (1, 2, 3)
 LEADER_RATE = "leader.replication.throttled.rate"
 RATE = "follower.replication.throttled.rate"
 KEYS = (
@@ -33,13 +35,14 @@ KEYS = (
 )
 
 
-def wait_until_up(cluster: Cluster) -> None:
+def up(cluster: Cluster) -> list[int]:
+    """The brokers that the cluster knows to be up."""
+    return [broker.id for broker in cluster.brokers(refresh=True)]
+
+
+def wait_until_up(cluster: Cluster, count: int = 3) -> None:
     """Until the cluster knows all brokers."""
-
-    def up() -> bool:
-        return sorted(broker.id for broker in cluster.brokers(refresh=True)) == list(BROKERS)
-
-    wait_for("brokers 1, 2 and 3 are up", up, 60)
+    wait_for(f"{count} brokers are up", lambda: len(up(cluster)) == count, 60)
 
 
 def restore(cluster: Cluster) -> None:
@@ -70,18 +73,24 @@ def release(cluster: Cluster, rate: int = 900_000_000) -> None:
         put(cluster, ConfigResource(ResourceType.BROKER, broker), key, str(rate))
 
 
-def placed(cluster: Cluster, *replicas: tuple[int, ...]) -> str:
+def placed(
+    cluster: Cluster, *replicas: tuple[int, ...], configs: tuple[tuple[str, str], ...] = ()
+) -> str:
     """A topic with a partition on each of these lists of brokers."""
-    return make_topic(cluster, f"move.{uuid4().hex[:8]}", assignment=replicas)
+    name = f"move.{uuid4().hex[:8]}"
+    return make_topic(cluster, name, assignment=replicas, configs=configs)
 
 
 class Filled:
-    """Topics with partition 0 on brokers 1 and 2, and so much in it that a move at 1 B/s is held;
-    and an empty partition 1 on brokers 2 and 1. As it takes seconds to write so much, they are used
-    again by the next test."""
+    """Topics with these replicas, and so much in partition 0 that a move at 1 B/s is held. As it
+    takes seconds to write so much, they are used again by the next test."""
 
-    def __init__(self, sandbox: Sandbox, cluster: Cluster) -> None:
+    def __init__(
+        self, sandbox: Sandbox, cluster: Cluster, *replicas: tuple[int, ...], min_isr: int = 1
+    ) -> None:
         self._sandbox, self._cluster = sandbox, cluster
+        self._replicas = replicas or ((1, 2), (2, 1))
+        self._configs = (("min.insync.replicas", str(min_isr)),)
         self._topics: list[str] = []
 
     def topics(self, count: int) -> list[str]:
@@ -89,10 +98,10 @@ class Filled:
         there = scan(self._cluster).names
         self._topics = [topic for topic in self._topics if topic in there]  # one may be deleted
         while len(self._topics) < count:
-            self._topics.append(placed(self._cluster, (1, 2), (2, 1)))
+            self._topics.append(placed(self._cluster, *self._replicas, configs=self._configs))
             fill(self._sandbox, self._topics[-1], HELD, partition=0)
         for topic in self._topics[:count]:
-            back = plan_move(self._cluster, to(topic, (1, 2), (2, 1)))
+            back = plan_move(self._cluster, to(topic, *self._replicas))
             assert back.refused.ok and apply(back, self._cluster).ok, back.refused.failures
         return self._topics[:count]
 
@@ -121,10 +130,14 @@ def moving(cluster: Cluster, topic: str) -> dict[int, tuple[int, ...]]:
     return {each.partition: each.adding for each in under_way(cluster, [topic])}
 
 
-def throttles(cluster: Cluster, *topics: str, brokers: Sequence[int] = BROKERS) -> dict[str, str]:
-    """Every throttle that is set at these topics and at the brokers: `broker 1 leader...rate`."""
+def throttles(
+    cluster: Cluster, *topics: str, brokers: Sequence[int] | None = None
+) -> dict[str, str]:
+    """Every throttle that is set at these topics and at the brokers (None: all that run), by what
+    it is: `broker 1 leader...rate`."""
+    ids = up(cluster) if brokers is None else brokers
     resources = [
-        *(ConfigResource(ResourceType.BROKER, str(broker)) for broker in brokers),
+        *(ConfigResource(ResourceType.BROKER, str(broker)) for broker in ids),
         *(ConfigResource(ResourceType.TOPIC, topic) for topic in topics),
     ]
     found = configs.describe(cluster, resources, KEYS)
@@ -140,3 +153,23 @@ def throttles(cluster: Cluster, *topics: str, brokers: Sequence[int] = BROKERS) 
 def to(topic: str, *after: tuple[int, ...]) -> dict[TopicPartition, tuple[int, ...]]:
     """A wish: each partition of the topic on these brokers."""
     return {TopicPartition(topic, number): brokers for number, brokers in enumerate(after)}
+
+
+# -- reassign-partitions ---------------------------------------------------------------------------
+
+
+def reassign(
+    folder: Path, partitions: Sequence[tuple[str, int]], replicas: Sequence[int] = (2, 3)
+) -> str:
+    """The line that moves these partitions to these replicas, by a file."""
+    rows = [{"topic": topic, "partition": each, "replicas": replicas} for topic, each in partitions]
+    file = folder / f"wanted-{uuid4().hex[:8]}.json"
+    file.write_text(json.dumps({"version": 1, "partitions": rows}))
+    return f"reassign-partitions --reassignment-json-file {file}"
+
+
+def id_in(text: str) -> str:
+    """The ID of the reassignment that a message says how to resume."""
+    found = re.search(r"reassign-partitions --resume ([0-9a-f]{8})", text)
+    assert found is not None, text
+    return found[1]

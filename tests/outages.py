@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from kafka_shell.admin.cluster import quorum
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import stop_broker
 from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import wait_for
 from tests.freezing import freeze, thaw
+from tests.moving import up
 from tests.well import processes, start_all, wait_until_back
 
 
@@ -35,3 +42,40 @@ def stopped(sandbox: Sandbox, broker: int) -> Iterator[Sandbox]:
     finally:
         start_all(sandbox)
         wait_until_back(sandbox)
+
+
+def kill(sandbox: Sandbox, cluster: Cluster, *brokers: int, noticed: bool = True) -> None:
+    """kill -9, and wait until the cluster knows, if it is to be `noticed`."""
+    now = processes(sandbox)
+    for broker in brokers:
+        os.kill(now[broker] or 0, signal.SIGKILL)
+    if noticed:
+        _noticed(cluster, brokers)
+
+
+@contextmanager
+def hanging(sandbox: Sandbox, cluster: Cluster, *brokers: int) -> Iterator[None]:
+    """These brokers hang, and the cluster knows. They need not be in sync afterwards: what a
+    throttle holds is not."""
+    now = processes(sandbox)
+    try:
+        for broker in brokers:
+            freeze(now[broker] or 0)
+        _noticed(cluster, brokers)
+        yield
+    finally:
+        for broker in brokers:
+            thaw(now[broker] or 0)
+
+
+def _noticed(cluster: Cluster, brokers: Sequence[int]) -> None:
+    wait_for(f"{brokers} are down", lambda: not set(brokers) & set(up(cluster)), 60)
+    wait_for("there is a controller", lambda: controller(cluster) not in (*brokers, -1), 60)
+
+
+def controller(cluster: Cluster) -> int:
+    """The active controller; -1 if nobody tells."""
+    try:
+        return quorum.describe(cluster).leader
+    except ShellError:
+        return -1

@@ -242,13 +242,25 @@ def scan(words: Sequence[Word], scope: Scope) -> Scan:
         elif argument := _before_line(before, word, found):
             found.use(Role.ARGUMENT, word, scope.by_name[argument.name])
         else:
-            for each in words[at - 1 :]:
-                found.use(Role.LINE, each, scope.by_name[scope.command.arguments[-1].name])
-            break
+            last = scope.by_name[scope.command.arguments[-1].name]
+            end = at if _is_whole(word) and _is_option(words[at : at + 1]) else len(words)
+            for each in words[at - 1 : end]:
+                found.use(Role.LINE, each, last)
+            at = end
     _place(found, plain)
     for uses in (found.uses, *found.used.values()):
         uses.sort(key=lambda use: (use.word.span, use.start))
     return found
+
+
+def _is_whole(word: Word) -> bool:
+    """Whether a word is no command but a file, standard input, or a line in quotes: options may
+    follow it."""
+    return word.text == "-" or any(each in word.text for each in "./ ")
+
+
+def _is_option(words: Sequence[Word]) -> bool:
+    return any(len(word.text) > 1 and word.text.startswith("-") for word in words)
 
 
 def _before_line(before: list[Argument], word: Word, found: Scan) -> Argument | None:

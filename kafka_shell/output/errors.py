@@ -157,7 +157,7 @@ def _keep_end(part: str, cells: int) -> str:
     return _keep_start(part[::-1], cells)[::-1]
 
 
-_COMMAND_LINE = re.compile(r"(To [a-z ]+: )\S")
+_COMMAND_LINE = re.compile(r"(To [a-z0-9, ]+: )\S")
 MAX_MESSAGE = 2_000  # characters; longer messages are cut
 
 

@@ -33,15 +33,18 @@ def write_arguments(path: Path, arguments: Sequence[str]) -> None:
 
 
 def spawn(java: Path, arguments: Path, log: Path) -> int:
-    """Start a JVM in its own session, with its output appended to `log`, and return its PID."""
+    """Start a JVM with this argument file, detached, and return its PID."""
+    return detach([str(java), f"@{arguments}"], log)
+
+
+def detach(words: list[str], log: Path) -> int:
+    """Start a program in its own session, with its output appended to `log`. Returns its PID."""
     streams = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
-    return os.posix_spawn(
-        java, [str(java), f"@{arguments}"], os.environ, file_actions=streams, setsid=True
-    )
+    return os.posix_spawn(words[0], words, os.environ, file_actions=streams, setsid=True)
 
 
 def is_running(pid: int | None, arguments: Path) -> bool:

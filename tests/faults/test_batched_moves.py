@@ -5,20 +5,11 @@ No acknowledged record is lost, no throttle is left, and the final replicas are 
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import signal
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from subprocess import Popen
 
 import pytest
 
+from kafka_shell.admin.partitions import stalls
 from kafka_shell.admin.partitions.batch_state import Batch
 from kafka_shell.admin.partitions.batched import InBatches
 from kafka_shell.admin.partitions.model import TopicPartition
@@ -28,132 +19,24 @@ from kafka_shell.commands.partitions.batch_store import BatchFile
 from kafka_shell.sandbox.cluster import start_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
-from tests.admin.helpers import connect, wait_for
+from tests.acknowledged import writing
+from tests.admin.helpers import wait_for
 from tests.faults.common import timed
-from tests.freezing import freeze, thaw
 from tests.moving import Filled, replicas
+from tests.outages import controller, hanging, kill
 from tests.program import Program
-from tests.well import processes, wait_until_back
+from tests.running import running
+from tests.well import start_all, wait_until_applied, wait_until_back
 
-MARK = b"acked"
-
-
-@pytest.fixture(scope="module")
-def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with connect(three_brokers) as cluster:
-        yield cluster
+BEFORE, AFTER = (4, 1, 2), (1, 2, 5)
+SOURCE, DESTINATION = 4, 5  # brokers 1 to 3 are the controllers
 
 
-@pytest.fixture
-def kafka(three_brokers: Sandbox, cluster: Cluster, tmp_path: Path) -> Iterator[Program]:
-    yield Program(tmp_path / "home", three_brokers.bootstrap)
-    moving.restore(cluster)
-
-
-@pytest.fixture(scope="module")
-def filled(three_brokers: Sandbox, cluster: Cluster) -> Filled:
-    return Filled(three_brokers, cluster)
-
-
-class Writer:
-    """Writes numbered records to partition 0 of topics with acks=all, until it is stopped."""
-
-    def __init__(self, sandbox: Sandbox, topics: Sequence[str]) -> None:
-        from kafka import KafkaProducer
-
-        self._bootstrap, self._topics = sandbox.bootstrap.split(","), topics
-        self._producer = KafkaProducer(
-            bootstrap_servers=self._bootstrap, acks="all", retries=1_000,
-            delivery_timeout_ms=120_000, request_timeout_ms=5_000, max_block_ms=120_000,
-        )  # fmt: skip
-        self._stopped, self._acked = threading.Event(), dict[str, list[int]]()
-        self._thread = threading.Thread(target=self._write, daemon=True)
-        self._thread.start()
-
-    def _write(self) -> None:
-        number = 0
-        while not self._stopped.wait(0.02):
-            for topic in self._topics:
-                value = str(number).encode()
-                sent = self._producer.send(topic, value, key=MARK, partition=0)
-                sent.add_callback(
-                    lambda _, n=number, t=topic: self._acked.setdefault(t, []).append(n)
-                )
-            number += 1
-
-    def missing(self) -> dict[str, list[int]]:
-        """Stops; by topic the acknowledged records that cannot be read."""
-        self._stopped.set()
-        self._thread.join()
-        self._producer.flush(60)
-        self._producer.close()
-        assert all(len(self._acked.get(topic, ())) > 100 for topic in self._topics), self._acked
-        return {topic: lost for topic in self._topics if (lost := self._lost(topic))}
-
-    def _lost(self, topic: str) -> list[int]:
-        from kafka import KafkaConsumer
-        from kafka.structs import TopicPartition as Place
-
-        consumer = KafkaConsumer(bootstrap_servers=self._bootstrap, group_id=None)
-        place = Place(topic, 0)
-        consumer.assign([place])
-        consumer.seek_to_beginning(place)
-        end, found = consumer.end_offsets([place])[place], set[int]()
-        while consumer.position(place) < end:
-            for rows in consumer.poll(1_000).values():
-                found.update(int(row.value) for row in rows if row.key == MARK)
-        consumer.close()
-        return sorted(set(self._acked[topic]) - found)
-
-
-@contextmanager
-def running(kafka: Program, line: str) -> Iterator[Popen[str]]:
-    with Popen(
-        [sys.executable, "-m", "kafka_shell", "--broker", kafka.broker, *line.split()],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=kafka.environment(),
-    ) as program:  # fmt: skip
-        try:
-            yield program
-        finally:
-            program.kill()
-
-
-def kill(sandbox: Sandbox, cluster: Cluster, broker: int) -> None:
-    """kill -9, and wait until the others know."""
-    pid = processes(sandbox)[broker]
-    assert pid is not None, f"broker {broker} is not up"
-    os.kill(pid, signal.SIGKILL)
-    wait_for(f"broker {broker} is down", lambda: broker not in up(cluster), 60)
-
-
-@contextmanager
-def hanging(sandbox: Sandbox, broker: int) -> Iterator[None]:
-    """SIGSTOP. What is held by a throttle is not in sync afterwards."""
-    pid = processes(sandbox)[broker]
-    assert pid is not None, f"broker {broker} is not up"
-    freeze(pid)
-    try:
-        yield
-    finally:
-        thaw(pid)
-
-
-def up(cluster: Cluster) -> list[int]:
-    return [broker.id for broker in cluster.brokers(refresh=True)]
-
-
-def started(kafka: Program, cluster: Cluster, topics: Sequence[str], folder: Path) -> str:
-    """The ID of a move of partition 0 of these topics to brokers 2 and 3, a topic at a time, whose
-    first batch is held by its throttle."""
-    rows = [{"topic": topic, "partition": 0, "replicas": [2, 3]} for topic in topics]
-    file = folder / "wanted.json"
-    file.write_text(json.dumps({"version": 1, "partitions": rows}))
-    line = f"reassign-partitions --reassignment-json-file {file} --batch 1 --throttle 1"
-    run = kafka.ok(*line.split())
-    wait_for("the first batch moves", lambda: moving.moving(cluster, topics[0]) == {0: (3,)})
-    found = re.search(r"reassign-partitions --resume ([0-9a-f]{8})", run.stderr)
-    assert found is not None, str(run)
-    return found[1]
+def started(kafka: Program, cluster: Cluster, line: str, topic: str) -> str:
+    """The ID of the reassignment of a line, whose first batch, of this topic, is held."""
+    id = moving.id_in(kafka.ok(*line.split()).stderr)
+    wait_for("the first batch moves", lambda: moving.moving(cluster, topic) != {})
+    return id
 
 
 def moves_now(kafka: Program) -> bool:
@@ -162,67 +45,174 @@ def moves_now(kafka: Program) -> bool:
     return BatchFile(paths).in_use
 
 
-def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
-    three_brokers: Sandbox, cluster: Cluster, kafka: Program, filled: Filled, tmp_path: Path
-) -> None:
-    topics = filled.topics(2)
-    writer = Writer(three_brokers, topics)
-    id = started(kafka, cluster, topics, tmp_path)
-    try:
-        kill(three_brokers, cluster, 3)
-        waits = kafka("verify-reassign-partitions")
-        assert "waiting for broker 3, which is down" in waits.stdout, str(waits)
-        batch = Batch(2, {TopicPartition(topics[1], 0): (2, 3)})
-        assert InBatches().problem(cluster, batch) == "broker 3 is down"
-        ended, took = timed(kafka, "reassign-partitions", "--resume", id, "--deadline", "6s")
-        assert ended.status == 1 and took < 7.5, f"{took:.1f} s: {ended}"
-        assert "waiting for broker 3, which is down (1 partition)" in ended.stderr
-        assert f"reassign-partitions --cancel --partitions {topics[0]}:0" in ended.stderr
-        retarget = f"reassign-partitions --drain 3 --partitions {topics[0]}:0 --additional"
-        assert retarget in ended.stderr, str(ended)
-        cancelled = kafka.ok("reassign-partitions", "--cancel", "--resume", id)
-        assert "the throttle of broker 3, which is down, stays set" in cancelled.stderr
-        left = kafka("verify-reassign-partitions")
-        assert left.status == 1 and "broker 3 is down; --finish removes it" in left.stdout
-        assert "leftover throttles of brokers that are down" in kafka("health").stdout
-        with running(kafka, "verify-reassign-partitions --finish") as finish:
-            start_broker(three_brokers.folder, 3)
-            _, err = finish.communicate(timeout=90)
-        assert finish.returncode == 0, err
-    finally:
-        start_broker(three_brokers.folder, 3)
-    assert kafka.ok("verify-reassign-partitions").stdout == "", "a throttle is left"
-    assert moving.throttles(cluster, *topics) == {}, "a throttle is left"
-    assert writer.missing() == {}, "acknowledged records are lost"
-    wait_until_back(three_brokers)
-
-
-def test_the_source_and_the_shell_are_killed_and_brokers_hang_during_a_resume(
-    three_brokers: Sandbox, cluster: Cluster, kafka: Program, filled: Filled, tmp_path: Path
-) -> None:
-    topics = filled.topics(2)
-    writer = Writer(three_brokers, topics)
-    id = started(kafka, cluster, topics, tmp_path)
-    with running(kafka, f"reassign-partitions --resume {id}") as shell:
-        wait_for("it is resumed", lambda: moves_now(kafka))
-        try:
-            kill(three_brokers, cluster, 1)
-            shell.kill()
-        finally:
-            start_broker(three_brokers.folder, 1)
-    moving.wait_until_up(cluster)
-    with running(kafka, f"reassign-partitions --resume {id}") as shell:
-        wait_for("it is resumed again", lambda: moves_now(kafka))
-        for broker in (3, 1):
-            with hanging(three_brokers, broker):
-                wait_for("it is noticed", lambda broker=broker: broker not in up(cluster), 60)
-                assert shell.poll() is None, f"the shell gave up: {shell.communicate()}"
-            moving.wait_until_up(cluster)
-        kafka.ok("reassign-partitions", "--resume", id, "--throttle", "900MB/s")
-        out, err = shell.communicate(timeout=120)
-    assert shell.returncode == 0, f"{out}\n{err}"
-    assert [replicas(cluster, topic)[0] for topic in topics] == [(2, 3), (2, 3)]
+def ended_well(kafka: Program, cluster: Cluster, *topics: str) -> None:
+    """All is at its target, and no throttle and no state is left."""
+    assert [replicas(cluster, topic)[0] for topic in topics] == [AFTER] * len(topics)
     assert moving.throttles(cluster, *topics) == {}, "a throttle is left"
     assert not list(kafka.home.glob("state/reassignments/*-batches.json"))
-    assert writer.missing() == {}, "acknowledged records are lost"
+
+
+# -- on five brokers -------------------------------------------------------------------------------
+
+
+def test_all_brokers_of_a_move_are_killed_and_hang_while_it_is_waited_for(
+    five_brokers: Sandbox, five: Cluster, kafka_on_five: Program, tmp_path: Path
+) -> None:
+    """Source, destination and controller are killed in the first batch, and hang in the second."""
+    kafka, topics = kafka_on_five, Filled(five_brokers, five, BEFORE, min_isr=2).topics(2)
+    line = moving.reassign(tmp_path, [(topic, 0) for topic in topics], AFTER)
+    with (
+        writing(five_brokers, *topics),
+        running(kafka, f"{line} --batch 1 --throttle 1 --wait") as run,
+    ):
+        wait_for("batch 1 moves", lambda: moving.moving(five, topics[0]) == {0: (5,)}, 60)
+        for brokers in ((SOURCE, DESTINATION), (controller(five),)):
+            kill(five_brokers, five, *brokers)
+            assert moving.moving(five, topics[0]) == {0: (5,)}
+            start_all(five_brokers)
+            moving.wait_until_up(five, 5)
+        assert run.process.poll() is None, run
+        moving.release(five)
+        wait_for("batch 2 moves", lambda: moving.moving(five, topics[1]) == {0: (5,)}, 60)
+        assert replicas(five, topics[0])[0] == AFTER
+        for brokers in ((SOURCE, DESTINATION), (controller(five),)):
+            with hanging(five_brokers, five, *brokers):
+                assert moving.moving(five, topics[1]) == {0: (5,)}
+            moving.wait_until_up(five, 5)
+        assert run.process.poll() is None, run
+        moving.release(five)
+        assert run.ended(120) == 0, run
+    ended_well(kafka, five, *topics)
+
+
+def test_all_brokers_of_a_move_and_the_shell_are_killed_and_hang_while_it_is_resumed(
+    five_brokers: Sandbox, five: Cluster, kafka_on_five: Program, tmp_path: Path
+) -> None:
+    """Source, destination and controller hang, the shell is killed, and then they are killed."""
+    kafka, topics = kafka_on_five, Filled(five_brokers, five, BEFORE, min_isr=2).topics(2)
+    line = moving.reassign(tmp_path, [(topic, 0) for topic in topics], AFTER)
+    with writing(five_brokers, *topics):
+        id = started(kafka, five, f"{line} --batch 1 --throttle 1", topics[0])
+        with running(kafka, f"reassign-partitions --resume {id}") as run:
+            wait_for("it is resumed", lambda: moves_now(kafka))
+            for brokers in ((SOURCE, DESTINATION), (controller(five),)):
+                with hanging(five_brokers, five, *brokers):
+                    assert run.process.poll() is None, run
+                moving.wait_until_up(five, 5)
+            run.process.kill()
+        with running(kafka, f"reassign-partitions --resume {id}") as run:
+            wait_for("it is resumed again", lambda: moves_now(kafka))
+            for brokers in ((SOURCE, DESTINATION), (controller(five),)):
+                kill(five_brokers, five, *brokers)
+                assert run.process.poll() is None, run
+                start_all(five_brokers)
+                moving.wait_until_up(five, 5)
+            kafka.ok("reassign-partitions", "--resume", id, "--throttle", "900MB/s")
+            assert run.ended(120) == 0, run
+    ended_well(kafka, five, *topics)
+
+
+# -- on three brokers ------------------------------------------------------------------------------
+
+
+def test_it_pauses_while_partitions_are_below_min_insync_replicas(
+    three_brokers: Sandbox, three: Cluster, kafka_on_three: Program, filled: Filled, tmp_path: Path
+) -> None:
+    kafka, topics = kafka_on_three, filled.topics(2)
+    other = moving.placed(three, (3, 2), configs=(("min.insync.replicas", "2"),))
+    line = moving.reassign(tmp_path, [(topic, 0) for topic in topics], (1, 3))
+    try:
+        with running(kafka, f"{line} --batch 1 --throttle 1 --wait --deadline 25s") as run:
+            wait_for("batch 1 moves", lambda: moving.moving(three, topics[0]) == {0: (3,)}, 60)
+            kill(three_brokers, three, 2)
+            wait_until_applied(three)  # every broker shows it
+            moving.release(three)
+            assert run.ended() == 1, run
+    finally:
+        start_broker(three_brokers.folder, 2)
+    below = f"1 partition below min.insync.replicas: {other}:0"
+    assert f"paused at batch 2 of 2: not started: {below}" in run.err, run
+    assert [replicas(three, topic)[0] for topic in topics] == [(1, 3), (1, 2)]
+    moving.wait_until_up(three)
+    kept = {"broker 2 leader.replication.throttled.rate": "1"}
+    assert moving.throttles(three, *topics) == kept, "that of the broker that was down"
+    id = moving.id_in(run.err)
+    kafka.ok("reassign-partitions", "--resume", id, "--throttle", "900MB/s")
+    assert [replicas(three, topic)[0] for topic in topics] == [(1, 3)] * 2
+    assert moving.throttles(three, *topics) == {}, "a throttle is left"
     wait_until_back(three_brokers)
+
+
+def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
+    three_brokers: Sandbox, three: Cluster, kafka_on_three: Program, filled: Filled, tmp_path: Path
+) -> None:
+    kafka, topics = kafka_on_three, filled.topics(2)
+    line = moving.reassign(tmp_path, [(topic, 0) for topic in topics])
+    with writing(three_brokers, *topics):
+        id = started(kafka, three, f"{line} --batch 1 --throttle 1", topics[0])
+        try:
+            kill(three_brokers, three, 3)
+            waits = kafka("verify-reassign-partitions")
+            assert "waiting for broker 3, which is down" in waits.stdout, str(waits)
+            batch = Batch(2, {TopicPartition(topics[1], 0): (2, 3)})
+            assert InBatches().problem(three, batch) == "broker 3 is down"
+            ended, took = timed(kafka, "reassign-partitions", "--resume", id, "--deadline", "6s")
+            assert ended.status == 1 and took < 7.5, f"{took:.1f} s: {ended}"
+            assert "waiting for broker 3, which is down (1 partition)" in ended.stderr
+            assert f"reassign-partitions --cancel --partitions {topics[0]}:0" in ended.stderr
+            retarget = f"reassign-partitions --drain 3 --partitions {topics[0]}:0 --additional"
+            assert retarget in ended.stderr, str(ended)
+            cancelled = kafka.ok("reassign-partitions", "--cancel", "--resume", id)
+            assert "the throttle of broker 3, which is down, stays set" in cancelled.stderr
+            left = kafka("verify-reassign-partitions")
+            assert left.status == 1 and "broker 3 is down; --finish removes it" in left.stdout
+            assert "leftover throttles of brokers that are down" in kafka("health").stdout
+            with running(kafka, "verify-reassign-partitions --finish") as finish:
+                start_broker(three_brokers.folder, 3)
+                assert finish.ended(90) == 0, finish
+        finally:
+            start_broker(three_brokers.folder, 3)
+        assert kafka.ok("verify-reassign-partitions").stdout == "", "a throttle is left"
+        assert moving.throttles(three, *topics) == {}, "a throttle is left"
+    wait_until_back(three_brokers)
+
+
+def test_a_throttle_is_set_without_a_broker_that_has_just_died(
+    three_brokers: Sandbox, three: Cluster, kafka_on_three: Program, filled: Filled, tmp_path: Path
+) -> None:
+    """The cluster does not know yet that the source is dead; the move goes on from the other
+    replica, and says that the throttle of the source is still set."""
+    kafka, (topic,) = kafka_on_three, filled.topics(1)
+    line = moving.reassign(tmp_path, [(topic, 0)])
+    try:
+        kill(three_brokers, three, 1, noticed=False)
+        begun = kafka(*f"{line} --throttle 900MB/s --wait".split())
+        assert begun.status == 0, str(begun)
+        assert "broker 1" not in begun.stderr.partition("Apply")[2], str(begun)
+    finally:
+        start_broker(three_brokers.folder, 1)
+    assert replicas(three, topic)[0] == (2, 3)
+    assert moving.throttles(three, topic) == {}, "a throttle is left"
+    wait_until_back(three_brokers)
+
+
+def test_a_move_that_stalls_while_all_brokers_are_up_is_named(
+    three: Cluster,
+    kafka_on_three: Program,
+    filled: Filled,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Somebody has set the rate of the source to 0."""
+    kafka, (topic,) = kafka_on_three, filled.topics(1)
+    kafka.ok(*f"{moving.reassign(tmp_path, [(topic, 0)])} --throttle 1".split())
+    wait_for("it moves", lambda: moving.moving(three, topic) == {0: (3,)})
+    moving.release(three, 0)
+    monkeypatch.setattr(stalls, "_QUIET_S", 2.0)  # not a minute
+    ended = kafka("verify-reassign-partitions", "--finish", "--deadline", "15s")
+    assert ended.status == 1, str(ended)
+    reason = "nothing is being copied to broker 3, which is up (1 partition)"
+    assert f"deadline exceeded: {reason}" in ended.stderr, str(ended)
+    assert f"reassign-partitions --cancel --partitions {topic}:0" in ended.stderr
+    throttle = "describe-configs --broker-id 3 leader.replication.throttled.rate"
+    assert throttle in ended.stderr, str(ended)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin.cluster import quorum
-from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import start_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
@@ -27,16 +23,12 @@ from tests.decommissioning import (
     is_registered,
 )
 from tests.freezing import freeze, thaw
+from tests.outages import controller, kill
 from tests.program import Program
 from tests.well import processes
 
 BROKERS = (1, 2, 3, 4, 5)
 SLOW = "5 --throttle 1"  # its moves are held until the rates are raised
-
-
-@pytest.fixture
-def kafka(five_brokers: Sandbox, tmp_path: Path) -> Program:
-    return Program(tmp_path / "home", five_brokers.bootstrap)
 
 
 @pytest.fixture
@@ -57,30 +49,6 @@ def large(five: Cluster, five_brokers: Sandbox) -> str:
     return name
 
 
-def kill(sandbox: Sandbox, broker: int) -> None:
-    os.kill(processes(sandbox)[broker] or 0, signal.SIGKILL)
-    wait_for(f"broker {broker} is gone", lambda: processes(sandbox)[broker] is None)
-
-
-def is_fenced(cluster: Cluster, broker: int) -> bool:
-    return broker not in {each.id for each in cluster.brokers(refresh=True)}
-
-
-def leader(cluster: Cluster) -> int:
-    try:
-        return quorum.describe(cluster).leader
-    except ShellError:
-        return -1
-
-
-def release(cluster: Cluster) -> None:
-    """Raise the rates of the brokers that run."""
-    up = [each.id for each in cluster.brokers(refresh=True)]
-    for what in moving.throttles(cluster, brokers=up):
-        _, broker, key = what.split()
-        moving.put(cluster, ConfigResource(ResourceType.BROKER, broker), key, "900000000")
-
-
 def removed(cluster: Cluster, sandbox: Sandbox, *topics: str) -> None:
     """Broker 5 is gone, and nothing of the drain is left; started again, it is a new broker."""
     assert held(cluster, 5) == []
@@ -92,34 +60,33 @@ def removed(cluster: Cluster, sandbox: Sandbox, *topics: str) -> None:
 
 
 def test_destination_and_controller_are_killed_and_a_broker_that_hangs_is_not_stopped(
-    five: Cluster, five_brokers: Sandbox, kafka: Program, written: str, large: str
+    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program, written: str, large: str
 ) -> None:
+    kafka = kafka_on_five
     with writing(five_brokers, written), decommission(kafka, SLOW) as run:
         wait_for("the move starts", lambda: moving.moving(five, large) != {}, 60)
         (destination,) = moving.moving(five, large)[0]
-        kill(five_brokers, destination)
-        wait_for("the cluster knows it", lambda: is_fenced(five, destination))
+        kill(five_brokers, five, destination)
         assert moving.moving(five, large) == {0: (destination,)}
         start_broker(five_brokers.folder, destination)
 
-        controller = leader(five)
-        kill(five_brokers, controller)
-        wait_for("there is another controller", lambda: leader(five) not in (controller, -1))
+        active = controller(five)
+        kill(five_brokers, five, active)
         assert moving.moving(five, large) == {0: (destination,)}
-        start_broker(five_brokers.folder, controller)
-        release(five)
+        start_broker(five_brokers.folder, active)
+        moving.release(five)
         run.said(STOP_IT)
         assert moving.throttles(five, written, large, brokers=BROKERS) == {}
 
         broker = processes(five_brokers)[5] or 0
         freeze(broker)
-        wait_for("broker 5 is fenced", lambda: is_fenced(five, 5))
+        wait_for("broker 5 is fenced", lambda: 5 not in moving.up(five))
         late = kafka("decommission", "5", "--deadline", "8s", "--yes")
         assert late.status == 1 and "has not responded" in late.stderr, late
         assert "To continue: decommission 5 --deadline 8s --yes" in late.stderr, late
         assert run.process.poll() is None and is_registered(five, 5), run
 
-        hanging = processes(five_brokers)[leader(five)] or 0
+        hanging = processes(five_brokers)[controller(five)] or 0
         freeze(hanging)
         try:
             os.kill(broker, signal.SIGKILL)
@@ -133,13 +100,13 @@ def test_destination_and_controller_are_killed_and_a_broker_that_hangs_is_not_st
 
 
 def test_the_command_and_the_broker_are_killed_in_the_drain(
-    five: Cluster, five_brokers: Sandbox, kafka: Program, written: str, large: str
+    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program, written: str, large: str
 ) -> None:
+    kafka = kafka_on_five
     with writing(five_brokers, written):
         with decommission(kafka, SLOW) as run:
             wait_for("the move starts", lambda: moving.moving(five, large) != {}, 60)
-            kill(five_brokers, 5)
-            wait_for("the cluster knows it", lambda: is_fenced(five, 5))
+            kill(five_brokers, five, 5)
             assert run.process.poll() is None and STOP_IT not in run.err, run
             run.process.kill()
         assert moving.throttles(five, large, brokers=(1, 2, 3, 4)) != {}
@@ -147,7 +114,7 @@ def test_the_command_and_the_broker_are_killed_in_the_drain(
 
         with decommission(kafka, SLOW) as run:
             run.said("already being moved there")
-            release(five)
+            moving.release(five)
             assert run.ended() == 0, run
         assert STOP_IT not in run.err, "it has been stopped already"
     removed(five, five_brokers, written, large)

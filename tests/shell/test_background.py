@@ -15,13 +15,16 @@ from kafka_shell.admin.partitions.reassignment import plan_cancel
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Report
+from kafka_shell.sandbox.cluster import start_broker
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.background import Background
 from tests import moving
 from tests.admin.helpers import connect
 from tests.moving import MB, fill, placed, replicas
+from tests.outages import kill
 from tests.shell.conftest import Open
 from tests.shell.terminal import Terminal
+from tests.well import wait_until_back
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +77,21 @@ def test_the_prompt_tells_how_far_a_move_is_and_lifts_its_throttle_at_the_end(
     shell.press("c-d")
     assert shell.ends() == 0
     assert "still under way" not in shell.everything
+
+
+def test_the_throttle_of_a_broker_that_was_down_is_lifted_when_it_is_back(
+    move: Callable[[str], Terminal], three_brokers: Sandbox, cluster: Cluster, topic: str
+) -> None:
+    """The source dies, and the move goes on from the other replica."""
+    shell = move("1")
+    kill(three_brokers, cluster, 1)
+    moving.release(cluster)
+    shell.sees("waiting for broker 1, which is down, to remove its throttle")
+    assert replicas(cluster, topic) == [(2, 3)]
+    start_broker(three_brokers.folder, 1)
+    shell.sees("note: done: reassign-partitions")
+    assert moving.throttles(cluster, topic) == {}
+    wait_until_back(three_brokers)
 
 
 def test_a_prompt_that_is_left_says_how_to_go_on(

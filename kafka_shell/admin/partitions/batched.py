@@ -7,6 +7,7 @@ that receive replicas run, and no partition is below min.insync.replicas that wa
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -162,16 +163,17 @@ class InBatches(Struct, frozen=True):
 
     def _until_healthy(self, cluster: Cluster, batch: Batch, report: Report) -> None:
         """Wait until the cluster is healthy. Raises ShellError if it takes too long."""
-        until, task = time.monotonic() + _PATIENCE_S, ""
-        if cluster.deadline is not None:
-            until = min(until, cluster.deadline)
+        deadline = math.inf if cluster.deadline is None else cluster.deadline
+        until, task, last = min(time.monotonic() + _PATIENCE_S, deadline), "", ""
         report = self._reporting(batch, report)
         while problem := self.problem(cluster, batch):
+            if time.monotonic() > deadline:
+                problem = last or problem  # not that there was no time left to look again
             if time.monotonic() + _POLL_S > until:
                 raise ShellError(f"not started: {problem}", code="paused")
-            if task and task != f"waiting: {problem}":
+            if task and problem != last:
                 report(task, 1, 1)
-            task = f"waiting: {problem}"
+            task, last = f"waiting: {problem}", problem
             report(task, 0, None)
             time.sleep(_POLL_S)
         if task:

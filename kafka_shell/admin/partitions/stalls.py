@@ -17,10 +17,11 @@ _HOUR = 60 * _MINUTE
 
 
 class Stall(Struct, frozen=True):
-    """Partitions that wait for a broker that is down; or, if `broker` is None, of which nothing has
-    been copied for a while. `seconds` is for how long."""
+    """Partitions that wait for a broker that is down; or, if it is not, of which nothing has been
+    copied to it for a while. `seconds` is for how long."""
 
-    broker: int | None
+    broker: int
+    down: bool
     partitions: tuple[TopicPartition, ...]
     seconds: float = 0.0
 
@@ -28,8 +29,8 @@ class Stall(Struct, frozen=True):
     def reason(self) -> str:
         """`waiting for broker 2, which is down (4 partitions)`."""
         what = f"waiting for broker {self.broker}, which is down"
-        if self.broker is None:
-            what = "nothing is being copied"
+        if not self.down:
+            what = f"nothing is being copied to broker {self.broker}, which is up"
         return f"{what} ({counted(len(self.partitions), 'partition')})"
 
     def __str__(self) -> str:
@@ -64,7 +65,7 @@ class StallWatch:
         """The stalls now, given the reassignments in progress with their sizes: first those that
         concern most partitions."""
         now = time.monotonic()
-        stalled: dict[int | None, dict[TopicPartition, float]] = {}
+        stalled: dict[tuple[int, bool], dict[TopicPartition, float]] = {}  # broker, whether down
         waiting: dict[TopicPartition, tuple[int, float]] = {}
         best: dict[TopicPartition, tuple[int, int, float]] = {}
         for each in moving:
@@ -79,12 +80,12 @@ class StallWatch:
                 known = self._waiting.get(key)
                 since = known[1] if known is not None and known[0] == broker else now
                 waiting[key] = (broker, since)
-                stalled.setdefault(broker, {})[key] = since
+                stalled.setdefault((broker, True), {})[key] = since
             elif key in best and now - best[key][2] >= _QUIET_S:
-                stalled.setdefault(None, {})[key] = best[key][2]
+                stalled.setdefault((each.adding[0], False), {})[key] = best[key][2]
         self._waiting, self._best = waiting, best
         stalls = [
-            Stall(broker, tuple(since), now - min(since.values()))
-            for broker, since in stalled.items()
+            Stall(broker, down, tuple(since), now - min(since.values()))
+            for (broker, down), since in stalled.items()
         ]
         return sorted(stalls, key=lambda stall: -len(stall.partitions))

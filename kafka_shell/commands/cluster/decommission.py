@@ -166,7 +166,7 @@ class _Work:
         plan = plan_start(
             replace(self._invocation, values=given), self._context,
             drain.wanted, now=drain.now, sizes=drain.disks.sizes,
-            planned=drain.targets, throttle=self._invocation["throttle"],
+            planned=drain.targets, throttle=self._invocation["throttle"], resumable=False,
         )  # fmt: skip
         return replace(plan, resume="")
 

@@ -54,8 +54,9 @@ def in_batches(
     sizes: Sizes,
     throttle: int | None,
     dirs: Dirs | None = None,
+    resumable: bool = True,
 ) -> Plan:
-    """The plan in batches, if it has to be."""
+    """The plan in batches, if it has to be. `resumable`: by reassign-partitions --resume."""
     from kafka_shell.admin.partitions import batch_plans
     from kafka_shell.admin.partitions.batches import BatchLimits, limits_of
     from kafka_shell.admin.partitions.steps import MoveReplicas
@@ -69,12 +70,13 @@ def in_batches(
     given = (invocation.get(name) for name in ("batch", "batch-bytes", "per-broker"))
     limits = limits_of(BatchLimits(*given), sum(bool(move.adding) for move in moves))
     return batch_plans.in_batches(
-        context.cluster, plan, _run(context, paths, dirs or {}),
+        context.cluster, plan, _run(context, paths, dirs or {}, resumable=resumable),
         limits=limits, sizes=sizes, throttle=throttle,
     )  # fmt: skip
 
 
-def _run(context: Context, paths: MovePaths, dirs: Dirs) -> InBatches:
+def _run(context: Context, paths: MovePaths, dirs: Dirs, *, resumable: bool = True) -> InBatches:
+    from kafka_shell.admin.partitions.batch_state import BatchState
     from kafka_shell.admin.partitions.batched import InBatches
     from kafka_shell.admin.partitions.follow import Hints
 
@@ -82,10 +84,12 @@ def _run(context: Context, paths: MovePaths, dirs: Dirs) -> InBatches:
     from .throttle_store import throttle_record
 
     return InBatches(
-        state=BatchFile(paths),
+        state=BatchFile(paths) if resumable else BatchState(),
         record=throttle_record(context),
         dirs=dirs,
-        hints=Hints(cancel_line(paths.move), resume_line(paths.id), stall_advice),
+        hints=Hints(
+            cancel_line(paths.move), resume_line(paths.id) if resumable else "", stall_advice
+        ),
     )
 
 

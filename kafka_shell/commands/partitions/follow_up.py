@@ -29,14 +29,21 @@ def cancel_line(file: Path) -> str:
 
 def stall_advice(stalls: Sequence[Stall]) -> list[str]:
     """The commands that cancel exactly the stalled reassignments, or move them to other brokers."""
+    from kafka_shell.admin.partitions.throttle_configs import RATES
+
     lines = []
     for stall in stalls:
         words = list(_partitions(stall.partitions))
-        if stall.broker is None or len(words) > _MOST:
+        if len(words) > _MOST:
             continue
         what = counted(len(stall.partitions), "partition")
         waits = "waits" if len(stall.partitions) == 1 else "wait"
         options = " ".join(with_option("--partitions", word) for word in words)
+        if not stall.down:
+            lines.append(
+                "To see its throttle: describe-configs --broker-id"
+                f" {stall.broker} {' '.join(RATES)}"
+            )
         lines += [
             f"To cancel the {what} that {waits} for broker {stall.broker}:"
             f" reassign-partitions --cancel {options}",

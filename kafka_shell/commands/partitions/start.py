@@ -35,11 +35,13 @@ def plan_start(
     planned: Targets | None = None,
     throttle: int | None = None,
     dirs: Dirs | None = None,
+    resumable: bool = True,
 ) -> Plan:
     """The plan that moves partitions to these replicas.
 
     Its options (--wait, --additional, --batch, ...) are those of the command, as far as it has
-    them. `planned` is what the planner returned; `sizes` are read if not given.
+    them. `planned` is what the planner returned; `sizes` are read if not given. What is not
+    `resumable` by its ID is continued by the command itself.
     """
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions import sizes as move_sizes
@@ -60,7 +62,10 @@ def plan_start(
         sizes=sizes,
     )
     paths = paths_of(context)
-    plan = in_batches(invocation, context, plan, paths, sizes=sizes, throttle=throttle, dirs=dirs)
+    plan = in_batches(
+        invocation, context, plan, paths, sizes=sizes, throttle=throttle, dirs=dirs,
+        resumable=resumable,
+    )  # fmt: skip
     plan = replace(_with_files(plan, paths, throttle), waits=bool(invocation["wait"]))
     if planned is None:
         return plan

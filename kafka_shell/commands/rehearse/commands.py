@@ -79,6 +79,7 @@ def _on_twin(
 ) -> Rehearsal:
     from kafka_shell.sandbox.twin.build import broker_epochs
     from kafka_shell.sandbox.twin.followers import following
+    from kafka_shell.sandbox.twin.spare import prepare
 
     from .limits import Refusals
     from .run import difference, on_twin, prompt_on, run_lines, state_of, undo_script
@@ -105,6 +106,8 @@ def _on_twin(
             keep_going=invocation["keep-going"],
         )
         found = difference(before, state_of(twin.cluster))
+        if context.ask is not None and not invocation["keep"]:  # somebody may try again
+            prepare(root, original)
         if invocation["keep"]:
             context.resources.prompt = prompt_on(twin, context)
             context.resources.ends.push(stack.pop_all())
@@ -140,7 +143,9 @@ COMMANDS = (
             " commands run there, and their questions are answered yes. The cluster itself is only"
             " read. Each line is ok, failed or unknown: what a twin cannot know is never ok. The"
             " exit status is 0, 1 if a line failed, and 4 if none failed but one is unknown."
-            " Requires Java."
+            " Requires Java.\n"
+            "At a terminal, another twin is kept ready for 10 minutes, in a process of its own: if"
+            " the cluster, which is always read, is unchanged, the next rehearsal starts at once."
         ),
         examples=(
             Example("rehearse alter-topic orders.placed --partitions 12",

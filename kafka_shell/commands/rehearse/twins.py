@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.sandbox.sharing import attach, in_use_by_others
 from kafka_shell.sandbox.twin.build import build, remove
+from kafka_shell.sandbox.twin.spare import take
 
 if TYPE_CHECKING:
     from kafka_shell.plan.model import Report
@@ -25,14 +26,17 @@ _NEW_S = 60.0  # a folder that is younger may not be in use yet
 
 @contextmanager
 def running_twin(root: Path, original: Original, report: Report) -> Iterator[Sandbox]:
-    """Start a twin below `root`, and remove it at the end, however it ends."""
+    """A twin below `root`: the spare one if there is one of this metadata, or a new one. It is
+    removed at the end, however it ends."""
     remove_abandoned(root)
-    folder = root / secrets.token_hex(8)
-    with _ended_by_signals(), attach(folder):
-        try:
-            yield build(folder, original, report)
-        finally:
-            remove(folder)
+    with _ended_by_signals():
+        ready = take(root, original, report)
+        folder = ready.folder if ready is not None else root / secrets.token_hex(8)
+        with attach(folder):
+            try:
+                yield ready or build(folder, original, report)
+            finally:
+                remove(folder)
 
 
 def remove_abandoned(root: Path) -> None:

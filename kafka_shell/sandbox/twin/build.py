@@ -8,8 +8,9 @@ unregistered broker goes on serving metadata and forwards changes to the control
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -62,19 +63,32 @@ def _numbers(version: str) -> list[int]:
 
 def build(folder: Path, original: Original, report: Report) -> Sandbox:
     """Create and start a twin in an empty folder. Whatever happens, `remove` deletes it."""
+    report("Writing the metadata of the twin", 0, None)
+    sandbox = sandboxes.start(write(folder, original).options, report)
+    leave_to_stand_ins(sandbox, [broker.id for broker in original.brokers])
+    return sandbox
+
+
+def write(folder: Path, original: Original) -> Sandbox:
+    """Create a twin in an empty folder, without starting it."""
     sandbox = _new(folder, original)
     (node,) = sandbox.brokers
     private_folder(folder)
     begin(folder)
-    report("Writing the metadata of the twin", 0, None)
     write_configuration(sandbox, node)
     data = private_folder(node.folder / _DATA)
     write_private(data / "meta.properties", to_properties(_identity(sandbox)))
-    write_snapshot(data, _records(original, sandbox))
+    write_snapshot(data, _records(original, sandbox.kafka_version, node.ports["PLAINTEXT"]))
     save(sandbox)
-    sandbox = sandboxes.start(sandbox.options, report)
-    _leave_to_stand_ins(sandbox, original)
     return sandbox
+
+
+def fingerprint(original: Original) -> str:
+    """A hash of everything that a twin has of its original: twins with the same one are alike."""
+    version = nearest_version(original.release)
+    parts = (hashlib.sha256(record).digest() for record in _records(original, version, port=0))
+    settings = repr((version, sorted(original.settings.items())))
+    return hashlib.sha256(settings.encode() + b"".join(sorted(parts))).hexdigest()
 
 
 def remove(folder: Path) -> None:
@@ -135,10 +149,9 @@ def _identity(sandbox: Sandbox) -> Mapping[str, str]:
 # -- the metadata ----------------------------------------------------------------------------------
 
 
-def _records(original: Original, sandbox: Sandbox) -> Iterator[bytes]:
+def _records(original: Original, version: str, port: int) -> Iterator[bytes]:
     """The records of the snapshot. The first is the level of metadata.version."""
-    port = sandbox.brokers[0].ports["PLAINTEXT"]
-    for name, level in _levels(original, sandbox.kafka_version):
+    for name, level in _levels(original, version):
         yield records.feature_level(name, level)
     everyone = (*original.brokers, *original.down)
     directories = {broker.id: records.stable_id("directory", broker.id) for broker in everyone}
@@ -200,15 +213,14 @@ def _topics(original: Original, directories: Mapping[int, bytes]) -> Iterator[by
 # -- the node --------------------------------------------------------------------------------------
 
 
-def _leave_to_stand_ins(sandbox: Sandbox, original: Original) -> None:
-    """Unregister the node, and wait until it shows only the brokers of the original."""
+def leave_to_stand_ins(sandbox: Sandbox, running: Collection[int]) -> None:
+    """Unregister the node, and wait until it shows only the brokers that run of the original."""
     (node,) = sandbox.brokers
-    running = {broker.id for broker in original.brokers}
     with Cluster(connection(node.controller_port)) as controller:
         controller.send(UnregisterBrokerRequest(broker_id=node.id))
     with connect(sandbox) as cluster:
         for _ in cluster.attempts(_START_S):
-            if {broker.id for broker in cluster.brokers(refresh=True)} == running:
+            if {broker.id for broker in cluster.brokers(refresh=True)} == set(running):
                 return
     raise ShellError(
         "the twin does not show the brokers of its original",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from uuid import uuid4
 
@@ -29,11 +30,6 @@ from tests.program import Program
 from tests.test_readme import python_example
 
 
-@pytest.fixture
-def kafka(five_brokers: Sandbox, tmp_path: Path) -> Program:
-    return Program(tmp_path / "home", five_brokers.bootstrap)
-
-
 def topic(cluster: Cluster, *assignment: tuple[int, ...]) -> str:
     return make_topic(cluster, f"retire.{uuid4().hex[:8]}", assignment=assignment)
 
@@ -45,23 +41,26 @@ def steps(found: dict[str, object]) -> dict[str, str]:
 
 
 def test_a_broker_is_removed_after_an_interruption(
-    five: Cluster, five_brokers: Sandbox, kafka: Program
+    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program
 ) -> None:
+    kafka = kafka_on_five
     name = topic(five, (5, 1), (2, 5), (1, 2))
     moving.fill(five_brokers, name, 400_000)
     put(five, ConfigResource(ResourceType.BROKER, "5"), "log.cleaner.threads", "2")
 
-    previewed = kafka.ok("decommission", "5", "--dry-run")
+    previewed = kafka.ok("decommission", "5", "--dry-run", "--batch", "1")
     assert "cordoned.log.dirs" in previewed.stdout and f"{name}:0" in previewed.stdout, previewed
+    assert re.search(r"\b[0-9]+ batches\b", previewed.stdout), previewed
     assert not is_cordoned(five, 5)
 
-    with decommission(kafka, "5 --throttle 100MB/s") as run:
+    with decommission(kafka, "5 --throttle 100MB/s --batch 1") as run:
         run.said(STOP_IT)
         assert held(five, 5) == []
         assert is_cordoned(five, 5)
         assert moving.throttles(five, name, brokers=(1, 2, 3, 4, 5)) == {}
         assert run.interrupt() == 130, run
-        assert "To continue: decommission 5 --throttle 100MB/s --yes" in run.err
+        assert "To continue: decommission 5 --throttle 100MB/s --batch 1 --yes" in run.err
+        assert "--resume" not in run.err
         assert "To undo: decommission 5 --undo" in run.err
 
     undone = kafka.ok("decommission", "5", "--undo")
@@ -83,8 +82,9 @@ def test_a_broker_is_removed_after_an_interruption(
 
 
 def test_a_voter_is_removed_and_a_dead_broker_is_decommissioned(
-    five: Cluster, five_brokers: Sandbox, kafka: Program
+    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program
 ) -> None:
+    kafka = kafka_on_five
     name = topic(five, (3, 1), (2, 3))
     stop_broker(five_brokers.folder, 3)
     wait_for("broker 3 is out", lambda: 3 not in {each.id for each in five.brokers(refresh=True)})
@@ -101,8 +101,9 @@ def test_a_voter_is_removed_and_a_dead_broker_is_decommissioned(
 
 
 def test_a_topic_that_is_created_meanwhile_is_moved_from_the_stopped_broker(
-    five: Cluster, five_brokers: Sandbox, kafka: Program
+    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program
 ) -> None:
+    kafka = kafka_on_five
     with decommission(kafka, "5") as run:
         run.said(STOP_IT)
         kafka.ok("decommission", "5", "--undo")
@@ -115,8 +116,9 @@ def test_a_topic_that_is_created_meanwhile_is_moved_from_the_stopped_broker(
 
 
 def test_what_makes_it_risky_or_unsafe(
-    five: Cluster, five_brokers: Sandbox, kafka: Program
+    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program
 ) -> None:
+    kafka = kafka_on_five
     name = topic(five, (1, 2, 3))
     risky = kafka.ok("decommission", "3", "--dry-run", "--output", "json").json
     assert risky["verdict"] == "risky"
@@ -135,8 +137,9 @@ def test_what_makes_it_risky_or_unsafe(
 
 
 def test_all_configs_of_a_stopped_broker_are_deleted_while_it_is_registered(
-    five: Cluster, five_brokers: Sandbox, kafka: Program
+    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program
 ) -> None:
+    kafka = kafka_on_five
     broker = ConfigResource(ResourceType.BROKER, "4")
     put(five, broker, "log.cleaner.threads", "2")
     put(five, broker, moving.RATE, "1000000")

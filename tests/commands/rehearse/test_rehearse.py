@@ -11,21 +11,29 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 
 from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
+from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.transport import Link
 from kafka_shell.commands.rehearse.judge import doubts_about, not_run
-from kafka_shell.commands.rehearse.original import Reading
+from kafka_shell.commands.rehearse.original import Reading, read_original
+from kafka_shell.commands.rehearse.run import difference, state_of
+from kafka_shell.commands.rehearse.twins import running_twin
 from kafka_shell.commands.state.model import State
 from kafka_shell.plan.results import Failure
 from kafka_shell.quoting import with_option
+from kafka_shell.sandbox.cluster import no_report
 from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.twin import spare
 from kafka_shell.sandbox.twin.build import CLIENT_ID
+from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.model import Original
+from kafka_shell.sandbox.twin.spare import take
 from kafka_shell.structs import replace
 from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.faults.hostile import NAMES
@@ -153,8 +161,8 @@ def test_topics_that_were_not_copied_are_unknown(kafka: Program) -> None:
         "create-topic rehearsed.other\nlist-topics\n"
     )
     kafka.ok("create-topic", "rehearsed.other")
-    run = kafka(
-        "--output", "json", "rehearse", "--keep-going", "--topics", "rehearsed.old", str(script)
+    run = kafka(  # options may come before the file and after it
+        "--output", "json", "rehearse", "--keep-going", str(script), "--topics", "rehearsed.old"
     )
     kafka.ok("delete-topic", "rehearsed.other", "--yes")
     assert [each["status"] for each in run.json["lines"]] == ["ok", "unknown", "unknown", "ok"], run
@@ -232,6 +240,54 @@ def test_two_at_once(sandbox: Sandbox, tmp_path: Path) -> None:
         assert process.returncode == 0
         assert json.loads(out)["lines"][0]["status"] == "ok"
     assert twins(kafka) == []
+
+
+def test_the_next_rehearsal_of_an_unchanged_cluster_takes_the_twin_that_is_ready(
+    sandbox: Sandbox, kafka: Program
+) -> None:
+    """Somebody at a terminal may try again."""
+    root = kafka.home / "cache" / "twins"
+    at_terminal(kafka, "rehearse create-topic rehearsed.again")
+    (first,) = twins(kafka)
+    at_terminal(kafka, "rehearse create-topic rehearsed.again")
+    (second,) = twins(kafka)
+    assert second != first
+    assert not find_all(first)
+    wait_for("it is ready", (second / "spare-ready").exists, 60)
+    with connect(sandbox) as cluster:
+        reading = read_original(cluster, (), no_report)
+        make_topic(cluster, "rehearsed.since")
+        changed = read_original(cluster, (), no_report)
+        done(topic_changes.plan_delete(cluster, ["rehearsed.since"]), cluster)
+    assert take(root, changed.original, no_report) is None, "that of another cluster"
+    with running_twin(root, reading.original, no_report) as twin:
+        assert twin.folder == second
+        with connect_to_twin(twin) as cluster:
+            assert not difference(reading.state, state_of(cluster)).changes
+    assert twins(kafka) == []
+    assert not find_all(second)
+
+
+def at_terminal(kafka: Program, line: str) -> None:
+    words = ["-m", "kafka_shell", "--broker", kafka.broker, *line.split()]
+    child: pexpect.spawn[str] = pexpect.spawn(
+        sys.executable, words, env=kafka.environment(), encoding="utf-8", timeout=120
+    )
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0, child.before
+
+
+def test_a_twin_that_nobody_takes_is_removed(sandbox: Sandbox, tmp_path: Path) -> None:
+    with connect(sandbox) as cluster:
+        original = read_original(cluster, (), no_report).original
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spare, "detach", lambda words, log: 0)
+        spare.prepare(tmp_path, original)
+    (folder,) = tmp_path.iterdir()
+    spare.keep(folder, 0)
+    assert not folder.exists()
+    assert not find_all(folder)
 
 
 def test_names_that_mislead(sandbox: Sandbox, kafka: Program) -> None:
