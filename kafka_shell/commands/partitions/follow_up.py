@@ -27,8 +27,9 @@ def cancel_line(file: Path) -> str:
     return f"reassign-partitions --cancel {with_option('--reassignment-json-file', str(file))}"
 
 
-def stall_advice(stalls: Sequence[Stall]) -> list[str]:
-    """The commands that cancel exactly the stalled reassignments, or move them to other brokers."""
+def stall_advice(stalls: Sequence[Stall], *, ours: bool = True) -> list[str]:
+    """The commands that cancel exactly the stalled reassignments, or move them to other brokers: if
+    they are `ours`, and not perhaps those of somebody else."""
     from kafka_shell.admin.partitions.throttle_configs import RATES
 
     lines = []
@@ -44,6 +45,8 @@ def stall_advice(stalls: Sequence[Stall]) -> list[str]:
                 "To see its throttle: describe-configs --broker-id"
                 f" {stall.broker} {' '.join(RATES)}"
             )
+        if not ours:
+            continue
         lines += [
             f"To cancel the {what} that {waits} for broker {stall.broker}:"
             f" reassign-partitions --cancel {options}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,8 @@ def _finish(
         moves = None
         if wanted is not None:
             moves = tuple(Move(each, (), after) for each, after in wanted.items())
-        hints = Hints(_cancel_line(invocation), invocation.text, stall_advice)
+        advice = partial(stall_advice, ours=file is not None)
+        hints = Hints(_cancel_line(invocation), invocation.text, advice)
         follow = Follow(moves, hints, dirs)
         with suppress(UnexpectedEnd):  # the state shows it
             follow(context.cluster, context.report)
