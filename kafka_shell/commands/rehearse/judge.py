@@ -135,6 +135,8 @@ def _not_on_twin(invocation: Invocation, left_out: Collection[str]) -> str:
         return why
     if any(invocation.get(option) for option in _WRITES_FILES):
         return "files are not written in a rehearsal"
+    if invocation.get("resume"):
+        return "what was interrupted on the original is not continued on a twin"
     if connection_options.flags_of(invocation):
         return "the line has connection options, and the twin is another cluster"
     if not left_out:

@@ -24,7 +24,7 @@ _TRANSACTIONS = "a twin has no producers and no transactions"
 _DIRS = "a twin has no log directories"
 _TOKENS = "delegation tokens cannot be copied"
 _QUORUM = "a twin has a metadata quorum of its own: one controller"
-_ONE_BROKER = "a twin does not answer for the configs and loggers of a single broker"
+ONE_BROKER = "a twin does not answer for the configs and loggers of a single broker"
 
 
 class _Apis(Struct, frozen=True):
@@ -111,7 +111,7 @@ class Refusals:
 
 def _why_not_sent(api_key: int, to: object) -> str:
     if api_key in _CONFIGS and isinstance(to, Node):
-        return _ONE_BROKER
+        return ONE_BROKER
     return next((each.why for each in _REFUSED if api_key in each.keys), "")
 
 
@@ -125,7 +125,7 @@ def known_limits() -> Iterator[KnownLimit]:
     """Everything that a twin does not know."""
     for each in (*_REFUSED, *_IN_PART):
         yield KnownLimit(each.what, each.why)
-    yield KnownLimit("configs of a single broker", _ONE_BROKER)
+    yield KnownLimit("configs of a single broker", ONE_BROKER)
     for name, why in _COMMANDS.items():
         yield KnownLimit(name, why)
     yield from _ALWAYS

@@ -19,11 +19,11 @@ from ..state.compare import differences
 from ..state.model import ASSIGNMENT, Differing, State, StateDiff
 from ..state.read import Wanted, read_state
 from .judge import Seen, doubts_about, judge, not_run
-from .limits import Refusals
+from .limits import ONE_BROKER, Refusals
 from .model import FAILED, OK, UNKNOWN, RehearsedLine
 from .original import COPIED_KINDS, Reading
 from .rights import Rights
-from .script import lines_of_file
+from .script import lines_of_file, without_throttle
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -122,7 +122,8 @@ class _Rehearsal:
         context.cluster.sent.clear()
         self._refusals.reasons.clear()
         assert context.run_line is not None
-        status = context.run_line(text, context)
+        run = without_throttle(text)
+        status = context.run_line(run, context)
         if len(self.lines) > before:  # `source`: its lines are reported
             return Status(status)
         outcome = _outcome(seen)
@@ -134,6 +135,9 @@ class _Rehearsal:
             self._doubts,
             self._reading,
         )
+        if verdict != FAILED and run != text:
+            left = f"its throttle was left out, as {ONE_BROKER}"
+            verdict, why_not = UNKNOWN, f"{why_not}; {left}" if why_not else left
         if verdict != FAILED and (lacks := self._lacks(seen, context.cluster.sent)):
             verdict, why_not = lacks
         self.lines.append(RehearsedLine(text, verdict, outcome, why_not))

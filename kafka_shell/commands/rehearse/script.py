@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import REGISTRY
-from kafka_shell.errors import UsageError
+from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.logical_lines import logical_lines
+from kafka_shell.language.parse import parse
+from kafka_shell.language.render import render
 from kafka_shell.language.tokens import commands, tokenize
+from kafka_shell.structs import replace
 from kafka_shell.units import to_path
 
 if TYPE_CHECKING:
@@ -47,6 +50,18 @@ def lines_of(text: str, context: Context) -> tuple[str, ...]:
         hint="Use rehearse FILE, rehearse LINE, or rehearse - for standard input.",
         code="bad-value",
     )
+
+
+def without_throttle(text: str) -> str:
+    """The line of one command without its --throttle, which consists of configs of brokers."""
+    lines = list(commands(text))
+    try:
+        invocation = parse(lines[0], REGISTRY, text=text) if len(lines) == 1 else None
+    except ShellError:
+        return text  # it is reported when it runs
+    if invocation is None or not invocation.get("throttle"):
+        return text
+    return render(replace(invocation, values={**invocation.values, "throttle": None}))
 
 
 def lines_of_file(path: Path) -> tuple[str, ...]:

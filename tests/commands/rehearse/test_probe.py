@@ -77,6 +77,7 @@ renew-token AAAA
 expire-token AAAA
 reassign-partitions --topics probe.b --broker-list 1,2
 reassign-partitions --topics probe.nosuch --broker-list 1,2
+reassign-partitions --topics probe.b --broker-list 2,3 --throttle 50MB/s
 rebalance --topics probe.b
 preferred-replica-leader-election probe.b
 preferred-replica-leader-election probe.nosuch
