@@ -18,7 +18,7 @@ from tests.generating import generate
 # Kafka's planner refuses brokers of which only some have a rack; here all have, or none.
 
 
-@settings(max_examples=150)
+@settings(max_examples=500)
 @given(problems(most=40))
 def test_no_goal_is_worse_than_what_kafka_generates(problem: Problem) -> None:
     """In the order of the goals: one may be worse only where a more important one is better. That

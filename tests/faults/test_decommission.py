@@ -23,7 +23,7 @@ from tests.decommissioning import (
     is_registered,
 )
 from tests.freezing import freeze, thaw
-from tests.outages import controller, kill
+from tests.outages import controller, hanging, kill
 from tests.program import Program
 from tests.well import processes
 
@@ -106,6 +106,10 @@ def test_the_command_and_the_broker_are_killed_in_the_drain(
     with writing(five_brokers, written):
         with decommission(kafka, SLOW) as run:
             wait_for("the move starts", lambda: moving.moving(five, large) != {}, 60)
+            (destination,) = moving.moving(five, large)[0]
+            with hanging(five_brokers, five, destination, 5):
+                assert moving.moving(five, large) == {0: (destination,)}
+            moving.wait_until_up(five, 5)
             kill(five_brokers, five, 5)
             assert run.process.poll() is None and STOP_IT not in run.err, run
             run.process.kill()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError, UsageError
@@ -107,7 +107,8 @@ def _on_twin(
         )
         found = difference(before, state_of(twin.cluster))
         if context.ask is not None and not invocation["keep"]:  # somebody may try again
-            prepare(root, original)
+            with suppress(OSError, ShellError):  # the rehearsal is over
+                prepare(root, original)
         if invocation["keep"]:
             context.resources.prompt = prompt_on(twin, context)
             context.resources.ends.push(stack.pop_all())
@@ -144,8 +145,9 @@ COMMANDS = (
             " read. Each line is ok, failed or unknown: what a twin cannot know is never ok. The"
             " exit status is 0, 1 if a line failed, and 4 if none failed but one is unknown."
             " Requires Java.\n"
-            "At a terminal, another twin is kept ready for 10 minutes, in a process of its own: if"
-            " the cluster, which is always read, is unchanged, the next rehearsal starts at once."
+            "At a terminal, another twin of up to 10,000 topics is kept ready for 10 minutes, in a"
+            " process of its own: if the cluster, which is always read, is unchanged, the next"
+            " rehearsal starts at once."
         ),
         examples=(
             Example("rehearse alter-topic orders.placed --partitions 12",

@@ -1,8 +1,8 @@
 """A twin that is ready for the next rehearsal of an unchanged cluster.
 
 When a rehearsal has ended, a process of its own (this module) starts another twin of the same
-metadata. The next rehearsal reads the cluster, and takes this twin if nothing has changed. Nobody
-else does for ten minutes: then the process removes it. There is one spare twin at a time.
+metadata. The next rehearsal reads the cluster, and takes this twin if nothing has changed. If it is
+not taken within ten minutes, the process removes it. There is one spare twin at a time.
 """
 
 from __future__ import annotations
@@ -28,14 +28,18 @@ from .build import fingerprint, leave_to_stand_ins, remove, write
 from .model import Original
 
 KEPT_S = 600.0
+MOST_TOPICS = 10_000  # a larger twin takes more memory than may be in use unasked
 _STARTS_S, _POLL_S = 60.0, 0.05
 _HANDOVER_S = 10.0  # until who takes the twin has marked it as used
 _STARTING, _READY, _TAKEN = "spare-starting", "spare-ready", "spare-taken"  # files of a folder
 
 
 def prepare(root: Path, original: Original) -> None:
-    """Begin to start a spare twin below `root`, in the background."""
+    """Begin to start a spare twin below `root`, in the background, unless it would be large. Raises
+    ShellError or OSError if it cannot be written."""
     discard(root)
+    if len(original.topics) > MOST_TOPICS:
+        return
     folder = root / secrets.token_hex(8)
     write(folder, original)
     known = {
