@@ -122,7 +122,7 @@ def test_it_pauses_while_partitions_are_below_min_insync_replicas(
     other = moving.placed(three, (3, 2), configs=(("min.insync.replicas", "2"),))
     line = moving.reassign(tmp_path, [(topic, 0) for topic in topics], (1, 3))
     try:
-        with running(kafka, f"{line} --batch 1 --throttle 1 --wait --deadline 25s") as run:
+        with running(kafka, f"{line} --batch 1 --throttle 1 --wait --deadline 20s") as run:
             wait_for("batch 1 moves", lambda: moving.moving(three, topics[0]) == {0: (3,)}, 60)
             kill(three_brokers, three, 2)
             wait_until_applied(three)  # every broker shows it
@@ -208,9 +208,9 @@ def test_a_move_that_stalls_while_all_brokers_are_up_is_named(
     kafka.ok(*f"{moving.reassign(tmp_path, [(topic, 0)])} --throttle 1".split())
     wait_for("it moves", lambda: moving.moving(three, topic) == {0: (3,)})
     moving.release(three, 0)
-    monkeypatch.setattr(stalls, "_QUIET_S", 2.0)  # not a minute
+    monkeypatch.setattr(stalls, "_QUIET_S", 0.5)  # not a minute
     (file,) = kafka.home.glob("state/reassignments/*-move.json")
-    finish = ("verify-reassign-partitions", "--finish", "--deadline", "15s")
+    finish = ("verify-reassign-partitions", "--finish", "--deadline", "6s")
     ended = kafka(*finish, "--reassignment-json-file", str(file))
     assert ended.status == 1, str(ended)
     reason = "nothing is being copied to broker 3, which is up (1 partition)"
