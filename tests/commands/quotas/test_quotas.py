@@ -63,6 +63,17 @@ def test_a_user_is_shown_with_its_client_ids_and_a_client_id_with_its_users(
     assert row[2] == "2", "two children"
 
 
+def test_a_plan_that_gives_less_says_that_the_current_rate_is_not_known(
+    program: Program, user: str
+) -> None:
+    said = "not checked: current rates: brokers report them only as metrics"
+    for limit, less in (("5MB/s", True), ("9MB/s", False), ("1MB/s", True)):
+        run = program.ok("alter-quotas", "--user", user, f"producer_byte_rate={limit}")
+        assert (said in run.stderr) is less, str(run)
+    removed = program.ok("alter-quotas", "--user", user, "--delete-config", "producer_byte_rate")
+    assert said not in removed.stderr
+
+
 def test_a_name_is_never_the_default(program: Program, user: str) -> None:
     name = "<default>"
     program.ok("alter-quotas", "--user", user, "--client-id", name, "request_percentage=7")
