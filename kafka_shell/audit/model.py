@@ -178,6 +178,46 @@ class AuditSnapshot(Struct, frozen=True):
         return 3 if self.unread else 0
 
 
+class Trend(Struct, frozen=True):
+    """A series over snapshots: `before` at `since`, `now` at `until`, and its regression line.
+
+    Values are bytes (topics, disks) or counts (partitions, lag). `limit` is the size of a disk.
+    What needs more snapshots, or more than their time, is None.
+    """
+
+    what: str  # topics, partitions, lag, disks
+    cluster: str
+    name: str
+    snapshots: int
+    since: int  # epoch milliseconds
+    until: int
+    before: float
+    now: float
+    per_day: float | None = None
+    in_30_days: float | None = None
+    limit: float | None = None
+    full_in_days: float | None = None
+    points: tuple[tuple[int, float], ...] = ()  # (time, value), oldest first
+
+
+class FindingHistory(Struct, frozen=True):
+    """A finding over snapshots. `state` is new, returned, fixed, open or not checked; `since` and
+    `until` are of its latest run of snapshots, `first` is when it was first seen, and `now` the
+    newest snapshot; all in epoch milliseconds.
+    """
+
+    cluster: str
+    control: str
+    title: str
+    severity: str
+    resource: str
+    state: str
+    since: int
+    until: int
+    first: int
+    now: int
+
+
 class Drift(Struct, frozen=True):
     """A difference between two collections. `undo` is the command that reverts it, or empty."""
 

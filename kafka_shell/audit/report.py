@@ -19,10 +19,12 @@ from . import snapshot
 from .collection import Collection, of_snapshot
 from .drift import between
 from .engine import Engine
-from .model import SEVERITIES, AuditFinding, AuditReport
+from .model import SEVERITIES, AuditFinding, AuditReport, Trend
 from .tables import TABLES as KNOWN
+from .trends import BYTES, forecast, trends
 
 _MOST = 20  # bars per chart
+_LINES = 10  # per chart
 _ROWS = 1000  # findings per control
 _SNAPSHOTS = 12  # the newest snapshots, in the drift chart
 _TEMPLATE = "report.html.j2"
@@ -77,12 +79,22 @@ class Bar(Struct, frozen=True):
     more: str = ""  # the parts of the value
 
 
+class Line(Struct, frozen=True):
+    """A series over time. `points` are x and y from 0 to 100, y downwards."""
+
+    label: str
+    value: str
+    points: tuple[tuple[float, float], ...]
+    more: str = ""  # a forecast
+
+
 class Chart(Struct, frozen=True):
-    """A chart: title, explanation and bars."""
+    """A chart: title, explanation, and bars or lines."""
 
     title: str
     about: str
-    bars: tuple[Bar, ...]
+    bars: tuple[Bar, ...] = ()
+    lines: tuple[Line, ...] = ()
 
 
 def charts(engine: Engine, collection: Collection, stored: str = "") -> tuple[Chart, ...]:
@@ -106,7 +118,39 @@ def charts(engine: Engine, collection: Collection, stored: str = "") -> tuple[Ch
                 *_lag(rows(_LAG), several))  # fmt: skip
 
     drawn = engine.run("drawing charts", draw)
-    return (*drawn, *_drift(engine, collection, stored)) if stored else drawn
+    if not stored:
+        return drawn
+    return (*drawn, *_trends(engine, stored, several), *_drift(engine, collection, stored))
+
+
+_TITLES = {
+    "disks": ("Disks over snapshots", "Used bytes of log directories, from zero to their size."),
+    "topics": ("Topics over snapshots", "Bytes of the topics that grow or shrink most."),
+    "partitions": ("Partitions over snapshots", "Number of partitions of the cluster."),
+    "lag": ("Lag over snapshots", "Records that the groups have not read yet."),
+}
+
+
+def _trends(engine: Engine, stored: str, several: bool) -> list[Chart]:
+    """Return a chart of lines for each measure with at least two snapshots."""
+    found = [each for each in trends(engine, stored, _TITLES, _LINES) if each.until > each.since]
+    return [
+        Chart(title, about, lines=tuple(_line(t, several) for t in found if t.what == what))
+        for what, (title, about) in _TITLES.items()
+        if any(t.what == what for t in found)
+    ]
+
+
+def _line(trend: Trend, several: bool) -> Line:
+    top = trend.limit or max(value for _, value in trend.points) or 1
+    span = trend.until - trend.since
+    points = tuple(
+        (round(100 * (at - trend.since) / span, 1), round(100 - 100 * min(1.0, value / top), 1))
+        for at, value in trend.points
+    )
+    label = f"{trend.cluster}: {trend.name}" if several else trend.name
+    measure = "bytes" if trend.what in BYTES else ""
+    return Line(label, _value(measure, round(trend.now)), points, forecast(trend))
 
 
 def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:

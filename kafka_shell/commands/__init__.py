@@ -76,6 +76,7 @@ INDEX = {
     "rehearse.commands": ("rehearse",),
     "spark.audit": ("spark audit",),
     "spark.commands": ("spark sql", "spark snapshot", "spark diff", "spark tables"),
+    "spark.trend": ("spark trend",),
     "spark.controls": ("spark controls", "spark test-controls"),
     "program.commands": (
         "connect",

@@ -12,7 +12,7 @@ from kafka_shell.admin.wire.runner import Runner
 from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.audit.engine import Engine
 from kafka_shell.commands.spark import commands as spark
-from kafka_shell.commands.spark import controls
+from kafka_shell.commands.spark import controls, trend
 from kafka_shell.context import Resources
 from kafka_shell.language.command import Command, Example
 from kafka_shell.sandbox.state import Sandbox
@@ -101,7 +101,7 @@ def test_missing_permissions_are_reported_as_skipped_controls(
 
 EXAMPLES = [
     (command, example)
-    for command in (*spark.COMMANDS, *controls.COMMANDS)
+    for command in (*spark.COMMANDS, *controls.COMMANDS, *trend.COMMANDS)
     for example in command.examples
 ]
 
@@ -121,6 +121,8 @@ def test_an_example_works_and_sends_what_its_command_declares(
         return job(self, call, deadline)
 
     monkeypatch.setattr(Runner, "job", recorded)
+    if command.name == "spark trend":
+        shell.ok(f"spark snapshot {shell.home}/kafka-state")
     done = shell(example.line.replace("/tmp/", f"{shell.home}/"))
     assert done.status == example.status, str(done)
     extra = sent - set(command.apis) - set(apis.COMMON)

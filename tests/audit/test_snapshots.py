@@ -17,7 +17,7 @@ from tests.in_process import Shell
 
 def taken(shell: Shell, folder: Path) -> str:
     """The ID of a new snapshot."""
-    return str(shell.ok(f"spark snapshot {folder} --output json").json["snapshot_id"])
+    return str(shell.ok(f"spark snapshot {folder} --no-findings --output json").json["snapshot_id"])
 
 
 def test_only_whole_snapshots_are_read(shell: Shell, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_snapshot_is_compared_with_its_own_cluster(
     shell.profile("one", shell.bootstrap)
     shell.profile("two", sandbox.bootstrap)
     fleet = str(tmp_path / "fleet")
-    shell.ok(f"spark snapshot {fleet} --clusters one,two")
+    shell.ok(f"spark snapshot {fleet} --no-findings --clusters one,two")
     run = shell.ok(f"spark diff {fleet} now")
     assert "no differences" in run.err and "two is only on one side: not compared" in run.err
     found = shell(f"spark audit --controls T04 --against {fleet} --output json").json["findings"]

@@ -21,7 +21,9 @@ from .sources import READ_APIS, SOURCE_OPTIONS, SPARK_OPTIONS, collected, ready,
 
 if TYPE_CHECKING:
     from kafka_shell.audit.access import Access
+    from kafka_shell.audit.collection import Collection
     from kafka_shell.audit.control import Control
+    from kafka_shell.audit.engine import Engine
     from kafka_shell.audit.model import AuditFinding, AuditReport
     from kafka_shell.audit.policy import Policy
     from kafka_shell.context import Context
@@ -43,15 +45,35 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Noth
         names |= {*drift.KEYS, "clusters"}
     if invocation["report"]:
         names |= set(report.TABLES)
+    if invocation["new-only"]:
+        names.add("clusters")
     with collected(invocation, context, names) as (engine, collection):
         against = (other, side_of(other, engine, context, collection)) if other else None
         found = run.audit(engine, collection, controls, policy, against)
+        if invocation["new-only"]:
+            found = _without_known(found, engine, collection, invocation["new-only"], context)
         if invocation["report"]:
             drawn = report.charts(engine, collection, invocation["snapshot"] or "")
             _write_report(invocation["report"], report.page(found, drawn))
     if invocation["fix"]:
         return _fix(found, invocation["risk"] or RISKS[0], context)
     return found
+
+
+def _without_known(
+    report: AuditReport, engine: Engine, collection: Collection, folder: str, context: Context
+) -> AuditReport:
+    """The report without the alarms that the newest audit in the folder has."""
+    from kafka_shell.audit import history
+
+    known = history.known(engine, folder, collection)
+    new = [
+        each for each in report.findings
+        if each.status != "alarm" or (each.cluster, each.control, each.resource) not in known
+    ]  # fmt: skip
+    count = len(report.findings) - len(new)
+    context.note(f"{counted(count, 'known finding')} left out")
+    return replace(report, findings=tuple(new))
 
 
 def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, ...], Policy]:
@@ -253,6 +275,8 @@ COMMANDS = (
                    " policy.toml and controls (.sql)."),
             Option("--against", kinds.TEXT, "Also compare with a snapshot (DIR) or a profile.",
                    metavar="WHAT"),
+            Option("--new-only", kinds.FILE, "Leave out findings that the newest audit in the"
+                   " snapshots of a folder has, too.", metavar="DIR"),
             Option("--report", kinds.FILE, "Also write the report as an HTML file."),
             Option("--fix", kinds.FLAG, "Apply the remedies; asks for confirmation."),
             Option("--risk", kinds.CHOICE,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.answers import Nothing
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 
 from .kinds import AUDIT_TABLE, SQL
 from .sources import (
@@ -70,16 +70,24 @@ def tables(
 
 
 def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
-    """Save the state of clusters to a folder of Parquet files."""
+    """Save the state of clusters, and the findings of an audit, to a folder of Parquet files."""
     ready(context)
-    from kafka_shell.audit import collection
+    from kafka_shell.audit import collection, control, history, policy, run
     from kafka_shell.audit.tables import TABLES
+    from kafka_shell.structs import replace
+
+    known = control.controls_of(context.paths.config / "controls")
 
     targets = targets_of(invocation, context)
     engine = engine_of(invocation, context)
     found = collection.collect(engine, targets, TABLES, TABLES)
     try:
-        return collection.store(engine, found, invocation["dir"])
+        whole = found
+        if not invocation["no-findings"]:
+            report = run.audit(engine, found, tuple(known.values()), policy.Policy())
+            frame = history.frame(engine, found, report.findings)
+            whole = replace(found, frames={**found.frames, history.TABLE: frame})
+        return collection.store(engine, whole, invocation["dir"])
     finally:
         found.release()
 
@@ -140,12 +148,17 @@ COMMANDS = (
         run=snapshot,
         apis=READ_APIS,
         arguments=(Argument("dir", kinds.FILE, "The folder to add the snapshot to."),),
-        options=(SOURCE_OPTIONS[0], *SPARK_OPTIONS),
+        options=(
+            SOURCE_OPTIONS[0],
+            Option("--no-findings", kinds.FLAG, "Only the tables: run no audit."),
+            *SPARK_OPTIONS,
+        ),
         search=("save", "parquet", "export", "baseline"),
         description=(
-            "Each table is a folder, partitioned by snapshot_id and cluster, that Spark and DuckDB"
-            " can read. spark audit, spark sql and spark diff accept the folder (newest snapshot)"
-            " or DIR@ID."
+            "The findings of all controls are added as the table findings, for spark trend and"
+            " spark audit --new-only. Each table is a folder, partitioned by snapshot_id and"
+            " cluster, that Spark and DuckDB can read. spark audit, spark sql and spark diff accept"
+            " the folder (newest snapshot) or DIR@ID."
         ),
         examples=(Example("spark snapshot /tmp/kafka-state", "save the current state"),),
     ),

@@ -18,18 +18,24 @@ from kafka_shell.audit.model import (
     ControlTests,
     Drift,
     ExplainedControl,
+    FindingHistory,
     JudgedControl,
+    Trend,
 )
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, join, pad, text
-from kafka_shell.units import counted
+from kafka_shell.units import approximate_bytes, approximate_duration, counted
 
+_SOON_DAYS = 30
 _SHOWN = 10  # findings per control, if there are several controls
 _ROLES: dict[str, Role] = {"critical": "bad", "high": "bad", "medium": "warning", "low": "dim"}
 _TEST_ROLES: dict[str, Role] = {"passed": "good", "untested": "dim"}
+_STATE_ROLES: dict[str, Role] = {
+    "new": "bad", "returned": "bad", "fixed": "good", "not checked": "dim",
+}  # fmt: skip
 _RISK_ROLES: dict[str, Role] = {"disruptive": "warning", "irreversible": "bad"}
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
@@ -54,6 +60,25 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("TEST", lambda t: t.test),
         Column("STATUS", lambda t: text(t.status, _TEST_ROLES.get(t.status, "bad"))),
         Column("REASON", lambda t: t.reason, give="wrap"),
+    ),
+    Trend: (
+        Column("KIND", lambda t: t.what),
+        Column("CLUSTER", lambda t: t.cluster, give="cut"),
+        Column("NAME", lambda t: t.name, role="name", give="cut"),
+        Column("NOW", lambda t: _amount(t, t.now), "right"),
+        Column("PER DAY", lambda t: _amount(t, t.per_day, "+"), "right"),
+        Column("IN 30 DAYS", lambda t: _amount(t, t.in_30_days), "right"),
+        Column("SINCE", lambda t: local_time(t.since // 1000 * 1000)[:10], give="drop"),
+        Column("FORECAST", lambda t: _forecast(t), give="wrap"),
+    ),
+    FindingHistory: (
+        Column("STATE", lambda h: text(h.state, _STATE_ROLES.get(h.state, ""))),
+        Column("AGE", lambda h: approximate_duration((h.now - h.since) / 1000), "right"),
+        Column("CONTROL", lambda h: h.control, role="name"),
+        Column("SEVERITY", lambda h: text(h.severity, _ROLES[h.severity])),
+        Column("CLUSTER", lambda h: h.cluster, give="cut"),
+        Column("RESOURCE", lambda h: h.resource, give="cut"),
+        Column("TITLE", lambda h: h.title, give="drop"),
     ),
     AuditTable: (
         Column("TABLE", lambda t: t.name, role="name"),
@@ -260,6 +285,25 @@ def snapshot_page(snapshot: AuditSnapshot, width: int | None) -> Iterator[Text]:
         Column("ROWS", lambda row: row[1], "right"),
     )
     yield from draw_table(columns, list(snapshot.rows.items()), width=width)
+
+
+def _amount(trend: Trend, value: float | None, sign: str = "") -> str:
+    """`+1.2 GiB`, `-30`: bytes or a count, rounded; nothing for None."""
+    if value is None:
+        return ""
+    size = abs(value)
+    if trend.what in ("topics", "disks"):
+        shown = approximate_bytes(round(size))
+    else:
+        shown = f"{size:,.0f}" if size >= 10 or size == int(size) else f"{size:.1f}"
+    return ("-" if value < 0 else sign if value else "") + shown
+
+
+def _forecast(trend: Trend) -> Text:
+    from kafka_shell.audit.trends import forecast
+
+    soon = trend.full_in_days is not None and trend.full_in_days < _SOON_DAYS
+    return text(forecast(trend), "bad" if soon else "warning")
 
 
 def tests_page(tests: ControlTests, width: int | None) -> Iterator[Text]:

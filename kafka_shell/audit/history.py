@@ -1,0 +1,139 @@
+"""Findings over the snapshots of a folder: new, open, returned, fixed, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from kafka_shell.errors import ShellError
+
+from . import snapshot, trends
+from .collection import Collection
+from .engine import Engine
+from .model import AuditFinding, FindingHistory
+
+TABLE = "findings"
+_COLUMNS = ("cluster", "cluster_id", "control", "title", "severity", "status", "resource", "reason")
+_DDL = ", ".join(f"`{name}` STRING" for name in _COLUMNS)
+
+# One row per alarm: when its present run began, and in which of the snapshots of its cluster it is.
+# A control that could not be evaluated says nothing about what it found before.
+_HISTORY = """
+WITH audits AS (
+  SELECT c.cluster_id, m.snapshot_id, max(c.cluster) AS cluster,
+    unix_millis(min(c.collected_at)) AS ms,
+    row_number() OVER (PARTITION BY c.cluster_id ORDER BY m.snapshot_id DESC) AS back
+  FROM trend_manifest m JOIN trend_clusters c ON c.snapshot_id = m.snapshot_id
+  WHERE m.`table` = 'findings' GROUP BY c.cluster_id, m.snapshot_id
+),
+alarms AS (
+  SELECT DISTINCT f.cluster_id, f.control, f.title, f.severity, f.resource, a.back, a.ms
+  FROM trend_findings f
+  JOIN audits a ON a.snapshot_id = f.snapshot_id AND a.cluster_id = f.cluster_id
+  WHERE f.status = 'alarm'
+),
+runs AS (
+  SELECT *, back - row_number() OVER (
+    PARTITION BY cluster_id, control, resource ORDER BY back) AS run FROM alarms
+),
+latest AS (
+  SELECT cluster_id, control, resource, max_by(title, -back) AS title,
+    max_by(severity, -back) AS severity, min(back) AS newest, count(*) AS times,
+    min(ms) AS first, max_by(run, -back) AS run
+  FROM runs GROUP BY cluster_id, control, resource
+),
+begun AS (
+  SELECT l.cluster_id, l.control, l.resource, min(r.ms) AS since, max(r.ms) AS until,
+    max(r.back) AS oldest, count(*) AS length
+  FROM latest l JOIN runs r ON r.cluster_id = l.cluster_id AND r.control = l.control
+    AND r.resource = l.resource AND r.run = l.run
+  GROUP BY l.cluster_id, l.control, l.resource
+),
+unknown AS (
+  SELECT DISTINCT f.cluster_id, f.control FROM trend_findings f
+  JOIN audits a ON a.snapshot_id = f.snapshot_id AND a.cluster_id = f.cluster_id
+  WHERE a.back = 1 AND f.status IN ('skip', 'error')
+),
+counted AS (SELECT cluster_id, count(*) AS audits, max(ms) AS now, max_by(cluster, ms) AS cluster
+  FROM audits GROUP BY cluster_id)
+SELECT c.cluster, l.control, l.title, l.severity, l.resource,
+  CASE
+    WHEN l.newest > 1 AND u.control IS NOT NULL THEN 'not checked'
+    WHEN l.newest > 1 THEN 'fixed'
+    WHEN l.times > b.length THEN IF(b.length = 1, 'returned', 'open')
+    WHEN b.length = 1 AND c.audits > 1 THEN 'new'
+    ELSE 'open'
+  END AS state,
+  b.since, b.until, l.first, c.now
+FROM latest l
+JOIN begun b ON b.cluster_id = l.cluster_id AND b.control = l.control AND b.resource = l.resource
+JOIN counted c ON c.cluster_id = l.cluster_id
+LEFT JOIN unknown u ON u.cluster_id = l.cluster_id AND u.control = l.control
+WHERE l.newest <= 2
+ORDER BY array_position(array('new', 'returned', 'fixed', 'not checked', 'open'), state),
+  array_position(array('critical', 'high', 'medium', 'low'), l.severity), l.control, l.resource,
+  c.cluster
+"""
+
+
+def frame(engine: Engine, collection: Collection, findings: Iterable[AuditFinding]) -> Any:
+    """Return the findings as a data frame, to be written with a snapshot."""
+    ids = collection.cluster_ids
+    rows = [
+        (each.cluster, ids.get(each.cluster), each.control, each.title, each.severity, each.status,
+         each.resource, each.reason)
+        for each in findings
+    ]  # fmt: skip
+    return engine.session.createDataFrame(rows, _DDL)
+
+
+def history(engine: Engine, folder_text: str) -> tuple[FindingHistory, ...]:
+    """Return the alarms of the newest two audits of each cluster, with what became of them. Raises
+    ShellError if no snapshot has findings."""
+    folder, _ = snapshot.address(folder_text)
+
+    def read() -> tuple[FindingHistory, ...]:
+        _show(engine.session, folder, folder_text)
+        return tuple(
+            FindingHistory(**row.asDict()) for row in engine.session.sql(_HISTORY).collect()
+        )
+
+    return engine.run("reading the snapshots", read)
+
+
+def _show(session: Any, folder: str, text: str) -> None:
+    ids: Sequence[str] = snapshot.ids(session, folder)
+    trends.show(session, folder, ids, {"clusters"})
+    session.read.parquet(f"{folder}/{snapshot.MANIFEST}").createOrReplaceTempView("trend_manifest")
+    try:
+        found = session.read.schema(f"{_DDL}, snapshot_id STRING").parquet(f"{folder}/{TABLE}")
+    except Exception as error:
+        if "PATH_NOT_FOUND" not in str(error):
+            raise
+        raise ShellError(
+            f"no snapshot in {folder} has findings",
+            hint=f"Run spark snapshot {text} to write one.",
+            code="no-findings",
+        ) from None
+    found.where(found["snapshot_id"].isin(list(ids))).createOrReplaceTempView("trend_findings")
+
+
+def known(engine: Engine, folder_text: str, collection: Collection) -> set[tuple[str, str, str]]:
+    """Return (cluster, control, resource) of the alarms in the newest audit of each of these
+    clusters."""
+    names = {id: name for name, id in collection.cluster_ids.items()}
+    folder, _ = snapshot.address(folder_text)
+
+    def read() -> set[tuple[str, str, str]]:
+        _show(engine.session, folder, folder_text)
+        rows = engine.session.sql("""
+SELECT f.cluster_id, f.control, f.resource FROM trend_findings f
+JOIN (
+  SELECT cluster_id, max(c.snapshot_id) AS newest FROM trend_clusters c
+  LEFT SEMI JOIN trend_manifest m ON m.snapshot_id = c.snapshot_id AND m.`table` = 'findings'
+  GROUP BY cluster_id
+) n ON n.cluster_id = f.cluster_id AND n.newest = f.snapshot_id
+WHERE f.status = 'alarm'""").collect()
+        return {(names[row[0]], row[1], row[2]) for row in rows if row[0] in names}
+
+    return engine.run("reading the snapshots", read)

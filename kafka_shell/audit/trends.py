@@ -1,0 +1,140 @@
+"""Growth over the snapshots of a folder: a regression line for each series, and its forecast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from . import snapshot
+from .engine import Engine
+from .model import Trend
+from .tables import TABLES
+
+_DAY_MS = 86_400_000
+_FEWEST = 3  # snapshots of a forecast, over at least a day
+_FURTHEST_DAYS = 3650.0
+_POINTS = 60  # of a line in a chart
+# What is measured -> the tables, and the SQL of (snapshot_id, cluster, name, at, value, most).
+_MEASURES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "topics": (("disk_replicas",), """
+SELECT snapshot_id, cluster, topic AS name, min(collected_at) AS at,
+  CAST(sum(size) AS DOUBLE) AS value, CAST(NULL AS DOUBLE) AS most
+FROM trend_disk_replicas WHERE NOT future GROUP BY snapshot_id, cluster, topic"""),
+    "partitions": (("partitions",), """
+SELECT snapshot_id, cluster, 'partitions' AS name, min(collected_at) AS at,
+  CAST(count(*) AS DOUBLE) AS value, CAST(NULL AS DOUBLE) AS most
+FROM trend_partitions GROUP BY snapshot_id, cluster"""),
+    "lag": (("group_offsets",), """
+SELECT snapshot_id, cluster, `group` AS name, min(collected_at) AS at,
+  CAST(sum(lag) AS DOUBLE) AS value, CAST(NULL AS DOUBLE) AS most
+FROM trend_group_offsets WHERE lag IS NOT NULL GROUP BY snapshot_id, cluster, `group`"""),
+    "disks": (("log_dirs",), """
+SELECT snapshot_id, cluster, concat('broker ', broker_id, ' ', path) AS name, min(collected_at)
+  AS at, CAST(max(total - usable) AS DOUBLE) AS value, CAST(max(total) AS DOUBLE) AS most
+FROM trend_log_dirs WHERE total IS NOT NULL AND usable IS NOT NULL
+GROUP BY snapshot_id, cluster, broker_id, path"""),
+}  # fmt: skip
+MEASURES = tuple(_MEASURES)
+BYTES = ("topics", "disks")
+
+# Clusters are told apart by their IDs; the newest name of each is shown.
+_POINT_VIEW = """
+SELECT c.cluster_id, p.cluster, p.name, unix_millis(p.at) AS ms,
+  unix_millis(p.at) / 86400000D AS days, p.value, p.most
+FROM ({measure}) p
+JOIN trend_clusters c ON c.snapshot_id = p.snapshot_id AND c.cluster = p.cluster"""
+_LINES = """
+SELECT cluster_id, name, max_by(cluster, ms) AS cluster, count(*) AS n, min(ms) AS first,
+  max(ms) AS last, min_by(value, ms) AS before, max_by(value, ms) AS now,
+  coalesce(regr_slope(value, days), 0D) AS slope, max_by(most, ms) AS most
+FROM trend_points GROUP BY cluster_id, name
+ORDER BY abs(coalesce(regr_slope(value, days), 0D)) DESC, now DESC, cluster, name LIMIT {limit}"""
+
+
+def trends(engine: Engine, folder_text: str, whats: Iterable[str], limit: int) -> tuple[Trend, ...]:
+    """Return the series of these measures that grow or shrink most, over the complete snapshots of
+    a folder. Raises ShellError if there are none."""
+    folder, _ = snapshot.address(folder_text)
+    chosen = tuple(whats)
+
+    def read() -> list[Trend]:
+        ids = snapshot.ids(engine.session, folder)
+        show(
+            engine.session, folder, ids, {"clusters", *(t for w in chosen for t in _MEASURES[w][0])}
+        )
+        return [trend for what in chosen for trend in _series(engine.session, what, limit)]
+
+    return tuple(engine.run("reading the snapshots", read))
+
+
+def show(session: Any, folder: str, ids: Sequence[str], names: Iterable[str]) -> None:
+    """Create a view `trend_TABLE` of the rows of these snapshots. A column that an older snapshot
+    does not have is null."""
+    for name in names:
+        table = TABLES[name]
+        try:
+            frame = session.read.schema(table.ddl).parquet(f"{folder}/{name}")
+        except Exception as error:
+            if "PATH_NOT_FOUND" not in str(error):
+                raise
+            frame = session.createDataFrame([], table.ddl)
+        frame.where(frame["snapshot_id"].isin(list(ids))).createOrReplaceTempView(f"trend_{name}")
+
+
+def _series(session: Any, what: str, limit: int) -> list[Trend]:
+    view = _POINT_VIEW.format(measure=_MEASURES[what][1])
+    session.sql(view).createOrReplaceTempView("trend_points")
+    lines = [row.asDict() for row in session.sql(_LINES.format(limit=limit)).collect()]
+    points = _points(session, lines)
+    return [_trend(what, row, points.get((row["cluster_id"], row["name"]), [])) for row in lines]
+
+
+def _points(
+    session: Any, lines: Sequence[Mapping[str, Any]]
+) -> dict[tuple[str, str], list[tuple[int, float]]]:
+    """Return (time, value) of the chosen series, oldest first."""
+    if not lines:
+        return {}
+    chosen = session.createDataFrame(
+        [(row["cluster_id"], row["name"]) for row in lines], "cluster_id STRING, name STRING"
+    )
+    found: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    rows = session.table("trend_points").join(chosen, ["cluster_id", "name"]).orderBy("ms")
+    for row in rows.collect():
+        found.setdefault((row["cluster_id"], row["name"]), []).append((row["ms"], row["value"]))
+    return found
+
+
+def _trend(what: str, row: Mapping[str, Any], points: list[tuple[int, float]]) -> Trend:
+    slope = float(row["slope"])
+    known = row["n"] >= _FEWEST and row["last"] - row["first"] >= _DAY_MS
+    full: float | None = None
+    if known and row["most"] and slope > 0:
+        days = (row["most"] - row["now"]) / slope
+        full = round(max(0.0, days), 1) if days <= _FURTHEST_DAYS else None
+    step = max(1, len(points) // _POINTS)
+    return Trend(
+        what=what,
+        cluster=row["cluster"],
+        name=row["name"],
+        snapshots=row["n"],
+        since=row["first"],
+        until=row["last"],
+        before=row["before"],
+        now=row["now"],
+        per_day=round(slope, 3) if row["last"] > row["first"] else None,
+        in_30_days=max(0.0, round(row["now"] + 30 * slope)) if known else None,
+        limit=row["most"],
+        full_in_days=full,
+        points=tuple(points[::-1][::step][::-1]),
+    )
+
+
+def forecast(trend: Trend) -> str:
+    """`log.dirs of broker 3 full in 23 days`, or an empty string."""
+    if trend.full_in_days is None:
+        return ""
+    _, broker, path = trend.name.split(" ", 2)
+    days = round(trend.full_in_days)
+    when = "today" if days < 1 else f"in {days:,} {'day' if days == 1 else 'days'}"
+    return f"log.dirs of broker {broker} full {when}: {path}"

@@ -1,0 +1,74 @@
+"""`spark trend`: growth, forecasts and findings over the snapshots of a folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka_shell.answers import Nothing
+from kafka_shell.errors import UsageError
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+
+from .sources import SPARK_OPTIONS, engine_of, ready
+
+if TYPE_CHECKING:
+    from kafka_shell.audit.model import FindingHistory, Trend
+    from kafka_shell.context import Context
+
+_FINDINGS = "findings"
+_TOP = 20
+
+
+def trend(
+    invocation: Invocation, context: Context
+) -> tuple[Trend, ...] | tuple[FindingHistory, ...] | Nothing:
+    """The series that change most, or what became of findings."""
+    ready(context)
+    from kafka_shell.audit import history, trends
+
+    what = invocation["what"]
+    if not invocation["snapshot"]:
+        raise UsageError(
+            "--snapshot is missing", hint="Use --snapshot DIR, a folder of spark snapshot."
+        )
+    engine = engine_of(invocation, context)
+    folder = invocation["snapshot"]
+    if what == _FINDINGS:
+        return history.history(engine, folder) or Nothing("no findings")
+    chosen = (what,) if what else trends.MEASURES
+    top = invocation["top"] or (_TOP if what else 5)
+    return trends.trends(engine, folder, chosen, top) or Nothing("nothing to show")
+
+
+COMMANDS = (
+    Command(
+        name="spark trend",
+        summary="Show growth, forecasts and findings over the snapshots of a folder.",
+        family="audit",
+        run=trend,
+        needs_cluster=False,
+        arguments=(
+            Argument("what", kinds.CHOICE,
+                     "Bytes of topics, partitions, lag of groups, used bytes of disks, or findings"
+                     " (default: all but findings).",
+                     choices=("topics", "partitions", "lag", "disks", _FINDINGS), required=False),
+        ),
+        options=(
+            Option("--snapshot", kinds.FILE, "The folder of the snapshots.", metavar="DIR"),
+            Option("--top", kinds.INTEGER, "Only the N series that change most, of each kind"
+                   " (default: 20 of one kind, 5 of each).", metavar="N"),
+            *SPARK_OPTIONS,
+        ),
+        search=("growth", "forecast", "capacity", "history", "over time"),
+        description=(
+            "The growth per day is the slope of a regression line through all snapshots. A forecast"
+            " needs three, over at least a day. findings shows what is new, returned, fixed or open"
+            " since the snapshot before, and since when."
+        ),
+        examples=(
+            Example("spark trend disks --snapshot /tmp/kafka-state", "when will a disk be full?"),
+            Example("spark trend findings --snapshot /tmp/kafka-state",
+                    "which findings are new, and how old are the others?"),
+        ),
+    ),
+)  # fmt: skip

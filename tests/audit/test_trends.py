@@ -1,0 +1,162 @@
+"""Trends over snapshots: growth, forecasts, and what became of findings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.audit import collection, control, history, policy, run, snapshot
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.tables import TABLES
+from kafka_shell.audit.work import Target
+from kafka_shell.context import Resources
+from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
+from tests.audit import reading
+from tests.in_process import Shell
+
+GIB = 1 << 30
+NAMES = (
+    "clusters", "log_dirs", "partitions", "disk_replicas", "group_offsets", "collection_status",
+)  # fmt: skip
+Rows = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def folder(demo_sandbox: Sandbox, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Snapshots of five days: the rows of one real cluster, dated back, and with other sizes."""
+    tables = reading.read(demo_sandbox.bootstrap, NAMES[:-1])
+    made = str(tmp_path_factory.mktemp("trends") / "state")
+    for day in range(5):
+        _write(engine, tables, made, day)
+    return made
+
+
+def _write(engine: Engine, tables: reading.Reading, folder: str, day: int) -> None:
+    def dated(rows: Rows) -> Rows:
+        back = timedelta(days=4 - day)
+        return [row | {"collected_at": row["collected_at"] - back} for row in rows]
+
+    changed: dict[str, Callable[[Rows], Rows]] = {
+        "log_dirs": lambda rows: [
+            row | {"total": 100 * GIB, "usable": (90 - 10 * day) * GIB} for row in rows
+        ],
+        "partitions": lambda rows: rows[: 10 + day],
+    }
+    frames = {}
+    for name in NAMES:
+        rows = dated(changed.get(name, list)(tables.rows(name)))
+        given = tables.altered(name, rows).tables[name]
+        if name == "disk_replicas" and day < 2:  # as an older version wrote it
+            given = given.drop_columns(["offset_lag"])
+        frames[name] = engine.session.createDataFrame(given)
+    snapshot.write(engine.session, frames, folder, f"2026010{day + 1}T000000.000Z-0000")
+
+
+def trends(shell: Shell, folder: str, what: str = "") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = shell.ok(
+        f"spark trend {what} --snapshot {folder} --output json"
+    ).json
+    return found
+
+
+def test_a_growing_disk_is_forecast(shell: Shell, folder: str) -> None:
+    found = trends(shell, folder, "disks")
+    assert found and {each["snapshots"] for each in found} == {5}
+    for each in found:
+        assert each["per_day"] == pytest.approx(10 * GIB, rel=0.001)
+        assert each["full_in_days"] == pytest.approx(5, abs=0.1)
+        assert len(each["points"]) == 5
+    shown = shell.ok(f"spark trend disks --snapshot {folder}").out
+    assert "log.dirs of broker 1 full in 5 days" in shown
+    assert re.search(r"50.0 GiB +\+10.0 GiB", shown), shown
+
+
+def test_counts_and_older_snapshots(shell: Shell, folder: str) -> None:
+    (one,) = trends(shell, folder, "partitions")
+    assert (one["before"], one["now"]) == (10, 14)
+    assert one["per_day"] == pytest.approx(1) and one["in_30_days"] == 44
+    found = trends(shell, folder)
+    assert {each["what"] for each in found} == {"topics", "partitions", "lag", "disks"}
+    assert all(each["snapshots"] == 5 for each in found)
+    assert len([each for each in found if each["what"] == "topics"]) == 5
+
+
+def test_two_snapshots_are_no_forecast(
+    shell: Shell, demo_sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    tables = reading.read(demo_sandbox.bootstrap, NAMES[:-1])
+    for day in (0, 4):
+        _write(engine, tables, str(tmp_path / "state"), day)
+    found = trends(shell, str(tmp_path / "state"), "disks")
+    assert {(each["full_in_days"], each["in_30_days"]) for each in found} == {(None, None)}
+    told = shell(f"spark trend findings --snapshot {tmp_path}/state")
+    assert told.status == 1 and "has findings" in told.err
+    assert shell("spark trend disks").status == 2
+
+
+def _audited(engine: Engine, bootstrap: str, folder: Path, control_ids: tuple[str, ...]) -> None:
+    """A snapshot of a few tables, with the findings of a few controls, as spark snapshot adds them
+    for all."""
+    known = control.controls_of()
+    chosen = [known[each] for each in control_ids]
+    names = {*run.tables_for(chosen, {}, TABLES), "clusters"}
+    target = Target("c", "", bootstrap, "/no/config.toml")
+    found = collection.collect(engine, (target,), TABLES, names)
+    report = run.audit(engine, found, chosen, policy.Policy())
+    frame = history.frame(engine, found, report.findings)
+    collection.store(engine, replace(found, frames={**found.frames, history.TABLE: frame}),
+                     str(folder))  # fmt: skip
+    found.release()
+
+
+def test_findings_are_new_returned_fixed_or_open(
+    sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    shell = Shell(tmp_path, sandbox.bootstrap, Resources(spark=engine))
+    folder, topic = tmp_path / "state", f"trend.{uuid4().hex[:8]}"
+    shell.ok(f"create-topic {topic} --config retention.ms=60000")
+    states = []
+    try:
+        for line in (
+            "",
+            f"alter-configs {topic} --delete-config retention.ms",
+            f"alter-configs {topic} retention.ms=60000 --yes",
+            f"alter-configs {topic} flush.ms=1",
+        ):
+            if line:
+                shell.ok(line)
+            _audited(engine, sandbox.bootstrap, folder, ("T13", "T16", "T22"))
+            found = shell.ok(f"spark trend findings --snapshot {folder} --output json").json
+            states.append({f["control"]: f["state"] for f in found if f["resource"] == topic})
+        assert states[0]["T13"] == "open"
+        assert states[1]["T13"] == "fixed" and states[1]["T16"] == "open"
+        assert states[2]["T13"] == "returned"
+        assert states[3]["T13"] == "open" and states[3]["T22"] == "new"
+        (old,) = (f for f in found if f["resource"] == topic and f["control"] == "T16")
+        assert old["since"] == old["first"] < old["until"] == old["now"]
+
+        new = f"spark audit --controls T13,T16,T22 --new-only {folder} --output json"
+        assert not [f for f in shell(new).json["findings"] if f["resource"] == topic]
+        shell.ok(f"create-topic {topic}.more")
+        told = shell(new)
+        assert told.status == 1
+        assert [f["resource"] for f in told.json["findings"]] == [f"{topic}.more"]
+        assert "known findings left out" in told.err
+    finally:
+        shell(f"delete-topic {topic},{topic}.more --yes --if-exists")
+
+
+def test_the_report_draws_lines(shell: Shell, folder: str, tmp_path: Path) -> None:
+    file = tmp_path / "audit.html"
+    shell(f"spark audit --snapshot {folder} --controls B14 --report {file}")
+    text = file.read_text()
+    assert "Disks over snapshots" in text and text.count("<polyline") > 10
+    assert "log.dirs of broker 1 full in 5 days" in text
+    assert "Partitions over snapshots" in text
