@@ -21,7 +21,7 @@ from .xdg import xdg_folder
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.endpoint import ConnectionConfig
-    from kafka_shell.audit.engine import BackgroundStart, Engine
+    from kafka_shell.audit.engine import Engine
     from kafka_shell.sandbox.sharing import Attachment
     from kafka_shell.view.cache import Cache
 
@@ -180,7 +180,7 @@ class Resources(Struct):
     ends.
     """
 
-    spark: Engine | BackgroundStart | None = None
+    spark: Engine | None = None
     sandbox: Attachment | None = None
     prompt: Context | None = None
     ends: ExitStack = field(default_factory=ExitStack)

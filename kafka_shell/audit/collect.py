@@ -7,7 +7,7 @@ fail the whole Spark job.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from msgspec import Struct
 from kafka_shell.errors import ShellError
 
 from .table import Table, Trouble
-from .work import Target, Work
+from .work import CURRENT, Target, Work
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -34,7 +34,7 @@ class Read(Struct, frozen=True):
 
 
 def collect(
-    work: Work, tables: dict[str, Table], snapshot_id: str, open_cluster: Opener
+    work: Work, tables: Mapping[str, Table], snapshot_id: str, open_cluster: Opener
 ) -> Iterator[Read]:
     """Yield the rows of each table of this task in batches, and a status row per table."""
     try:
@@ -44,6 +44,7 @@ def collect(
             why = Trouble("", error.code, error.message)
             yield _status(name, work, snapshot_id, 0, 0.0, why)
         return
+    CURRENT.set(work)
     with cluster, cluster.within(DEADLINE_S):
         for name in work.tables:
             yield from _of_table(tables[name], work, cluster, snapshot_id)

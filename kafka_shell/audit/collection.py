@@ -9,12 +9,13 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from . import snapshot
+from . import near, snapshot
+from .collect import Read
 from .engine import Engine
 from .model import AuditSnapshot
-from .survey import new_id, survey
+from .survey import Surveyed, new_id, survey
 from .table import Table
-from .work import Target
+from .work import SAMPLING, Sampling, Target, Work
 
 _WORD = re.compile(r"\w+")
 
@@ -60,28 +61,62 @@ def collect(
     targets: Sequence[Target],
     tables: Mapping[str, Table],
     names: Iterable[str],
+    sampling: Sampling = SAMPLING,
 ) -> Collection:
     """Read these tables from the clusters. Failures are rows of collection_status."""
     wanted = {name: tables[name] for name in tables if name in {*names, snapshot.STATUS}}
     started = time.time()
     snapshot_id = new_id(started)
-    surveyed = engine.run(
+    engine.begin().import_done()  # while the JVM starts, this process reads what is small
+    surveyed = engine.beside(
         "listing topics, brokers and groups",
-        lambda: survey(targets, tuple(wanted.values())),
+        lambda: survey(targets, tuple(wanted.values()), sampling=sampling),
         lambda: (0, len(targets)),
     )
-
-    def read() -> tuple[Mapping[str, Any], tuple[Any, ...], dict[str, str]]:
-        works = [work for each in surveyed for work in each.works]
-        lost = [each.status_rows(snapshot_id) for each in surveyed]
-        whole = snapshot.collect(engine.session, works, snapshot_id, tables, lost)
-        frames, cached = snapshot.frames(engine.session, whole, wanted)
-        unreached = {e.target.name: e.lost[0][1].reason for e in surveyed if not e.reached}
-        return frames, cached, {**unreached, **_unread(frames[snapshot.STATUS])}
-
-    frames, cached, unread = engine.run("collecting", read)
+    read = _read_here if engine.near and near.is_small(surveyed) else _read_by_executors
+    frames, cached = read(engine, surveyed, wanted, snapshot_id)
+    unreached = {e.target.name: e.lost[0][1].reason for e in surveyed if not e.reached}
+    unread = unreached | engine.run("collecting", lambda: _unread(frames[snapshot.STATUS]))
     names_of = tuple(target.name for target in targets)
     return Collection(snapshot_id, int(started * 1000), names_of, frames, unread, cached)
+
+
+_Frames = tuple[dict[str, Any], tuple[Any, ...]]
+
+
+def _read_here(
+    engine: Engine, surveyed: Sequence[Surveyed], tables: Mapping[str, Table], snapshot_id: str
+) -> _Frames:
+    works, lost = _tasks(surveyed, snapshot_id)
+    done: list[None] = []
+    rows = engine.beside(
+        "reading the clusters",
+        lambda: near.read(
+            works, tables, snapshot_id, lost, lambda: done.append(None), engine.stopped
+        ),
+        lambda: (len(done), len(works)),
+    )
+    frames = engine.run("collecting", lambda: snapshot.frames_of(engine.session, rows, tables))
+    return frames, ()
+
+
+def _read_by_executors(
+    engine: Engine, surveyed: Sequence[Surveyed], tables: Mapping[str, Table], snapshot_id: str
+) -> _Frames:
+    engine.for_much()
+    engine.for_executors()
+    works, lost = _tasks(surveyed, snapshot_id)
+
+    def read() -> _Frames:
+        whole = snapshot.collect(engine.session, works, snapshot_id, tables, lost)
+        return snapshot.frames(engine.session, whole, tables)
+
+    return engine.run("reading the clusters", read)
+
+
+def _tasks(surveyed: Sequence[Surveyed], snapshot_id: str) -> tuple[list[Work], list[Read]]:
+    works = [work for each in surveyed for work in each.works]
+    return works, [each.status_rows(snapshot_id) for each in surveyed]
 
 
 def of_snapshot(

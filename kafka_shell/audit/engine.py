@@ -13,27 +13,119 @@ from typing import Any, TypeVar
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Report
 
-from .session import open_session, sentence
+from . import server
+from .session import Opened, import_spark, open_session
+from .shipping import ship
+from .trouble import translated
+from .where import Where
 
 T = TypeVar("T")
 Progress = Callable[[], tuple[int, int | None]]
 
 _POLL_S = 0.1
+_CANCEL_S = 30.0
 
 
 class Engine:
-    """A Spark session on a `master`, a `remote`, or by default on the local cores."""
+    """A Spark session: where it runs says `where`. It is started in the background by `begin`, or
+    when it is first used.
 
-    def __init__(self, folder: Path, report: Report, *, master: str = "", remote: str = "") -> None:
-        self.where = (master, remote)
+    `archive` is the folder for the archive of classes that makes the JVM start faster.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        report: Report,
+        *,
+        where: Where | None = None,
+        archive: Path | None = None,
+    ) -> None:
+        self.where = where or Where()
         self.report = report
         self.deadline: float | None = None  # monotonic, of the current command
-        self.session: Any = None
+        self._folder = folder
+        self._archive = archive
+        self._quick = True
+        self._opened: Future[Opened] | None = None
+        self._imported = threading.Event()
+        self._shipped = False
         self._stopped = threading.Event()
-        self._log = folder / "spark.log"
-        self.session = self.run(
-            "starting Spark", lambda: open_session(folder, master=master, remote=remote)
-        )
+
+    # -- starting ----------------------------------------------------------------------------------
+
+    def begin(self) -> Engine:
+        """Start the session in the background. Returns this engine."""
+        if self._opened is None:
+            opened: Future[Opened] = Future()
+            self._opened = opened
+
+            def start() -> None:
+                try:
+                    import_spark()
+                    self._imported.set()
+                    opened.set_result(
+                        open_session(
+                            self._folder, self.where, quick=self._quick, archive=self._archive
+                        )
+                    )
+                except BaseException as error:
+                    opened.set_exception(error)
+                finally:
+                    self._imported.set()
+
+            threading.Thread(target=start, name="spark-start", daemon=True).start()
+        return self
+
+    def import_done(self) -> None:
+        """Wait until the session, if it was begun, has imported Spark: Python does not import
+        modules safely in two threads at once."""
+        if self._opened is not None:
+            self._imported.wait()
+
+    @property
+    def failed(self) -> bool:
+        """Whether the session did not start."""
+        found = self._opened
+        return found is not None and found.done() and found.exception() is not None
+
+    @property
+    def opened(self) -> Opened:
+        """The session and how it was started; waits for it."""
+        self.begin()
+        assert self._opened is not None
+        return self._opened.result()
+
+    @property
+    def session(self) -> Any:
+        """The Spark session; waits for it."""
+        return self.opened.session
+
+    @property
+    def near(self) -> bool:
+        """Whether executors are on this machine only; waits for the session if only it can tell."""
+        near = self.where.is_near()
+        if near is None or (self._opened is not None and self._opened.done()):
+            self._attend("starting Spark", self._started, lambda: (0, None))
+            return self.opened.near
+        return near
+
+    def for_much(self) -> None:
+        """Use a JVM without the options for a short run, before much is read."""
+        self._attend("starting Spark", self._started, lambda: (0, None))
+        if self.opened.quick or self.where.own:
+            self.stop()
+            self.where = Where() if self.where.own else self.where
+            self._quick = False
+            self.begin()
+
+    def for_executors(self) -> None:
+        """Give executors our packages."""
+        if not self._shipped:
+            self.run("preparing Spark", lambda: ship(self.session))
+            self._shipped = True
+
+    # -- running -----------------------------------------------------------------------------------
 
     def run(self, task: str, work: Callable[[], T], progress: Progress | None = None) -> T:
         """Return the result of `work`, which runs in a thread so that Ctrl-C cancels its jobs at
@@ -42,63 +134,88 @@ class Engine:
         `progress` returns the completed and total amount; default: the number of Spark tasks.
         Raises ShellError if the deadline of the command passes.
         """
+        self._attend("starting Spark", self._started, lambda: (0, None))
+        return self.beside(task, work, progress or self._tasks)
+
+    def beside(self, task: str, work: Callable[[], T], progress: Progress) -> T:
+        """The same for work that does not use Spark, which may still be starting."""
         self._stopped = threading.Event()
-        outcome: list[T] = []
-        failed: list[BaseException] = []
+        result: Future[T] = Future()
 
         def target() -> None:
             try:
-                outcome.append(work())
+                result.set_result(work())
             except BaseException as error:
-                failed.append(error)
+                result.set_exception(error)
 
-        thread = threading.Thread(target=target, name="spark", daemon=True)
-        thread.start()
-        measure = progress or self._tasks
+        threading.Thread(target=target, name="spark", daemon=True).start()
+        return self._attend(task, lambda: result, progress)
+
+    def _started(self) -> Future[Opened]:
+        self.begin()
+        assert self._opened is not None
+        return self._opened
+
+    def _attend(self, task: str, work: Callable[[], Future[T]], progress: Progress) -> T:
+        """Wait for the result, and report progress."""
+        future = work()
+        if future.done() and future.exception() is None:
+            return future.result()
         try:
-            while thread.is_alive():
-                thread.join(_POLL_S)
-                self.report(task, *measure())
+            while not future.done():
+                self.report(task, *progress())
+                if self.where.own:
+                    server.used(Path(self.where.own))
                 if self.deadline is not None and time.monotonic() >= self.deadline:
                     raise ShellError(f"{task}: deadline exceeded", code="deadline")
+                with suppress(TimeoutError):
+                    future.exception(_POLL_S)
         except (KeyboardInterrupt, ShellError):
-            self.cancel()
+            self.cancel(future)
             raise
         finally:
             self.report(task, 1, 1)
-        if failed:
-            raise self._translated(failed[0])
-        return outcome[0]
-
-    def _translated(self, error: BaseException) -> BaseException:
-        """Return an error of Spark as a ShellError of one sentence."""
-        if not type(error).__module__.startswith(("py4j", "pyspark", "grpc")):
-            return error
-        return ShellError(
-            f"Spark failed: {sentence(error)}", hint=f"See {self._log}.", code="spark"
-        )
+        error = future.exception()
+        if error is not None:
+            raise translated(error, self._folder / "spark.log")
+        return future.result()
 
     def stopped(self) -> bool:
         """Whether the current work was cancelled: it must not begin other jobs."""
         return self._stopped.is_set()
 
-    def cancel(self) -> None:
-        """Cancel all running jobs; keep the session."""
+    def cancel(self, work: Future[Any]) -> None:
+        """Cancel all jobs of this work, also those that it is about to begin; keep the session."""
         self._stopped.set()
-        if self.session is not None:
-            with suppress(Exception):
-                self.session.interruptAll()
+        found = self._opened
+        if found is None or not found.done() or found.exception() is not None or work is found:
+            return
+        session = found.result().session
+
+        def interrupt() -> None:
+            until = time.monotonic() + _CANCEL_S
+            while not work.done() and time.monotonic() < until:
+                with suppress(Exception):
+                    session.interruptAll()
+                with suppress(BaseException):
+                    work.exception(_POLL_S)
+
+        threading.Thread(target=interrupt, name="spark-cancel", daemon=True).start()
 
     def stop(self) -> None:
-        """Stop the session and its JVM."""
-        if self.session is not None:
-            with suppress(Exception):
-                self.session.stop()
-            self.session = None
+        """Stop the session, and its JVM if this program started it."""
+        found, self._opened, self._shipped = self._opened, None, False
+        if found is None or (found.done() and found.exception() is not None):
+            return
+        with suppress(Exception):
+            opened = found.result()
+            if opened.own:
+                opened.session.stop()
+                _end_jvm(opened.session)
 
     def _tasks(self) -> tuple[int, int | None]:
         """Return completed and total tasks of the active stages; unknown with Spark Connect."""
-        if self.session is None or self.where[1]:
+        if self.where.remote:
             return 0, None
         tracker = self.session.sparkContext.statusTracker()
         done = total = 0
@@ -109,28 +226,15 @@ class Engine:
         return (min(done, total - 1), total) if total else (0, None)
 
 
-class BackgroundStart:
-    """Starts a local session in the background, before it is needed."""
+def _end_jvm(session: Any) -> None:
+    """End the JVM of a stopped session: its options cannot be changed."""
+    from pyspark import SparkContext
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._future: Future[Engine] = Future()
-        threading.Thread(target=self._start, name="spark-start", daemon=True).start()
-
-    def _start(self) -> None:
-        try:
-            self._future.set_result(Engine(self._folder, lambda task, done, total: None))
-        except BaseException as error:
-            self._future.set_exception(error)
-
-    def engine(self, report: Report) -> Engine | None:
-        """Wait for the session. Return None if it did not start: a second attempt reports the
-        error."""
-        try:
-            while not self._future.done():
-                report("starting Spark", 0, None)
-                with suppress(TimeoutError):
-                    self._future.exception(_POLL_S)
-        finally:
-            report("starting Spark", 1, 1)
-        return None if self._future.exception() else self._future.result()
+    gateway = getattr(SparkContext, "_gateway", None)
+    if gateway is None or getattr(gateway, "proc", None) is None:  # of Spark Connect, spark-submit
+        return
+    SparkContext._gateway = SparkContext._jvm = None
+    with suppress(Exception):
+        gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait()

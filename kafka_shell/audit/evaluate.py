@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +14,7 @@ from .macros import render
 from .model import SEVERITIES, AuditFinding
 from .remedy import single_command
 from .session import sentence
+from .threads import in_threads
 
 # Of each control, and of each Spark task of it. The counts are those of all results.
 MOST_FINDINGS = 10_000
@@ -70,16 +70,14 @@ def evaluate(
     def judge(control: Control) -> Evaluation:
         if stopped():
             return Evaluation()
-        return _judge(session, control, thresholds.get(control.id, {}), unread, few)
+        found = _judge(session, control, thresholds.get(control.id, {}), unread, few)
+        judged()
+        return found
 
     whole = Evaluation()
-    with (
-        _configured(session, _FOR_FEW if few else {}, keep),
-        ThreadPoolExecutor(_AT_ONCE) as pool,
-    ):
-        for found in pool.map(judge, controls):
+    with _configured(session, _FOR_FEW if few else {}, keep):
+        for found in in_threads(judge, controls, _AT_ONCE):
             whole.add(found)
-            judged()
     return whole
 
 
@@ -144,13 +142,27 @@ def _certain(query: str, uncertain: Collection[str]) -> str:
 
 def _all_of(session: Any, query: str, uncertain: Collection[str]) -> Iterator[_Status]:
     """The results by status, in a single query."""
-    found = session.sql(
+    found = _query(
+        session,
         "SELECT status, count(*) AS n,"
         " collect_list(CASE WHEN status <> 'ok' THEN struct(*) END) AS found"
-        f" FROM (\n{_certain(query, uncertain)}\n) GROUP BY status"
+        f" FROM (\n{_certain(query, uncertain)}\n) GROUP BY status",
     )
     for row in found.collect():
         yield row["status"], row["n"], [each.asDict() for each in row["found"]]
+
+
+def _query(session: Any, text: str) -> Any:
+    """The data frame of a query. Spark Connect would ask the server about it first, to know whether
+    it is a command."""
+    from pyspark.sql.utils import is_remote
+
+    if not is_remote():
+        return session.sql(text)
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.plan import SQL
+
+    return DataFrame(SQL(text), session)
 
 
 def _most_of(session: Any, query: str, uncertain: Collection[str]) -> Iterator[_Status]:

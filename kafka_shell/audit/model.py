@@ -218,6 +218,17 @@ class FindingHistory(Struct, frozen=True):
     now: int
 
 
+class SparkServer(Struct, frozen=True):
+    """The local Spark server: running or stopped. It ends `ends_at` if it is not used until then.
+    Times are epoch milliseconds."""
+
+    state: str
+    address: str | None = None
+    pid: int | None = None
+    started_at: int | None = None
+    ends_at: int | None = None
+
+
 class Drift(Struct, frozen=True):
     """A difference between two collections. `undo` is the command that reverts it, or empty."""
 

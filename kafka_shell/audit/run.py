@@ -48,7 +48,12 @@ def audit(
     found = engine.run(
         "evaluating controls",
         lambda: evaluate(
-            engine.session, controls, policy.thresholds, lambda: done.append(None), engine.stopped
+            engine.session,
+            controls,
+            policy.thresholds,
+            lambda: done.append(None),
+            engine.stopped,
+            engine.opened.keep,
         ),
         lambda: (len(done), len(controls)),
     )

@@ -1,59 +1,87 @@
-"""Start a Spark session: local, on a master, or with Spark Connect. Its log goes to a file."""
+"""Start a Spark session: local, on a master, or with Spark Connect. Its log goes to a file.
+
+The user's Spark comes first: an existing session, spark-submit, spark-defaults.conf and --conf are
+used as they are, and only configs that are not set there get values of ours.
+"""
 
 from __future__ import annotations
 
 import atexit
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.java import find_java
 from kafka_shell.private import open_private, private_folder
 
-SHUFFLE_PARTITIONS = "8"
+from . import jvm
+from .where import LOCAL, Where, is_local, is_submitted
+
 _MODULE = "jdk.incubator.vector"  # in every JDK, but not in the Java of the sandbox
 _JDK = (
     "Install a JDK 17 or 21, such as Eclipse Temurin or the package openjdk-21-jdk-headless, and"
     " set JAVA_HOME. pip has none that Spark runs on."
 )
 _CONNECT_PORT, _CONNECT_S = 15002, 5.0
-_CONFIG = {
-    "spark.app.name": "kafka.sh",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
+# Configs of a session, which can also be set in one that exists.
+_SQL = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.sql.shuffle.partitions": SHUFFLE_PARTITIONS,
     # Spark chooses joins by file size, but a snapshot is much larger in memory than in Parquet.
     "spark.sql.sources.fileCompressionFactor": "20",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+_NEAR_SQL = {"spark.sql.shuffle.partitions": "8"}
+_CONFIG = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     # Snapshots are readable by their owner only, like all files of kafka.sh.
     "spark.hadoop.fs.permissions.umask-mode": "077",
     "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
+_NAME, _MEMORY, _JAVA = "spark.app.name", "spark.driver.memory", "spark.driver.extraJavaOptions"
 _SAFE_PATH = "PYTHONSAFEPATH"
 _LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-# The Python packages that executors need in addition to PySpark.
-_PACKAGES = ("kafka_shell", "kafka")
 
 
-def open_session(folder: Path, *, master: str = "", remote: str = "") -> Any:
-    """Return a session with our data source registered and our packages on its executors.
+class Opened(Struct):
+    """A session. It is `near` if executors are on this machine only, and `quick` if its JVM has
+    options for a short run. `keep` are the configs that the user set. `own` is whether it ends with
+    this program."""
 
-    `folder` gets the Spark log. Raises ShellError if there is no JDK or Spark does not start.
+    session: Any
+    near: bool
+    keep: frozenset[str] = frozenset()
+    quick: bool = False
+    own: bool = True
+
+
+def import_spark() -> None:
+    """Import what is used of Spark: not safe while other threads import it."""
+    import pyarrow  # noqa: F401
+    from pyspark import SparkConf, SparkContext  # noqa: F401
+    from pyspark.errors import PySparkException  # noqa: F401
+    from pyspark.sql import Observation, SparkSession, functions  # noqa: F401
+
+
+def open_session(
+    folder: Path, where: Where, *, quick: bool = False, archive: Path | None = None
+) -> Opened:
+    """Return a session; `folder` gets the Spark log.
+
+    `quick` starts a local JVM with options for a short run, with an archive of classes in the
+    folder `archive`. Raises ShellError if there is no JDK or Spark does not start.
     """
     # PySpark logs failing queries to stderr in addition to raising an error.
     from pyspark.logger import PySparkLogger
@@ -61,37 +89,71 @@ def open_session(folder: Path, *, master: str = "", remote: str = "") -> Any:
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).disabled = True
     private_folder(folder)
-    session = _connect(remote) if remote else _launch(master or "local[*]", folder)
-    from .source import KafkaSource
-
-    # Executors may start and fetch it at any time, so it is kept until the program ends.
-    shipped = tempfile.mkdtemp(prefix="kafka-sh-")
-    atexit.register(shutil.rmtree, shipped, ignore_errors=True)
-    session.addArtifacts(str(_packages(Path(shipped))), pyfile=True)
-    session.dataSource.register(KafkaSource)
-    return session
+    if where.remote:
+        return _connect(where)
+    existing = _existing()
+    return _launch(where, folder, quick, archive) if existing is None else _adopt(existing, where)
 
 
-def _launch(master: str, folder: Path) -> Any:
+def _existing() -> Any:
+    """The session of this process; None if there is none. Which one is active depends on the
+    thread."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context = SparkContext._active_spark_context
+    return None if context is None else SparkSession._instantiatedSession or SparkSession(context)
+
+
+def _adopt(existing: Any, where: Where) -> Opened:
+    """A session of its own, with the configs of an existing one."""
+    set_there = existing.conf.getAll
+    session = existing.newSession()
+    wanted = {**set_there, **dict(where.conf)}
+    for key, value in wanted.items():
+        if session.conf.isModifiable(key) and session.conf.get(key, None) != value:
+            session.conf.set(key, value)
+    _complete(session, wanted, _SQL)
+    near = is_local(str(wanted.get("spark.master", "")))
+    return Opened(session, near, frozenset(wanted), own=False)
+
+
+def _complete(session: Any, given: Mapping[str, str], ours: Mapping[str, str]) -> None:
+    for key, value in ours.items():
+        if key not in given:
+            session.conf.set(key, value)
+
+
+def _launch(where: Where, folder: Path, quick: bool, archive: Path | None) -> Opened:
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    java = find_java("Spark", status=Status.WRONG, module=_MODULE, hint=_JDK)
-    os.environ["JAVA_HOME"] = str(java.resolve().parent.parent)
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    conf = SparkConf(loadDefaults=False)
-    local = _LOCAL if master.startswith("local") else {}
-    conf.set("spark.driver.memory", f"{_heap_mebibytes()}m")
-    for key, value in {**_CONFIG, **local, "spark.master": master}.items():
-        conf.set(key, value)
-    conf.set("spark.sql.warehouse.dir", str(folder / "warehouse"))
+    os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # of a session that ended
+    given = where.given()
+    near = bool(where.is_near())
+    if not is_submitted():
+        java = find_java("Spark", status=Status.WRONG, module=_MODULE, hint=_JDK)
+        os.environ["JAVA_HOME"] = str(java.resolve().parent.parent)
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        given.setdefault("spark.master", LOCAL)
+        given.setdefault(_MEMORY, f"{jvm.heap_mebibytes()}m")
+        quick = quick and near and _JAVA not in given
+        if quick:
+            given[_JAVA] = jvm.options(java, archive)
     log = open_private(folder / "spark.log", "w")
     try:
+        started = SparkConf(loadDefaults=False)
+        for key, value in given.items():
+            started.set(key, value)
         with _safe_path():
             gateway = launch_gateway(
-                conf, {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
+                started, {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
             )
+        conf = SparkConf(_jvm=gateway.jvm)  # also what spark-submit and spark-defaults.conf say
+        keep = frozenset(key for key, _ in conf.getAll())
+        near = is_local(conf.get("spark.master", LOCAL) or LOCAL)
+        _fill(conf, dict(where.conf) if is_submitted() else {}, near, folder)
         context = SparkContext(conf=conf, gateway=gateway)
     except Exception as error:
         raise ShellError(
@@ -99,7 +161,19 @@ def _launch(master: str, folder: Path) -> Any:
             hint=f"See {folder / 'spark.log'}.",
             code="spark",
         ) from None
-    return SparkSession(context)
+    return Opened(SparkSession(context), near, keep, quick)
+
+
+def _fill(conf: Any, given: Mapping[str, str], near: bool, folder: Path) -> None:
+    """Add what was given to a program that spark-submit started, and our own defaults."""
+    for key, value in given.items():
+        conf.set(key, value)
+    if conf.get(_NAME, "") in ("", "pyspark-shell"):
+        conf.set(_NAME, "kafka.sh")
+    more = {**_LOCAL, **_NEAR_SQL} if near else {}
+    more["spark.sql.warehouse.dir"] = str(folder / "warehouse")
+    for key, value in {**_CONFIG, **_SQL, **more}.items():
+        conf.setIfMissing(key, value)
 
 
 @contextmanager
@@ -115,34 +189,28 @@ def _safe_path() -> Iterator[None]:
             os.environ[_SAFE_PATH] = before
 
 
-def _heap_mebibytes() -> int:
-    """Return a quarter of the memory, 1 to 8 GiB. The default of Spark, 1 GiB, is often too
-    small."""
-    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
-    return max(1024, min(8192, whole // 4))
-
-
 def sentence(error: BaseException) -> str:
     """Return the root cause of a Spark error, without its stack traces."""
     causes = re.findall(r"(?m)^Caused by: [\w.$]+: (.+)$", str(error))
     return str(causes[-1] if causes else str(error).strip().splitlines()[0])[:300]
 
 
-def _connect(remote: str) -> Any:
+def _connect(where: Where) -> Opened:
     from pyspark.sql import SparkSession
 
-    _reach(remote)
+    _reach(where.remote)
     try:
-        builder = SparkSession.builder.remote(remote)
-        for key, value in _CONFIG.items():
-            if key.startswith("spark.sql."):
-                builder = builder.config(key, value)
-        session = builder.create()
+        session = SparkSession.builder.remote(where.remote).create()
         atexit.register(session.stop)  # the server would keep it for an hour
-        return session
+        for key, value in where.conf:
+            session.conf.set(key, value)
+        given = session.conf.getAll
+        _complete(session, given, _SQL)
+        return Opened(session, bool(where.own), frozenset(given))
     except Exception as error:
         raise ShellError(
-            f"cannot connect to Spark Connect at {_shown(remote)}: {str(error).splitlines()[0]}",
+            "cannot connect to Spark Connect at"
+            f" {_shown(where.remote)}: {str(error).splitlines()[0]}",
             hint="Use --remote sc://host:port.",
             code="spark",
         ) from None
@@ -167,17 +235,3 @@ def _reach(remote: str) -> None:
             hint="Use --remote sc://host:port.",
             code="spark",
         ) from None
-
-
-def _packages(folder: Path) -> Path:
-    """Write our packages into a zip file that Python can import from."""
-    path = folder / "kafka_sh.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in _PACKAGES:
-            spec = find_spec(package)
-            assert spec is not None and spec.origin is not None
-            root = Path(spec.origin).parent
-            for file in sorted(root.rglob("*")):
-                if file.suffix in (".py", ".json"):
-                    archive.write(file, Path(package) / file.relative_to(root))
-    return path

@@ -8,7 +8,6 @@ table: a snapshot that is not in it was not written to its end, and is not read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,9 @@ from kafka_shell.errors import ShellError
 from kafka_shell.units import counted, to_path
 
 from .collect import Read
-from .source import COLLECTION, EVERYTHING, FORMAT, batches_of, pack, unpack
+from .source import COLLECTION, EVERYTHING, FORMAT, batches_of, pack, record_batch, unpack
 from .table import Table
+from .threads import in_threads
 from .work import Work, to_json
 
 STATUS = "collection_status"
@@ -70,17 +70,34 @@ def frames(
         return found, (whole, *found.values())
     rows = whole.select("table", "batch").collect()
     whole.unpersist()
-    return {name: _local(session, table, rows) for name, table in tables.items()}, ()
+
+    def batches(name: str) -> list[Any]:
+        return list(batches_of(row["batch"] for row in rows if row["table"] == name))
+
+    return {name: _local(session, table, batches(name)) for name, table in tables.items()}, ()
 
 
-def _local(session: Any, table: Table, rows: Sequence[Any]) -> Any:
+def frames_of(
+    session: Any, rows: Mapping[str, Sequence[tuple[Any, ...]]], tables: Mapping[str, Table]
+) -> dict[str, Any]:
+    """Return the data frames of tables of which these are the rows."""
+    return {
+        name: _local(session, table, [record_batch(table, rows[name])] if rows.get(name) else [])
+        for name, table in tables.items()
+    }
+
+
+def _local(session: Any, table: Table, batches: Sequence[Any]) -> Any:
     import pyarrow
+    from pyspark.sql.utils import is_remote
 
-    batches = list(batches_of(row["batch"] for row in rows if row["table"] == table.name))
-    if not batches:
+    if not batches and is_remote():  # Spark Connect takes no empty Arrow table
         return session.createDataFrame([], table.ddl)
+    found = batches or [record_batch(table, [])]
+    frame = session.createDataFrame(pyarrow.Table.from_batches(found))
     # With one partition, joins and groups need no shuffle, which halves the time of an audit.
-    return session.createDataFrame(pyarrow.Table.from_batches(batches)).coalesce(1)
+    # Spark leaves out what an empty table makes empty.
+    return frame.coalesce(1) if batches else frame
 
 
 def table_of(collection: Any, table: Table) -> Any:
@@ -108,8 +125,7 @@ def write(
         frame.write.partitionBy("cluster").parquet(_part(folder, name, snapshot_id))
         written()
 
-    with ThreadPoolExecutor(_WRITES_AT_ONCE) as pool:
-        list(pool.map(one, sorted(tables)))
+    in_threads(one, sorted(tables), _WRITES_AT_ONCE)
     rows = _counted(tables)
     manifest = [(name, count, __version__) for name, count in rows.items()]
     frame = session.createDataFrame(manifest, _MANIFEST_DDL.rpartition(",")[0]).coalesce(1)

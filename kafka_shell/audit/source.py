@@ -1,18 +1,34 @@
 """A Python data source of Spark that reads the audit tables.
 
-Options (none is a secret): `table`, or `*` for the whole collection (see COLLECTION); `work`, the
-tasks as JSON; `snapshot_id`, the ID of the collection.
+In a notebook, or in a program of your own:
+
+    spark.dataSource.register(KafkaSource)
+    reader = spark.read.format("kafka_sh").option("profile", "prod")
+    reader.option("table", "topics").load().where("topic = 'orders'").show()
+
+Options: `table`, and where it is read: `profile` (of config.toml; a,b for several), or `bootstrap`,
+with `command_config` (a .properties file of clients) if there are credentials. `config_file` is
+another config.toml. No option is a secret.
+
+Audits set `work`, their tasks as JSON, and `snapshot_id`; the table `*` is the whole collection
+(see COLLECTION).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, EqualTo, Filter, InputPartition
 
+from kafka_shell.errors import ShellError, did_you_mean
+from kafka_shell.structs import replace
+
 from .table import Table, arrow_schema
-from .work import Work, from_json, to_json
+from .work import Target, Work, from_json, to_json
 
 FORMAT = "kafka_sh"
 EVERYTHING = "*"
@@ -23,6 +39,8 @@ COLLECTION = "`table` STRING NOT NULL, `cluster` STRING NOT NULL, `batch` BINARY
 class KafkaSource(DataSource):  # type: ignore[misc]
     """`spark.read.format("kafka_sh").option("table", "topics")...`."""
 
+    options: Any
+
     @classmethod
     def name(cls) -> str:
         """The name of the format."""
@@ -30,41 +48,66 @@ class KafkaSource(DataSource):  # type: ignore[misc]
 
     def schema(self) -> str:
         """The columns of the table."""
-        table = self.options["table"]
-        return COLLECTION if table == EVERYTHING else _tables()[table].ddl
+        name = self.options.get("table", "")
+        return COLLECTION if name == EVERYTHING else _table(name).ddl
 
     def reader(self, schema: Any) -> KafkaReader:
         """The reader of the table."""
+        given = dict(self.options)
+        self.options = {}  # Spark sends this object to every task
+        works = from_json(given["work"]) if "work" in given else None
+        targets = () if works is not None else _targets(given)
+        from .survey import new_id
+
         return KafkaReader(
-            self.options["table"], from_json(self.options["work"]), self.options["snapshot_id"]
+            given.get("table", ""), works, targets, given.get("snapshot_id") or new_id(time.time())
         )
 
 
 class KafkaReader(DataSourceReader):  # type: ignore[misc]
-    """Reads slices, each in its own Spark task."""
+    """Reads slices, each in its own Spark task, of the tasks of a collection or of targets."""
 
-    def __init__(self, table: str, works: Sequence[Work], snapshot_id: str) -> None:
+    def __init__(
+        self,
+        table: str,
+        works: Sequence[Work] | None,
+        targets: Sequence[Target],
+        snapshot_id: str,
+    ) -> None:
         self.table = table
-        self.works = tuple(works)
         self.snapshot_id = snapshot_id
+        self.works = works
+        self.targets = tuple(targets)
+        self.topic: str | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What each task gets: not the slices of all others, which `partitions` returns."""
+        return {**self.__dict__, "works": None, "targets": ()}
 
     def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:  # noqa: N802 - name given by Spark
-        """Skip slices of other clusters or topics for `cluster = ...` and `topic = ...`."""
+        """Read only the cluster and topic of `cluster = ...` and `topic = ...`."""
         for wanted in filters:
             if isinstance(wanted, EqualTo) and wanted.attribute == ("cluster",):
-                self.works = tuple(w for w in self.works if w.target.name == wanted.value)
+                self.targets = tuple(t for t in self.targets if t.name == wanted.value)
+                if self.works is not None:
+                    self.works = [w for w in self.works if w.target.name == wanted.value]
             elif isinstance(wanted, EqualTo) and wanted.attribute == ("topic",):
-                self.works = _only(self.works, str(wanted.value))
+                self.topic = str(wanted.value)
             yield wanted  # Spark filters the rows as well
 
     def partitions(self) -> list[InputPartition]:
         """One partition per task."""
-        return [InputPartition(to_json([work])) for work in self.works]
+        works = _works(self.table, self.targets) if self.works is None else self.works
+        if self.topic is not None:
+            works = _only(works, self.topic)
+        return [InputPartition(to_json([work])) for work in works]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of the slice as Arrow record batches that match the schema exactly."""
         from .collect import collect, open_target
 
+        if partition.value is None:  # there is no partition
+            return
         tables = _tables()
         (work,) = from_json(partition.value)
         for found in collect(work, tables, self.snapshot_id, open_target):
@@ -72,21 +115,68 @@ class KafkaReader(DataSourceReader):  # type: ignore[misc]
                 yield _packed(tables[found.table], found.rows, work.target.name)
             elif found.table == self.table:
                 yield record_batch(tables[found.table], found.rows)
+            elif error := _error(found.rows):
+                raise error  # nobody would look at collection_status
 
 
-def _only(works: Sequence[Work], topic: str) -> tuple[Work, ...]:
+def _table(name: str) -> Table:
+    tables = _tables()
+    if name not in tables:
+        known = did_you_mean(name, tables, "Run kafka.sh spark tables to list the tables.")
+        what = f"unknown table {name!r}" if name else "option table is missing"
+        raise ShellError(f"{what}. {known}", code="no-table")
+    return tables[name]
+
+
+def _targets(options: Mapping[str, str]) -> tuple[Target, ...]:
+    """The clusters in the options of a notebook. Raises ShellError."""
+    from kafka_shell.xdg import xdg_folder
+
+    from .targets import of_profiles
+
+    file = Path(options.get("config_file") or xdg_folder("config", os.environ) / "config.toml")
+    if profiles := options.get("profile"):
+        return of_profiles([name.strip() for name in profiles.split(",")], {}, file)
+    if bootstrap := options.get("bootstrap"):
+        config = options.get("command_config", "")
+        return (Target(bootstrap, "", bootstrap, str(file.absolute()), config),)
+    raise ShellError("option profile or bootstrap is missing", code="no-cluster")
+
+
+def _works(table: str, targets: Sequence[Target]) -> list[Work]:
+    """The tasks that read one table of these clusters. Raises ShellError if one cannot be read."""
+    from .survey import survey
+
+    surveyed = survey(targets, (_table(table),))
+    for each in surveyed:
+        for _, why in each.lost:
+            raise ShellError(f"{each.target.name}: {why.reason}", code=why.error)
+    return [work for each in surveyed for work in each.works]
+
+
+def _error(rows: Sequence[tuple[Any, ...]]) -> ShellError | None:
+    """What rows of collection_status say could not be read."""
+    from .tables.status import read_status
+
+    columns = [column.name for column in read_status.all_columns]
+    for row in rows:
+        status = dict(zip(columns, row, strict=True))
+        if status["status"] == "error":
+            what = f"{status['cluster']}: {status['table']} {status['resource'] or ''}".rstrip()
+            return ShellError(f"{what}: {status['reason']}", code=status["error"])
+    return None
+
+
+def _only(works: Sequence[Work], topic: str) -> list[Work]:
     """Return the tasks restricted to one topic, if they are sliced by topics."""
-    from kafka_shell.structs import replace
-
     tables = _tables()
     kept = []
     for work in works:
-        if all(tables[name].by == "topics" for name in work.tables):
-            if topic in work.names:
-                kept.append(replace(work, names=(topic,)))
-        else:
+        if any(tables[name].by != "topics" for name in work.tables):
             kept.append(work)
-    return tuple(kept)
+        elif topic in work.names:
+            kept.append(replace(work, names=(topic,)))
+    return kept
 
 
 def record_batch(table: Table, rows: Sequence[tuple[Any, ...]]) -> Any:

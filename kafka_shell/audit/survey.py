@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -14,7 +13,8 @@ from kafka_shell.errors import ShellError
 
 from .collect import Opener, Read, open_target, status_row
 from .table import Table, Trouble
-from .work import Survey, Target, Work, split
+from .threads import in_threads
+from .work import SAMPLING, Sampling, Survey, Target, Work, split
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -28,12 +28,16 @@ _HIDDEN_GROUPS = Trouble(
 
 
 class Surveyed(Struct, frozen=True):
-    """The tasks of one cluster. `lost` are the tables that cannot be read, with the reason."""
+    """The tasks of one cluster, and its size. `lost` are the tables that cannot be read, with the
+    reason."""
 
     target: Target
     works: tuple[Work, ...]
     lost: tuple[tuple[str, Trouble], ...] = ()
     reached: bool = True
+    topics: int = 0
+    partitions: int = 0
+    groups: int = 0
 
     def status_rows(self, snapshot_id: str) -> Read:
         """Return `lost` as rows of collection_status."""
@@ -45,7 +49,10 @@ class Surveyed(Struct, frozen=True):
 
 
 def survey(
-    targets: Sequence[Target], tables: Sequence[Table], open_cluster: Opener = open_target
+    targets: Sequence[Target],
+    tables: Sequence[Table],
+    open_cluster: Opener = open_target,
+    sampling: Sampling = SAMPLING,
 ) -> tuple[Surveyed, ...]:
     """Return the tasks of all targets, in parallel. Failures are part of the result."""
     # Imported before the threads begin.
@@ -56,13 +63,14 @@ def survey(
     import_messages()
 
     def one(target: Target) -> Surveyed:
-        return _survey(target, tables, open_cluster)
+        return _survey(target, tables, open_cluster, sampling)
 
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return tuple(pool.map(one, targets))
+    return tuple(in_threads(one, targets, _AT_ONCE))
 
 
-def _survey(target: Target, tables: Sequence[Table], open_cluster: Opener) -> Surveyed:
+def _survey(
+    target: Target, tables: Sequence[Table], open_cluster: Opener, sampling: Sampling
+) -> Surveyed:
     by: dict[str, list[str]] = {}
     for table in tables:
         by.setdefault(table.by, []).append(table.name)
@@ -80,7 +88,8 @@ def _survey(target: Target, tables: Sequence[Table], open_cluster: Opener) -> Su
         trouble = Trouble("", error.code, error.message)
         failed = tuple((table.name, trouble) for table in tables if table.by != "none")
         return Surveyed(target, (), failed, reached=False)
-    return Surveyed(target, split(target, names, by), lost)
+    sizes = len(names.topics), found.partitions, len(groups)
+    return Surveyed(target, split(target, names, by, sampling), lost, True, *sizes)
 
 
 def _groups(

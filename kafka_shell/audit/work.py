@@ -7,6 +7,7 @@ themselves.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +18,11 @@ from kafka_shell.admin.wire.chunks import in_slices
 # 100,000 topics are still enough slices for a hundred cores.
 TOPICS_PER_SLICE = 1_000
 GROUPS_PER_SLICE = 500
+# Positions in a log that are sampled, and the bytes per second of a task.
+PLACES = ("earliest", "middle", "latest")
+BYTES_PER_SECOND = 20_000_000
+# The work of this thread, for readers that depend on more than a slice.
+CURRENT: ContextVar[Work] = ContextVar("work")
 
 
 class Target(Struct, frozen=True):
@@ -42,16 +48,31 @@ class Survey(Struct, frozen=True):
     groups: tuple[str, ...] = ()
 
 
+class Sampling(Struct, frozen=True):
+    """How logs are sampled: the positions in each partition (the older ones may be in cold
+    segments), and the bytes per second of each task, or 0 for no limit."""
+
+    places: tuple[str, ...] = PLACES
+    bytes_per_second: int = BYTES_PER_SECOND
+
+
+SAMPLING = Sampling()
+
+
 class Work(Struct, frozen=True):
     """A task: reads `tables` of one slice of one cluster over one connection."""
 
     target: Target
     tables: tuple[str, ...]
     names: tuple[str, ...] = ()
+    sampling: Sampling = SAMPLING
 
 
 def split(
-    target: Target, survey: Survey, tables_by: Mapping[str, Sequence[str]]
+    target: Target,
+    survey: Survey,
+    tables_by: Mapping[str, Sequence[str]],
+    sampling: Sampling = SAMPLING,
 ) -> tuple[Work, ...]:
     """Return the tasks of one cluster. `tables_by` are the tables by the `by` of Table."""
     names: dict[str, Sequence[tuple[str, ...]]] = {
@@ -62,7 +83,7 @@ def split(
         "none": [],  # rows are added while other tables are read
     }
     return tuple(
-        Work(target, tuple(tables), chunk)
+        Work(target, tuple(tables), chunk, sampling)
         for by, tables in tables_by.items()
         if tables
         for chunk in names[by]

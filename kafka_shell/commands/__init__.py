@@ -78,6 +78,7 @@ INDEX = {
     "spark.commands": ("spark sql", "spark snapshot", "spark diff", "spark tables"),
     "spark.trend": ("spark trend",),
     "spark.controls": ("spark controls", "spark test-controls"),
+    "spark.server": ("spark start", "spark stop", "spark status"),
     "program.commands": (
         "connect",
         "refresh",

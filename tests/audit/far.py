@@ -15,6 +15,7 @@ from kafka_shell.audit.control import controls_of
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.tables import TABLES
+from kafka_shell.audit.where import Where
 from kafka_shell.audit.work import Target
 from kafka_shell.structs import asdict
 
@@ -37,7 +38,7 @@ def origins(session: Any) -> list[str]:
 
 
 def main(master: str, remote: str, bootstrap: str, folder: str) -> None:
-    engine = Engine(Path(folder), lambda task, done, total: None, master=master, remote=remote)
+    engine = Engine(Path(folder), lambda task, done, total: None, where=Where(master, remote))
     try:
         controls = run.choose(controls_of(Path(folder, "none")), CONTROLS)
         names = run.tables_for(controls, {}, TABLES)

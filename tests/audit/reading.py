@@ -21,7 +21,7 @@ from kafka_shell.audit.model import AuditFinding
 from kafka_shell.audit.source import record_batch
 from kafka_shell.audit.table import arrow_schema
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.audit.work import Survey, Target, split
+from kafka_shell.audit.work import Survey, Target, Work, split
 
 
 def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) -> Reading:
@@ -33,8 +33,13 @@ def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) 
     by: dict[str, list[str]] = {}
     for name in wanted:
         by.setdefault(TABLES[name].by, []).append(name)
-    batches: dict[str, list[Any]] = {name: [] for name in (*wanted, "collection_status")}
-    for work in split(target, survey, by):
+    return of_works(split(target, survey, by), wanted)
+
+
+def of_works(works: Iterable[Work], names: Iterable[str]) -> Reading:
+    """These tables as tasks read them."""
+    batches: dict[str, list[Any]] = {name: [] for name in (*names, "collection_status")}
+    for work in works:
         for found in collect(work, TABLES, "now", open_target):
             batches[found.table].append(record_batch(TABLES[found.table], found.rows))
     return Reading(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from kafka_shell.admin.records import batches
 from kafka_shell.audit.table import COMMON, DDL
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.tables.commits import read_commit
+from kafka_shell.audit.work import PLACES, Sampling, Target, Work
 from kafka_shell.sandbox.state import Sandbox
 from tests.audit import bad_cluster, reading
 
@@ -141,6 +143,34 @@ def test_batches_tell_what_producers_did(sandbox: Sandbox) -> None:
     assert (keys["records"], keys["null_keys"], keys["distinct_keys"]) == (9, 1, 3)
     assert keys["top_key_records"] == 6
     assert keys["packed_bytes"] < keys["plain_bytes"] / 10
+    alone = reading.read(sandbox.bootstrap, ["record_samples"])
+    assert keys in [row | {"collected_at": keys["collected_at"]}
+                    for row in alone.rows("record_samples")]  # fmt: skip
+
+
+def test_logs_are_sampled_once_where_and_as_fast_as_is_wanted(sandbox: Sandbox) -> None:
+    topic = f"sampled-{uuid4().hex[:8]}"
+    with bad_cluster.connection(sandbox) as cluster:
+        _create(cluster, topic)
+    for _ in range(3):
+        bad_cluster.produce(sandbox.bootstrap, topic, [b"k"], partition=0, size=100_000)
+
+    def sampled(places: tuple[str, ...], rate: int) -> tuple[reading.Reading, float]:
+        work = Work(Target("c", bootstrap=sandbox.bootstrap, config_file="/no/config.toml"),
+                    ("batches", "record_samples"), (topic,), Sampling(places, rate))  # fmt: skip
+        began = time.monotonic()
+        return reading.of_works([work], work.tables), time.monotonic() - began
+
+    whole, seconds = sampled(PLACES, 400_000)
+    assert {row["base_offset"] for row in whole.rows("batches")} == {0, 1, 2}
+    (keys,) = whole.rows("record_samples")
+    assert keys["records"] == 3
+    assert 0.5 < seconds < 10, "400,000 bytes, at least: once, and not for each table"
+    newest, _ = sampled(("latest",), 0)
+    assert {row["place"] for row in newest.rows("batches")} == {"latest"}
+    none, _ = sampled((), 0)
+    assert not none.rows("batches") and not none.rows("record_samples")
+    assert {row["table"] for row in none.troubles} == {"batches", "record_samples"}
 
 
 def _create(cluster: Any, topic: str) -> None:

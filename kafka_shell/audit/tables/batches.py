@@ -1,21 +1,25 @@
 """Sampled record batches: their headers, and statistics of their records.
 
-Three positions of each partition are sampled, SAMPLE_BYTES each. A batch header is 61 bytes
-(message format v2): codec, counts, sizes, timestamps and producer ID. Requires READ on the topic.
+Up to three positions of each partition are sampled, SAMPLE_BYTES each, once for both tables. A
+batch header is 61 bytes (message format v2): codec, counts, sizes, timestamps and producer ID.
+Requires READ on the topic.
 """
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from kafka_shell.admin.records import batches, decode
 from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
+from kafka_shell.audit.work import CURRENT, Target, Work
 from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
 SAMPLE_BYTES = 32 << 10  # per position; a larger batch is read whole
 _NEAR_THE_END = 100  # offsets
 _PARTITIONS_A_REQUEST = 200
-_PLACES = ("earliest", "middle", "latest")
+_ANY = Work(Target(""), ())  # of a reader that is called outside of a task
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -40,6 +44,10 @@ def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | Trouble]:
     from kafka_shell.admin.records.delete import ranges
     from kafka_shell.admin.wire import metadata_scan as scan
 
+    sampling = CURRENT.get(_ANY).sampling
+    if not sampling.places:
+        yield Trouble("", "not-sampled", "logs were not sampled")
+        return
     found = scan.scan(cluster, list(names))
     leaders: dict[TopicPartition, int] = {}
     for name in found.names:
@@ -52,18 +60,33 @@ def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | Trouble]:
             else:
                 leaders[where] = each.leader
     spans = yield from readable(ranges(cluster, list(leaders)), "partition")
-    for place in _PLACES:
+    pace = _Pace(sampling.bytes_per_second)
+    for place in sampling.places:
         at = {where: _offset(place, span) for where, span in spans.items() if span.records}
         reached: set[TopicPartition] = set()
-        for sample in _fetch_all(cluster, place, at, leaders):
+        for sample in _fetch_all(cluster, place, at, leaders, pace):
             if not isinstance(sample, Trouble):
                 where, _, raw = sample
                 if _last_offset(raw) >= spans[where].latest - 1:
                     reached.add(where)
             yield sample
-    # A batch larger than a sample can hide the end of the log.
-    last = {where: spans[where].latest - 1 for where in at if where not in reached}
-    yield from _fetch_all(cluster, place, last, leaders)
+        if place == "latest":  # a batch larger than a sample can hide the end of the log
+            last = {where: spans[where].latest - 1 for where in at if where not in reached}
+            yield from _fetch_all(cluster, place, last, leaders, pace)
+
+
+class _Pace:
+    """Pauses between fetches, for at most this many bytes per second (0: no limit)."""
+
+    def __init__(self, bytes_per_second: int) -> None:
+        self._rate = bytes_per_second
+        self._next = time.monotonic()
+
+    def fetched(self, count: int) -> None:
+        """Wait as long as this many bytes should have taken."""
+        if self._rate:
+            self._next = max(self._next, time.monotonic() - 1) + count / self._rate
+            time.sleep(max(0.0, self._next - time.monotonic()))
 
 
 def _last_offset(raw: bytes) -> int:
@@ -83,6 +106,7 @@ def _fetch_all(
     place: str,
     at: Mapping[TopicPartition, int],
     leaders: Mapping[TopicPartition, int],
+    pace: _Pace,
 ) -> Iterator[Sample | Trouble]:
     by_leader: dict[int, list[TopicPartition]] = {}
     for where in at:
@@ -90,19 +114,25 @@ def _fetch_all(
     for leader, wheres in by_leader.items():
         for some in in_slices(wheres, _PARTITIONS_A_REQUEST):
             short: list[TopicPartition] = []
-            for found in _fetch(cluster, leader, place, {where: at[where] for where in some}):
+            starts = {where: at[where] for where in some}
+            for found in _fetch(cluster, leader, place, starts, pace):
                 if isinstance(found, Trouble) or _last_offset(found[2]) >= 0:
                     yield found
                 else:
                     short.append(found[0])
             for where in short:  # larger than a sample: fetched alone, a batch is returned whole
-                yield from _fetch(cluster, leader, place, {where: at[where]})
+                yield from _fetch(cluster, leader, place, {where: at[where]}, pace)
 
 
 def _fetch(
-    cluster: Cluster, leader: int, place: str, at: Mapping[TopicPartition, int]
+    cluster: Cluster,
+    leader: int,
+    place: str,
+    at: Mapping[TopicPartition, int],
+    pace: _Pace,
 ) -> Iterator[Sample | Trouble]:
     found = batches.fetch(cluster, leader, at, SAMPLE_BYTES)
+    pace.fetched(sum(map(len, found.values.values())))
     for where, raw in (yield from readable(found, "partition")).items():
         yield where, place, raw
 
@@ -129,16 +159,22 @@ def _fetch(
     by="topics",
 )
 def read_batches(cluster: Cluster, names: Names) -> Rows:
+    work = CURRENT.get(_ANY)
+    statistics = _Statistics() if "record_samples" in work.tables else None
     seen: dict[TopicPartition, set[int]] = {}
     for found in _samples(cluster, names):
         if isinstance(found, Trouble):
+            if statistics is not None:
+                statistics.troubles.append(found)
             yield found
             continue
         where, place, raw = found
-        for batch, _ in batches.headers(raw):
+        for batch, at in batches.headers(raw):
             if batch.base_offset in seen.setdefault(where, set()):
                 continue
             seen[where].add(batch.base_offset)
+            if statistics is not None:
+                statistics.add(where, batch, raw[at : at + batch.size])
             yield (
                 where.topic, where.partition, place, batch.base_offset, batch.last_offset,
                 batch.records, batch.size, batch.codec, batch.append_time,
@@ -146,6 +182,8 @@ def read_batches(cluster: Cluster, names: Names) -> Rows:
                 batch.producer_id if batch.producer_id >= 0 else None,
                 batch.transactional, batch.control,
             )  # fmt: skip
+    if statistics is not None:
+        _READ[cluster] = work.names, statistics
 
 
 # -- records ---------------------------------------------------------------------------------------
@@ -160,6 +198,22 @@ class _Tally(Struct):
     unread: int = 0
     plain_bytes: int = 0
     packed_bytes: int = 0
+
+
+class _Statistics(Struct, weakref=True):
+    """Statistics of the sampled records by partition, and what could not be read."""
+
+    tallies: dict[TopicPartition, _Tally] = field(default_factory=dict)
+    troubles: list[Trouble] = field(default_factory=list)
+
+    def add(self, where: TopicPartition, batch: batches.Batch, raw: bytes) -> None:
+        """Add the records of a batch."""
+        if not batch.control:
+            _count(self.tallies.setdefault(where, _Tally(keys=Counter())), where, batch, raw)
+
+
+# What reading `batches` found of the records of the same slice.
+_READ: WeakKeyDictionary[Cluster, tuple[Names, _Statistics]] = WeakKeyDictionary()
 
 
 @table(
@@ -179,25 +233,31 @@ class _Tally(Struct):
     by="topics",
 )
 def read_record_samples(cluster: Cluster, names: Names) -> Rows:
-    tallies: dict[TopicPartition, _Tally] = {}
-    seen: set[tuple[TopicPartition, int]] = set()
-    for found in _samples(cluster, names):
-        if isinstance(found, Trouble):
-            yield found
-            continue
-        where, _, raw = found
-        tally = tallies.setdefault(where, _Tally(keys=Counter()))
-        for batch, at in batches.headers(raw):
-            if batch.control or (where, batch.base_offset) in seen:
-                continue
-            seen.add((where, batch.base_offset))
-            _count(tally, where, batch, raw[at : at + batch.size])
-    for where, tally in tallies.items():
+    read, statistics = _READ.pop(cluster, (None, _Statistics()))
+    if read is None or tuple(read) != tuple(names):
+        statistics = _statistics(cluster, names)
+    yield from statistics.troubles
+    for where, tally in statistics.tallies.items():
         keys = tally.keys or Counter()
         yield (
             where.topic, where.partition, tally.records, tally.null_keys, len(keys),
             max(keys.values(), default=0), tally.unread, tally.plain_bytes, tally.packed_bytes,
         )  # fmt: skip
+
+
+def _statistics(cluster: Cluster, names: Names) -> _Statistics:
+    statistics = _Statistics()
+    seen: set[tuple[TopicPartition, int]] = set()
+    for found in _samples(cluster, names):
+        if isinstance(found, Trouble):
+            statistics.troubles.append(found)
+            continue
+        where, _, raw = found
+        for batch, at in batches.headers(raw):
+            if (where, batch.base_offset) not in seen:
+                seen.add((where, batch.base_offset))
+                statistics.add(where, batch, raw[at : at + batch.size])
+    return statistics
 
 
 def _count(tally: _Tally, where: TopicPartition, batch: batches.Batch, raw: bytes) -> None:

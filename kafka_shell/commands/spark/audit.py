@@ -17,7 +17,16 @@ from kafka_shell.structs import replace
 from kafka_shell.units import counted, to_path
 
 from .kinds import AUDIT_CONTROL
-from .sources import READ_APIS, SOURCE_OPTIONS, SPARK_OPTIONS, collected, ready, side_of
+from .sources import (
+    READ_APIS,
+    SAMPLE_OPTIONS,
+    SAMPLED,
+    SOURCE_OPTIONS,
+    SPARK_OPTIONS,
+    collected,
+    ready,
+    side_of,
+)
 
 if TYPE_CHECKING:
     from kafka_shell.audit.access import Access
@@ -39,6 +48,7 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Noth
     if invocation["fix"]:
         _check_fix(invocation, context)
     controls, policy = _controls(invocation, context)
+    controls = _without_samples(invocation, context, controls, policy)
     names = run.tables_for(controls, policy.thresholds, TABLES)
     other = invocation["against"]
     if other:
@@ -100,6 +110,24 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
     except UsageError as error:
         error.span = invocation.span("controls")
         raise
+
+
+def _without_samples(
+    invocation: Invocation, context: Context, controls: tuple[Control, ...], policy: Policy
+) -> tuple[Control, ...]:
+    """The controls that can be evaluated if logs are not sampled; all if they are."""
+    from kafka_shell.audit import run
+    from kafka_shell.audit.tables import TABLES
+
+    if invocation["log-samples"] != "none":
+        return controls
+    kept = tuple(
+        each for each in controls
+        if not SAMPLED & run.tables_for([each], policy.thresholds, TABLES)
+    )  # fmt: skip
+    left_out = counted(len(controls) - len(kept), "control")
+    context.note(f"{left_out} of log samples not evaluated: --log-samples none")
+    return kept
 
 
 def _acls(rule: str) -> list[str]:
@@ -264,6 +292,7 @@ COMMANDS = (
         effect=Effect.CHANGE,
         options=(
             *SOURCE_OPTIONS,
+            *SAMPLE_OPTIONS,
             Option("--controls", AUDIT_CONTROL, "Only controls with these IDs, families or tags.",
                    many=True),
             Option("--severity", kinds.CHOICE, "Only controls with at least this severity.",

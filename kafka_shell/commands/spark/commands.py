@@ -12,11 +12,13 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from .kinds import AUDIT_TABLE, SQL
 from .sources import (
     READ_APIS,
+    SAMPLE_OPTIONS,
     SOURCE_OPTIONS,
     SPARK_OPTIONS,
     collected,
     engine_of,
     ready,
+    sampling_of,
     side_of,
     targets_of,
 )
@@ -80,7 +82,7 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
 
     targets = targets_of(invocation, context)
     engine = engine_of(invocation, context)
-    found = collection.collect(engine, targets, TABLES, TABLES)
+    found = collection.collect(engine, targets, TABLES, TABLES, sampling_of(invocation))
     try:
         whole = found
         if not invocation["no-findings"]:
@@ -133,7 +135,7 @@ COMMANDS = (
         run=sql,
         apis=READ_APIS,
         arguments=(Argument("query", SQL, "A quoted SELECT statement."),),
-        options=(*SOURCE_OPTIONS, *SPARK_OPTIONS),
+        options=(*SOURCE_OPTIONS, *SAMPLE_OPTIONS, *SPARK_OPTIONS),
         search=("select", "query"),
         description="spark tables lists the tables. Only tables named in the query are read.",
         examples=(
@@ -150,6 +152,7 @@ COMMANDS = (
         arguments=(Argument("dir", kinds.FILE, "The folder to add the snapshot to."),),
         options=(
             SOURCE_OPTIONS[0],
+            *SAMPLE_OPTIONS,
             Option("--no-findings", kinds.FLAG, "Only the tables: run no audit."),
             *SPARK_OPTIONS,
         ),

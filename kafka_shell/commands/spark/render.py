@@ -20,6 +20,7 @@ from kafka_shell.audit.model import (
     ExplainedControl,
     FindingHistory,
     JudgedControl,
+    SparkServer,
     Trend,
 )
 from kafka_shell.output.humanize import local_time
@@ -90,6 +91,13 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("COLUMN", lambda c: c.column, role="name"),
         Column("TYPE", lambda c: c.type),
         Column("DESCRIPTION", lambda c: c.about, give="wrap"),
+    ),
+    SparkServer: (
+        Column("STATE", lambda s: text(s.state, "good" if s.state == "running" else "dim")),
+        Column("ADDRESS", lambda s: s.address, role="name"),
+        Column("PID", lambda s: s.pid, "right"),
+        Column("STARTED", lambda s: s.started_at and local_time(s.started_at)),
+        Column("ENDS IF IDLE", lambda s: s.ends_at and local_time(s.ends_at)),
     ),
     Drift: (
         Column("CLUSTER", lambda d: d.cluster),

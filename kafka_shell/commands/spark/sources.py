@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation, Option
+
+from .server import folder_of
 
 if TYPE_CHECKING:
     from kafka_shell.audit.collection import Collection
     from kafka_shell.audit.engine import Engine
-    from kafka_shell.audit.work import Target
+    from kafka_shell.audit.where import Where
+    from kafka_shell.audit.work import Sampling, Target
     from kafka_shell.context import Context
 
 
@@ -25,42 +29,74 @@ def start_early(context: Context) -> bool:
 
     if context.resources.spark is not None or find_spec("pyspark") is None:
         return False
-    from kafka_shell.audit.engine import BackgroundStart
-
-    context.resources.spark = BackgroundStart(context.paths.state / "spark")
+    context.resources.spark = _engine(context, _local(context)).begin()
     return True
 
 
 def ready(context: Context) -> None:
-    """Wait for a session that starts in the background: Python's modules are not imported safely
-    by two threads at once. Raises ShellError if the extra `spark` is missing."""
+    """Let a session that starts in the background import Spark first. Raises ShellError if the
+    extra `spark` is missing."""
     from kafka_shell.audit import require_spark
 
     require_spark()
     kept = context.resources.spark
-    if kept is None:
-        return
-    from kafka_shell.audit.engine import BackgroundStart
-
-    if isinstance(kept, BackgroundStart):
-        context.resources.spark = kept.engine(context.report)
+    if kept is not None:
+        kept.import_done()
 
 
 def engine_of(invocation: Invocation, context: Context) -> Engine:
     """The Spark session of this program, started when first needed."""
-    from kafka_shell.audit.engine import Engine
+    from kafka_shell.audit.where import Where
 
-    where = (invocation["master"] or "", invocation["remote"] or "")
+    conf = _configs(invocation["conf"])
+    if invocation["packages"]:
+        conf += (("spark.jars.packages", invocation["packages"]),)
+    where = Where(invocation["master"] or "", invocation["remote"] or "", conf)
     kept = context.resources.spark
-    if isinstance(kept, Engine) and (kept.where == where or where == ("", "")):
-        kept.report, kept.deadline = context.report, context.cluster.deadline
-        return kept
-    if isinstance(kept, Engine):
+    if kept is not None and (
+        kept.failed
+        or where not in (Where(), kept.where)
+        or (kept.where.own and kept.where != _local(context))  # the server ended
+    ):
         kept.stop()
-    engine = Engine(context.paths.state / "spark", context.report, master=where[0], remote=where[1])
-    engine.deadline = context.cluster.deadline
+        kept = None
+    engine = kept or _engine(context, _local(context) if where == Where() else where)
+    engine.report, engine.deadline = context.report, context.cluster.deadline
     context.resources.spark = engine
     return engine
+
+
+def _local(context: Context) -> Where:
+    """The server of `spark start` if it runs, else the Spark that is configured."""
+    from kafka_shell.audit import server
+    from kafka_shell.audit.where import Where
+
+    folder = folder_of(context)
+    found = server.running(folder)
+    return Where() if found is None else Where(remote=found.remote, own=str(folder))
+
+
+def _engine(context: Context, where: Where) -> Engine:
+    from kafka_shell.audit.engine import Engine
+
+    return Engine(
+        context.paths.state / "spark",
+        lambda task, done, total: None,
+        where=where,
+        archive=context.paths.cache / "spark",
+    )
+
+
+def _configs(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """`spark.sql.shuffle.partitions=64` as a pair."""
+    pairs = [text.partition("=") for text in given]
+    for key, equals, _ in pairs:
+        if not (key.startswith("spark.") and equals):
+            raise UsageError(
+                f"--conf must be spark.KEY=VALUE, got {key + equals!r}",
+                hint="Example: --conf spark.executor.memory=4g",
+            )
+    return tuple((key.strip(), value.strip()) for key, _, value in pairs)
 
 
 def targets_of(invocation: Invocation, context: Context) -> tuple[Target, ...]:
@@ -88,11 +124,20 @@ def collected(
     if stored:
         found = collection.of_snapshot(engine, stored, TABLES)
     else:
-        found = collection.collect(engine, targets, TABLES, names)
+        found = collection.collect(engine, targets, TABLES, names, sampling_of(invocation))
     try:
         yield engine, found
     finally:
         found.release()
+
+
+def sampling_of(invocation: Invocation) -> Sampling:
+    """How logs are sampled."""
+    from kafka_shell.audit.work import PLACES, SAMPLING, Sampling
+
+    places = {"latest": PLACES[-1:], "none": ()}.get(invocation["log-samples"] or "", PLACES)
+    rate = invocation["sample-rate"]
+    return Sampling(places, SAMPLING.bytes_per_second if rate is None else rate)
 
 
 def side_of(
@@ -121,10 +166,25 @@ SOURCE_OPTIONS = (
            metavar="DIR", excludes=("--clusters",)),
 )  # fmt: skip
 SPARK_OPTIONS = (
-    Option("--master", kinds.TEXT, "The Spark master URL (default: local[*]).", metavar="URL"),
+    Option("--master", kinds.TEXT, "The Spark master URL (default: spark.master, or local[*]).",
+           metavar="URL"),
     Option("--remote", kinds.TEXT, "The Spark Connect URL: sc://host:port.", metavar="URL",
            excludes=("--master",)),
+    Option("--conf", kinds.TEXT, "A Spark config; may be repeated.", many=True,
+           metavar="KEY=VALUE"),
+    Option("--packages", kinds.TEXT, "Maven packages for Spark: group:artifact:version[,...].",
+           metavar="NAMES", excludes=("--remote",)),
 )  # fmt: skip
 
-# The APIs that the table readers use in executors.
-READ_APIS = (1, 2, 9, 15, 16, 29, 32, 35, 46, 48, 50, 55, 60, 61, 65, 66, 69)
+SAMPLE_OPTIONS = (
+    Option("--log-samples", kinds.CHOICE,
+           "Positions in the logs that are sampled (default: all). Only latest leaves cold segments"
+           " alone.", choices=("all", "latest", "none")),
+    Option("--sample-rate", kinds.RATE,
+           "The most bytes per second that a task samples (default: 20MB/s).", least=1),
+)  # fmt: skip
+# The tables of log samples.
+SAMPLED = frozenset({"batches", "record_samples"})
+
+# The APIs that the table readers use.
+READ_APIS = (1, 2, 9, 15, 16, 29, 32, 35, 46, 48, 50, 55, 60, 61, 65, 66, 69, 77, 89, 90)

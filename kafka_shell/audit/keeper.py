@@ -1,0 +1,121 @@
+"""The process that keeps a Spark Connect server: `python -m kafka_shell.audit.keeper`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from kafka_shell.errors import ShellError
+from kafka_shell.java import find_java
+
+from . import jvm
+from .server import Server, kept, last_used, new_server
+
+_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
+_POLL_S = 1.0
+_END_S = 10.0
+_ROUNDS = 2  # of queries that prepare the JVM
+
+
+def main(folder: Path, archive: Path, idle_s: int) -> int:
+    """Keep a server until it is idle for this time, its JVM ends, or SIGTERM."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    server = new_server(idle_s)
+    with kept(folder, server):
+        spark = _launch(server, folder, archive)
+        warm = subprocess.Popen([sys.executable, "-m", "kafka_shell.audit.keeper", str(folder)])
+        try:
+            while spark.poll() is None and time.time() - last_used(folder) < idle_s:
+                time.sleep(_POLL_S)
+        finally:
+            for process in (warm, spark):
+                process.terminate()
+            try:
+                spark.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                spark.kill()
+    return 0
+
+
+def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[bytes]:
+    import pyspark
+
+    java = find_java("Spark")
+    home = os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
+    configs = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(server.port),
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": f"{jvm.heap_mebibytes()}m",
+        "spark.driver.extraJavaOptions": jvm.options(java, archive),
+        "spark.log.level": "WARN",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+    }
+    words = [f"{home}/bin/spark-class", "org.apache.spark.deploy.SparkSubmit", "--master",
+             "local[*]", "--class", _CLASS, "--name", "kafka.sh"]  # fmt: skip
+    for key, value in configs.items():
+        words += ["--conf", f"{key}={value}"]
+    return subprocess.Popen(
+        [*words, "spark-internal"],
+        stdin=subprocess.DEVNULL,
+        env={
+            **os.environ,
+            "JAVA_HOME": str(java.resolve().parent.parent),
+            "SPARK_CONNECT_AUTHENTICATE_TOKEN": server.token,  # not visible in the process list
+            "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
+            "PYTHONSAFEPATH": "1",
+        },
+    )
+
+
+def warm(folder: Path) -> int:
+    """Evaluate all controls on tables of one row, so that the JVM has loaded and compiled what
+    audits use."""
+    from .control import controls_of
+    from .engine import Engine
+    from .evaluate import evaluate
+    from .server import running
+    from .snapshot import frames_of
+    from .tables import TABLES
+    from .where import Where
+
+    server = running(folder)
+    if server is None:
+        return 1
+    engine = Engine(folder, lambda task, done, total: None, where=Where(remote=server.remote))
+    controls = tuple(controls_of(folder / "none").values())
+    rows = {name: [_row(table)] for name, table in TABLES.items()}
+    for name, frame in frames_of(engine.session, rows, TABLES).items():
+        frame.createOrReplaceTempView(name)
+    for _ in range(_ROUNDS):
+        evaluate(engine.session, controls, {})
+    engine.stop()
+    return 0
+
+
+# A value of each column type.
+_VALUES: dict[str, Any] = {
+    "string": "ok", "int": 1, "long": 1, "double": 1.0, "boolean": True, "time": 1,
+    "ints": [1], "strings": ["ok"],
+}  # fmt: skip
+
+
+def _row(table: Any) -> tuple[Any, ...]:
+    return tuple(_VALUES[column.type] for column in table.all_columns)
+
+
+if __name__ == "__main__":
+    try:
+        if len(sys.argv) > 2:
+            sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])))
+        sys.exit(warm(Path(sys.argv[1])))
+    except ShellError as error:
+        sys.exit(str(error))

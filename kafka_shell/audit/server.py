@@ -1,0 +1,156 @@
+"""A local Spark Connect server that stays, so that audits need not start Spark.
+
+A process of its own keeps it: it starts the JVM, prepares it with queries like those of audits, and
+ends it after an idle time. Only this user can connect: it listens on the loopback interface, and
+its token is in a file that only its owner may read.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from kafka_shell.errors import ShellError
+from kafka_shell.private import private_folder, write_private
+
+IDLE_S = 3600
+_START_S = 180.0
+_STOP_S = 30.0
+_POLL_S = 0.1
+_STATE, _LOCK, _USED, _LOG = "server.json", "server.lock", "server.used", "server.log"
+
+
+class Server(Struct, frozen=True):
+    """A running server. `remote` contains its token; `pid` is the process that keeps it."""
+
+    pid: int
+    port: int
+    token: str
+    idle_s: int
+    started_at: int  # epoch milliseconds
+
+    @property
+    def remote(self) -> str:
+        """The URL for Spark Connect. gRPC accepts a token without TLS for localhost only."""
+        return f"sc://localhost:{self.port}/;token={self.token}"
+
+
+def running(folder: Path) -> Server | None:
+    """Return the server whose state is in this folder, or None if there is none."""
+    if not _is_kept(folder):
+        return None
+    try:
+        return msgspec.json.decode((folder / _STATE).read_bytes(), type=Server)
+    except (OSError, msgspec.DecodeError):  # it is starting or ending
+        return None
+
+
+def used(folder: Path) -> None:
+    """Postpone the end of the server."""
+    with suppress(OSError):
+        (folder / _USED).touch()
+
+
+def last_used(folder: Path) -> float:
+    """Return when the server was last used, in seconds since the epoch."""
+    try:
+        return (folder / _USED).stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def start(folder: Path, archive: Path, idle_s: int = IDLE_S) -> Iterator[None]:
+    """Start a server; iterate until it accepts connections. Raises ShellError if it does not."""
+    private_folder(folder)
+    (folder / _STATE).unlink(missing_ok=True)
+    log = os.open(folder / _LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    keeper = subprocess.Popen(
+        [sys.executable, "-m", "kafka_shell.audit.keeper", str(folder), str(archive), str(idle_s)],
+        stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)},
+    )  # fmt: skip
+    os.close(log)
+    until = time.monotonic() + _START_S
+    while (found := running(folder)) is None or not _accepts(found.port):
+        if keeper.poll() is not None or time.monotonic() > until:
+            with suppress(ProcessLookupError):
+                os.killpg(keeper.pid, signal.SIGTERM)
+            raise ShellError(
+                "the Spark server did not start", hint=f"See {folder / _LOG}.", code="spark"
+            )
+        time.sleep(_POLL_S)
+        yield
+
+
+def stop(folder: Path) -> bool:
+    """Stop the server. False if there is none."""
+    found = running(folder)
+    if found is None:
+        return False
+    os.kill(found.pid, signal.SIGTERM)
+    until = time.monotonic() + _STOP_S
+    while _is_kept(folder):
+        if time.monotonic() > until:
+            raise ShellError(f"the Spark server (process {found.pid}) does not stop", code="spark")
+        time.sleep(_POLL_S)
+    return True
+
+
+def new_server(idle_s: int) -> Server:
+    """Return a server of this process, with a free port and a token of its own."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return Server(os.getpid(), port, secrets.token_urlsafe(32), idle_s, int(time.time() * 1000))
+
+
+@contextmanager
+def kept(folder: Path, server: Server) -> Iterator[None]:
+    """Make the server known while this process keeps it. Raises ShellError if there is one."""
+    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise ShellError("a Spark server is running", code="running") from None
+    used(folder)
+    write_private(folder / _STATE, msgspec.json.encode(server))
+    try:
+        yield
+    finally:
+        (folder / _STATE).unlink(missing_ok=True)
+        os.close(lock)
+
+
+def _is_kept(folder: Path) -> bool:
+    try:
+        lock = os.open(folder / _LOCK, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def _accepts(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True

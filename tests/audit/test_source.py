@@ -1,0 +1,82 @@
+"""The data source as a notebook uses it, and what Spark sends to its tasks."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql.datasource import EqualTo, GreaterThan
+
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.source import FORMAT, KafkaReader, KafkaSource
+from kafka_shell.audit.work import Target, Work, from_json, to_json
+from kafka_shell.sandbox.state import Sandbox
+
+TARGETS = [Target(f"cluster-{number}") for number in range(50)]
+WORKS = [
+    Work(target, ("topics",), tuple(f"topic-{slice}-{number:04}" for number in range(1000)))
+    for target in TARGETS
+    for slice in range(20)
+]
+
+
+@pytest.fixture
+def reader() -> KafkaReader:
+    """Of 50 clusters with 20,000 topics each."""
+    options = {"table": "topics", "work": to_json(WORKS), "snapshot_id": "id"}
+    source = KafkaSource(options)
+    reader = source.reader(None)
+    assert len(pickle.dumps(source)) < 1_000
+    return reader
+
+
+@pytest.mark.quick
+def test_a_task_gets_its_own_slice_only(reader: KafkaReader) -> None:
+    sent = len(pickle.dumps(reader))
+    sizes = [sent + len(pickle.dumps(each)) for each in reader.partitions()]
+    assert len(sizes) == len(WORKS)
+    assert max(sizes) < 25_000, "about a thousand names"
+
+
+@pytest.mark.quick
+def test_only_the_slices_of_the_cluster_and_topic_of_a_filter_are_read(
+    reader: KafkaReader,
+) -> None:
+    wanted = [EqualTo(("cluster",), "cluster-7"), EqualTo(("topic",), "topic-3-0042"),
+              GreaterThan(("partitions",), 3)]  # fmt: skip
+    assert list(reader.pushFilters(wanted)) == wanted
+    (one,) = reader.partitions()
+    (work,) = from_json(one.value)
+    assert (work.target.name, work.names) == ("cluster-7", ("topic-3-0042",))
+    none = KafkaReader("topics", WORKS, (), "id")
+    list(none.pushFilters([EqualTo(("topic",), "gone")]))
+    assert none.partitions() == []
+
+
+def test_a_notebook_reads_the_tables_of_profiles(
+    engine: Engine, demo_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f'[profiles.dev]\nbootstrap = "{demo_sandbox.bootstrap}"\n'
+        '[profiles.gone]\nbootstrap = "127.0.0.1:1"\n'
+    )
+    engine.for_executors()
+    spark = engine.session.newSession()
+    spark.dataSource.register(KafkaSource)
+
+    def read(table: str, profile: str) -> Any:
+        options = {"profile": profile, "table": table, "config_file": str(config)}
+        return spark.read.format(FORMAT).options(**options).load()
+
+    # The cluster that is not needed is not read: it would fail.
+    chosen = read("partitions", "dev,gone").where("cluster = 'dev' and topic = 'orders.placed'")
+    rows = chosen.select("cluster", "topic").distinct().collect()
+    assert [tuple(row) for row in rows] == [("dev", "orders.placed")]
+    assert read("topics", "dev").where("topic = 'no such topic'").count() == 0
+    with pytest.raises(Exception, match="gone: "):
+        read("topics", "gone").count()
+    with pytest.raises(Exception, match="Did you mean topics"):
+        read("topic", "dev").count()
