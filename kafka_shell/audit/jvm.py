@@ -8,13 +8,25 @@ import re
 import time
 from pathlib import Path
 
+from kafka_shell.errors import Status
+from kafka_shell.java import find_java
 from kafka_shell.private import private_folder
 
+_MODULE = "jdk.incubator.vector"  # in every JDK, but not in the Java of the sandbox
+_JDK = (
+    "Install a JDK 17 or 21, such as Eclipse Temurin or the package openjdk-21-jdk-headless, and"
+    " set JAVA_HOME. pip has none that Spark runs on."
+)
 # Less compilation (whose cache is small by default, and full after two audits), and one thread that
 # collects garbage: a small audit is over in seconds.
 _SHORT = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 _WRITTEN_S = 30  # it takes a few seconds
 _PART = re.compile(r"(classes-\w+\.jsa)\.(\d+)")
+
+
+def spark_java() -> Path:
+    """Return the Java that runs Spark. Raises ShellError (status 2) if there is none."""
+    return find_java("Spark", status=Status.WRONG, module=_MODULE, hint=_JDK)
 
 
 def heap_mebibytes() -> int:

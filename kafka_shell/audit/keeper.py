@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.errors import ShellError
-from kafka_shell.java import find_java
 
 from . import jvm
 from .server import Server, kept, last_used, new_server
@@ -45,7 +44,7 @@ def main(folder: Path, archive: Path, idle_s: int) -> int:
 def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[bytes]:
     import pyspark
 
-    java = find_java("Spark")
+    java = jvm.spark_java()
     home = os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
     configs = {
         "spark.connect.grpc.binding.address": "127.0.0.1",

@@ -20,18 +20,12 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from kafka_shell.errors import ShellError, Status
-from kafka_shell.java import find_java
+from kafka_shell.errors import ShellError
 from kafka_shell.private import open_private, private_folder
 
 from . import jvm
 from .where import LOCAL, Where, is_local, is_submitted
 
-_MODULE = "jdk.incubator.vector"  # in every JDK, but not in the Java of the sandbox
-_JDK = (
-    "Install a JDK 17 or 21, such as Eclipse Temurin or the package openjdk-21-jdk-headless, and"
-    " set JAVA_HOME. pip has none that Spark runs on."
-)
 _CONNECT_PORT, _CONNECT_S = 15002, 5.0
 # Configs of a session, which can also be set in one that exists.
 _SQL = {
@@ -133,7 +127,7 @@ def _launch(where: Where, folder: Path, quick: bool, archive: Path | None) -> Op
     given = where.given()
     near = bool(where.is_near())
     if not is_submitted():
-        java = find_java("Spark", status=Status.WRONG, module=_MODULE, hint=_JDK)
+        java = jvm.spark_java()
         os.environ["JAVA_HOME"] = str(java.resolve().parent.parent)
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         given.setdefault("spark.master", LOCAL)
