@@ -35,8 +35,8 @@ _LEFT_OUT = " (remedy omitted: not a single printable command)"
 
 class Evaluation(Struct):
     """The results of controls: `findings` are those that are not ok; `counts` are the numbers of
-    all results by (control, status); `left_out` are the numbers of those that are not ok and not in
-    `findings`, by (control, status), of controls with more than MOST_FINDINGS.
+    all results by (control, status); `left_out` are the numbers of alarms that are not in
+    `findings`, by (control, cluster), of controls with more than MOST_FINDINGS.
     """
 
     findings: list[AuditFinding] = field(default_factory=list)
@@ -117,8 +117,10 @@ def _judge(
         for status, count, rows in (_all_of if few else _most_of)(session, query, uncertain):
             result.counts[control.id, status] += count
             result.findings += (_finding(control, row) for row in rows[:MOST_FINDINGS])
-            if status != "ok" and count > MOST_FINDINGS:
-                result.left_out[control.id, status] = count - MOST_FINDINGS
+            if status == "alarm" and count > MOST_FINDINGS:
+                kept = Counter(row["cluster"] for row in rows[:MOST_FINDINGS])
+                rest = _alarms(session, query, uncertain) - kept
+                result.left_out += Counter({(control.id, name): n for name, n in rest.items()})
     except Exception as error:
         result = Evaluation([_of(control, "", "", "error", f"query failed: {sentence(error)}")])
         result.counts[control.id, "error"] += 1
@@ -180,6 +182,15 @@ def _most_of(session: Any, query: str, uncertain: Collection[str]) -> Iterator[_
     for status, count in seen.get.items():
         if count:
             yield status, count, [row for row in rows if row["status"] == status]
+
+
+def _alarms(session: Any, query: str, uncertain: Collection[str]) -> Counter[str]:
+    """The number of alarms of each cluster."""
+    found = session.sql(
+        f"SELECT cluster, count(*) AS n FROM (\n{_certain(query, uncertain)}\n)"
+        " WHERE status = 'alarm' GROUP BY cluster"
+    )
+    return Counter({row["cluster"]: row["n"] for row in found.collect()})
 
 
 def _unread(session: Any) -> dict[tuple[str, str], str]:

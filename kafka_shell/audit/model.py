@@ -77,10 +77,19 @@ class JudgedCluster(Struct, frozen=True):
     unread: str = ""
 
 
+class LeftOut(Struct, frozen=True):
+    """The number of alarms of a control on a cluster that are not in the findings of the report."""
+
+    control: str
+    severity: str
+    cluster: str
+    alarms: int
+
+
 class AuditReport(Struct, frozen=True):
     """The result of an audit. `findings` are the results that are not ok, most severe first;
-    `unread` are the clusters that could not be read, with the reason. `left_out` are the numbers of
-    alarms by control that are counted, but not in `findings`: those of a control are limited.
+    `unread` are the clusters that could not be read, with the reason. `left_out` counts
+    the alarms that are not in `findings`: those of a control are limited.
     """
 
     snapshot_id: str
@@ -90,15 +99,15 @@ class AuditReport(Struct, frozen=True):
     controls: tuple[JudgedControl, ...]
     findings: tuple[AuditFinding, ...]
     suppressed: int = 0
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def alarms(self) -> Counter[str]:
         """The number of alarms per severity."""
         found = Counter(f.severity for f in self.findings if f.status == "alarm")
-        for control in self.controls:
-            found[control.severity] += self.left_out.get(control.control, 0)
-        return +found
+        for rest in self.left_out:
+            found[rest.severity] += rest.alarms
+        return found
 
     @property
     def by_cluster(self) -> tuple[JudgedCluster, ...]:
@@ -110,6 +119,8 @@ class AuditReport(Struct, frozen=True):
                 alarms.setdefault(each.cluster, Counter())[each.severity] += 1
             elif each.status in ("skip", "error"):
                 unchecked[each.cluster] += 1
+        for rest in self.left_out:
+            alarms.setdefault(rest.cluster, Counter())[rest.severity] += rest.alarms
         judged = (
             JudgedCluster(name, found, unchecked[name], self.unread.get(name, ""))
             for name, found in alarms.items()

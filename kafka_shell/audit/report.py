@@ -315,13 +315,16 @@ def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
 def _groups(report: AuditReport) -> list[_Group]:
     judged = {control.control: control for control in report.controls}
     groups = []
+    left_out: Counter[str] = Counter()
+    for rest in report.left_out:
+        left_out[rest.control] += rest.alarms
     for (control, status), run in groupby(report.findings, lambda f: (f.control, f.status)):
         found = tuple(run)
         first, of = found[0], judged.get(control)
         family, *why = (of.family, of.description, of.source) if of else ("own", "", "")
         groups.append(
             _Group(control, first.title, first.severity, status, family, found[:_ROWS],
-                   len(found), *why)
+                   len(found) + (left_out[control] if status == "alarm" else 0), *why)
         )  # fmt: skip
     return groups
 

@@ -13,7 +13,7 @@ from .collection import Collection, mentioned
 from .control import Control
 from .engine import Engine
 from .evaluate import evaluate, in_order
-from .model import AuditFinding, AuditReport, Drift, JudgedControl
+from .model import AuditFinding, AuditReport, Drift, JudgedControl, LeftOut
 from .policy import DRIFT, Policy
 from .snapshot import is_snapshot
 from .table import Table
@@ -74,7 +74,12 @@ def audit(
         # The report lists clusters that could not be read once.
         in_order(f for f in kept if not (f.status == "skip" and f.cluster in collection.unread)),
         len(findings) - len(kept),
-        {id: count for (id, status), count in found.left_out.items() if status == "alarm"},
+        tuple(
+            LeftOut(control.control, control.severity, cluster, count)
+            for control in judged
+            for (id, cluster), count in sorted(found.left_out.items())
+            if id == control.control
+        ),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.model import AuditFinding, AuditReport, JudgedControl
+from kafka_shell.audit.model import AuditFinding, AuditReport, JudgedControl, LeftOut
 from kafka_shell.audit.report import Bar, Chart, page
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
@@ -228,6 +228,19 @@ def test_what_is_at_risk_and_the_counts_come_before_usage(made_up: str) -> None:
     assert "1,002" in text and "And 2 more" in text and text.count("<tr data-cluster") == 1000
     assert made_up.index(">Findings<") < made_up.index(">Lag<")
     assert "Score" not in text and "%</td>" not in text
+
+
+def test_alarms_that_are_counted_only_belong_to_their_cluster() -> None:
+    judged = JudgedControl("T01", "One", "high", "topics", {"alarm": 30}, "", "")
+    rest = (LeftOut("T01", "high", "prod", 20), LeftOut("T01", "high", "dev", 9))
+    found = (finding("T01", "high", "orders"),)
+    report = AuditReport("s", 0, ("dev", "prod"), {}, (judged,), found, left_out=rest)
+    assert report.alarms == {"high": 30}
+    assert {each.cluster: each.alarms for each in report.by_cluster} == {
+        "prod": {"high": 20},
+        "dev": {"high": 10},
+    }
+    assert "And 29 more" in page(report, ())
 
 
 @browser

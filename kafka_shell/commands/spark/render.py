@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from kafka_shell.audit.model import (
@@ -20,6 +20,7 @@ from kafka_shell.audit.model import (
     ExplainedControl,
     FindingHistory,
     JudgedControl,
+    LeftOut,
     SparkServer,
     Trend,
 )
@@ -223,7 +224,7 @@ def control_page(control: AuditControl, width: int | None) -> Iterator[Text]:
 
 
 def _grouped(
-    findings: Sequence[AuditFinding], left_out: Mapping[str, int], width: int | None
+    findings: Sequence[AuditFinding], left_out: Sequence[LeftOut], width: int | None
 ) -> Iterator[Text]:
     groups = [list(run) for _, run in groupby(findings, lambda f: (f.status, f.control))]
     several_clusters = len({f.cluster for f in findings}) > 1
@@ -237,7 +238,8 @@ def _grouped(
         room = min(room, 48)
         for finding in shown:
             yield from _finding(finding, several_clusters, room, width)
-        counted_only = left_out.get(first.control, 0) if first.status == "alarm" else 0
+        rest = left_out if first.status == "alarm" else ()
+        counted_only = sum(each.alarms for each in rest if each.control == first.control)
         if more := len(group) - len(shown) + counted_only:
             yield text(f"  and {more:,} more: spark audit --controls {first.control}", "dim")
 
