@@ -20,11 +20,10 @@ def folder_of(context: Context) -> Path:
 
 def start(invocation: Invocation, context: Context) -> SparkServer:
     """Start the server; the state of the one that runs, if there is one."""
-    from kafka_shell.audit import require_spark, server
-    from kafka_shell.java import find_java
+    from kafka_shell.audit import jvm, require_spark, server
 
     require_spark()
-    find_java("Spark")
+    jvm.spark_java()
     folder = folder_of(context)
     if server.running(folder) is None:
         idle = invocation["idle"] or server.IDLE_S * 1000
