@@ -44,6 +44,8 @@ def _run(tmp_path: Path, hidden: tuple[str, ...], *words: str) -> subprocess.Com
         ("spark", "sql", "select 1"),
         ("spark", "snapshot", "state"),
         ("spark", "diff", "now", "now"),
+        ("spark", "trend", "--snapshot", "state"),
+        ("spark", "test-controls"),
     ],
     ids=" ".join,
 )
