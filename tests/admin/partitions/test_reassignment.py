@@ -26,6 +26,7 @@ from kafka_shell.admin.partitions.model import (
     Move,
     MoveSize,
     MoveStatus,
+    Reassignment,
     TopicPartition,
 )
 from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state
@@ -184,7 +185,13 @@ def test_a_partition_that_is_refused_does_not_keep_the_throttle_of_the_others(
 def test_a_move_under_way_is_listed_with_what_is_copied(
     held: str, cluster: Cluster, record: ThrottleRecord
 ) -> None:
-    (row,) = move_progress.with_sizes(cluster, list(move_progress.under_way(cluster, [held])))
+
+    def listed() -> Reassignment:
+        (row,) = move_progress.with_sizes(cluster, list(move_progress.under_way(cluster, [held])))
+        return row
+
+    wait_for("broker 3 has the replica", lambda: listed().lag is not None)
+    row = listed()
     assert (row.adding, row.removing, row.before, row.after) == ((3,), (1,), (2, 1), (2, 3)) or (
         set(row.before) == {1, 2} and set(row.after) == {2, 3}
     )
