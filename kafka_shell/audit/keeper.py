@@ -13,7 +13,7 @@ from typing import Any
 from kafka_shell.errors import ShellError
 
 from . import jvm
-from .server import Server, kept, last_used, new_server
+from .server import Server, accepts, kept, last_used, new_server
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _POLL_S = 1.0
@@ -27,12 +27,15 @@ def main(folder: Path, archive: Path, idle_s: int) -> int:
     server = new_server(idle_s)
     with kept(folder, server):
         spark = _launch(server, folder, archive)
-        warm = subprocess.Popen([sys.executable, "-m", "kafka_shell.audit.keeper", str(folder)])
+        others = [spark]
         try:
             while spark.poll() is None and time.time() - last_used(folder) < idle_s:
+                if len(others) == 1 and accepts(server.port):
+                    words = [sys.executable, "-m", "kafka_shell.audit.keeper", str(folder)]
+                    others.append(subprocess.Popen(words))
                 time.sleep(_POLL_S)
         finally:
-            for process in (warm, spark):
+            for process in others:
                 process.terminate()
             try:
                 spark.wait(_END_S)

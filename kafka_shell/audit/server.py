@@ -83,7 +83,7 @@ def start(folder: Path, archive: Path, idle_s: int = IDLE_S) -> Iterator[None]:
     )  # fmt: skip
     os.close(log)
     until = time.monotonic() + _START_S
-    while (found := running(folder)) is None or not _accepts(found.port):
+    while (found := running(folder)) is None or not accepts(found.port):
         if keeper.poll() is not None or time.monotonic() > until:
             with suppress(ProcessLookupError):
                 os.killpg(keeper.pid, signal.SIGTERM)
@@ -148,7 +148,8 @@ def _is_kept(folder: Path) -> bool:
     return False
 
 
-def _accepts(port: int) -> bool:
+def accepts(port: int) -> bool:
+    """Whether the server accepts connections."""
     try:
         socket.create_connection(("127.0.0.1", port), 1).close()
     except OSError:

@@ -66,7 +66,8 @@ COMMANDS = (
         run=start,
         needs_cluster=False,
         options=(
-            Option("--idle", kinds.DURATION, "End after this time without use (default: 1h)."),
+            Option("--idle", kinds.DURATION, "End after this time without use (default: 1h).",
+                   least=1000),
         ),
         search=("connect", "fast"),
         description=(
