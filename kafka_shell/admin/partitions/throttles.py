@@ -115,9 +115,13 @@ def _read(
     while True:
         target = _target(cluster, moves)
         configs = ThrottleConfigs.read(cluster, [each for each, _ in (*target, *record)])
-        needed = (configs.failures.get(each) for each, key in target if key in RATES)
-        silent = any(failure is not None and failure.code is None for failure in needed)
-        if not silent or time.monotonic() > min(until, cluster.deadline or until):
+        silent = {each for each, why in configs.failures.items() if why.code is None}
+        silent &= {each for each, key in target if key in RATES}
+        if not silent:
+            return target, configs
+        late = time.monotonic() > min(until, cluster.deadline or until)
+        running = {broker_config(broker.id) for broker in cluster.brokers(refresh=True)}
+        if late and silent <= running:
             return target, configs
         time.sleep(_PAUSE_S)
 
