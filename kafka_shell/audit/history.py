@@ -16,16 +16,29 @@ TABLE = "findings"
 _COLUMNS = ("cluster", "cluster_id", "control", "title", "severity", "status", "resource", "reason")
 _DDL = ", ".join(f"`{name}` STRING" for name in _COLUMNS)
 
-# One row per alarm: when its present run began, and in which of the snapshots of its cluster it is.
-# A control that could not be evaluated says nothing about what it found before.
-_HISTORY = """
+_AUDITS = """
 WITH audits AS (
   SELECT c.cluster_id, m.snapshot_id, max(c.cluster) AS cluster,
     unix_millis(min(c.collected_at)) AS ms,
     row_number() OVER (PARTITION BY c.cluster_id ORDER BY m.snapshot_id DESC) AS back
   FROM trend_manifest m JOIN trend_clusters c ON c.snapshot_id = m.snapshot_id
   WHERE m.`table` = 'findings' GROUP BY c.cluster_id, m.snapshot_id
-),
+)"""
+_COUNTS = f"""{_AUDITS}
+SELECT a.cluster_id, max_by(a.cluster, a.ms) OVER (PARTITION BY a.cluster_id) AS cluster,
+  a.severity, a.ms, a.alarms
+FROM (
+  SELECT a.cluster_id, a.cluster, a.ms, s.severity, count(f.control) AS alarms
+  FROM audits a CROSS JOIN (VALUES ('critical'), ('high'), ('medium'), ('low')) AS s(severity)
+  LEFT JOIN trend_findings f ON f.snapshot_id = a.snapshot_id AND f.cluster_id = a.cluster_id
+    AND f.severity = s.severity AND f.status = 'alarm'
+  GROUP BY a.cluster_id, a.cluster, a.ms, s.severity
+) a ORDER BY a.ms
+"""
+
+# One row per alarm: when its present run began, and in which of the snapshots of its cluster it is.
+# A control that could not be evaluated says nothing about what it found before.
+_HISTORY = f"""{_AUDITS},
 alarms AS (
   SELECT DISTINCT f.cluster_id, f.control, f.title, f.severity, f.resource, a.back, a.ms
   FROM trend_findings f
@@ -97,6 +110,24 @@ def history(engine: Engine, folder_text: str) -> tuple[FindingHistory, ...]:
         return tuple(
             FindingHistory(**row.asDict()) for row in engine.session.sql(_HISTORY).collect()
         )
+
+    return engine.run("reading the snapshots", read)
+
+
+def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple[int, float]]]:
+    """Return the number of alarms over time, by cluster and severity. Empty without findings."""
+    folder, _ = snapshot.address(folder_text)
+
+    def read() -> dict[tuple[str, str], list[tuple[int, float]]]:
+        try:
+            _show(engine.session, folder, folder_text)
+        except ShellError:
+            return {}
+        found: dict[tuple[str, str], list[tuple[int, float]]] = {}
+        for row in engine.session.sql(_COUNTS).collect():
+            points = found.setdefault((row["cluster"], row["severity"]), [])
+            points.append((row["ms"], float(row["alarms"])))
+        return found
 
     return engine.run("reading the snapshots", read)
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from kafka_shell import units
 from kafka_shell.characters import printable
 
-from . import snapshot
+from . import history, snapshot
 from .collection import Collection, of_snapshot
 from .drift import between
 from .engine import Engine
@@ -120,7 +120,12 @@ def charts(engine: Engine, collection: Collection, stored: str = "") -> tuple[Ch
     drawn = engine.run("drawing charts", draw)
     if not stored:
         return drawn
-    return (*drawn, *_trends(engine, stored, several), *_drift(engine, collection, stored))
+    return (
+        *drawn,
+        *_alarms(engine, stored, several),
+        *_trends(engine, stored, several),
+        *_drift(engine, collection, stored),
+    )
 
 
 _TITLES = {
@@ -141,13 +146,35 @@ def _trends(engine: Engine, stored: str, several: bool) -> list[Chart]:
     ]
 
 
+def _alarms(engine: Engine, stored: str, several: bool) -> list[Chart]:
+    """Return a chart of the number of findings, if at least two snapshots have them."""
+    lines = []
+    for (cluster, severity), points in history.alarms(engine, stored).items():
+        since, until, most = points[0][0], points[-1][0], max(value for _, value in points)
+        if until > since and most:
+            label = f"{cluster}: {severity}" if several else severity
+            value = f"{points[-1][1]:,.0f}"
+            lines.append(Line(label, value, _scaled(points, since, until, most)))
+    lines.sort(key=lambda line: SEVERITIES.index(line.label.rpartition(" ")[2]))
+    about = "Number of findings in the audits of the snapshots."
+    return [Chart("Findings over snapshots", about, lines=tuple(lines))] if lines else []
+
+
+def _scaled(
+    points: Sequence[tuple[int, float]], since: int, until: int, top: float
+) -> tuple[tuple[float, float], ...]:
+    return tuple(
+        (
+            round(100 * (at - since) / (until - since), 1),
+            round(100 - 100 * min(1.0, value / top), 1),
+        )
+        for at, value in points
+    )
+
+
 def _line(trend: Trend, several: bool) -> Line:
     top = trend.limit or max(value for _, value in trend.points) or 1
-    span = trend.until - trend.since
-    points = tuple(
-        (round(100 * (at - trend.since) / span, 1), round(100 - 100 * min(1.0, value / top), 1))
-        for at, value in trend.points
-    )
+    points = _scaled(trend.points, trend.since, trend.until, top)
     label = f"{trend.cluster}: {trend.name}" if several else trend.name
     measure = "bytes" if trend.what in BYTES else ""
     return Line(label, _value(measure, round(trend.now)), points, forecast(trend))
@@ -307,7 +334,7 @@ def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
             alarms=report.alarms,
             charts=drawn,
             judged=report.by_cluster,
-            clusters=sorted({f.cluster for f in report.findings if f.cluster}),
+            clusters=sorted({*report.clusters, *(f.cluster for f in report.findings)} - {""}),
         )
     )
 

@@ -204,7 +204,8 @@ def test_nothing_is_cut_off_on_a_phone(tmp_path: Path) -> None:
     inside = html.escape(page(report, (chart,)))
     steps = """
 const frame = document.querySelector("iframe");
-await new Promise(loaded => { frame.onload = loaded; frame.srcdoc += " "; });
+while (!frame.contentDocument?.querySelector(".risk.irreversible"))
+  await new Promise(done => setTimeout(done, 20));
 const root = frame.contentDocument.documentElement;
 seen.over = root.scrollWidth - root.clientWidth; seen.width = root.clientWidth;
 seen.cut = [...root.querySelectorAll("body *")].filter(

@@ -142,6 +142,12 @@ def test_findings_are_new_returned_fixed_or_open(
         (old,) = (f for f in found if f["resource"] == topic and f["control"] == "T16")
         assert old["since"] == old["first"] < old["until"] == old["now"]
 
+        counts = history.alarms(engine, str(folder))
+        now = {severity: points[-1][1] for (_, severity), points in counts.items()}
+        assert [len(points) for points in counts.values()] == [4] * 4
+        then = [value for _, value in counts["c", "medium"]]
+        assert now["critical"] == 0 and then[1] == then[0] - 1 and then[2] == then[0]
+
         new = f"spark audit --controls T13,T16,T22 --new-only {folder} --output json"
         assert not [f for f in shell(new).json["findings"] if f["resource"] == topic]
         shell.ok(f"create-topic {topic}.more")
