@@ -24,6 +24,7 @@ Progress = Callable[[], tuple[int, int | None]]
 
 _POLL_S = 0.1
 _CANCEL_S = 30.0
+_AGAIN_S = 0.5
 
 
 class Engine:
@@ -51,6 +52,7 @@ class Engine:
         self._imported = threading.Event()
         self._shipped = False
         self._stopped = threading.Event()
+        self._cancelling: threading.Thread | None = None
 
     # -- starting ----------------------------------------------------------------------------------
 
@@ -139,6 +141,7 @@ class Engine:
 
     def beside(self, task: str, work: Callable[[], T], progress: Progress) -> T:
         """The same for work that does not use Spark, which may still be starting."""
+        self._await_cancelled(task)
         self._stopped = threading.Event()
         result: Future[T] = Future()
 
@@ -198,9 +201,19 @@ class Engine:
                 with suppress(Exception):
                     session.interruptAll()
                 with suppress(BaseException):
-                    work.exception(_POLL_S)
+                    work.exception(_AGAIN_S)
+            time.sleep(_AGAIN_S)  # Spark cancels what it was told to a little later
 
-        threading.Thread(target=interrupt, name="spark-cancel", daemon=True).start()
+        self._cancelling = threading.Thread(target=interrupt, name="spark-cancel", daemon=True)
+        self._cancelling.start()
+
+    def _await_cancelled(self, task: str) -> None:
+        """Wait until work that was cancelled has ended: its jobs are cancelled as those of the
+        session, and so would be those of other work."""
+        while self._cancelling is not None and self._cancelling.is_alive():
+            self.report(task, 0, None)
+            self._cancelling.join(_POLL_S)
+        self._cancelling = None
 
     def stop(self) -> None:
         """Stop the session, and its JVM if this program started it."""

@@ -1,0 +1,80 @@
+"""Ctrl-C and --deadline while controls are evaluated: at once, and nothing goes on."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shell.audit.control import Control, Level
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.evaluate import evaluate
+from kafka_shell.errors import ShellError
+
+ENDLESS = """\
+SELECT 'c' AS cluster, 'r' AS resource, 'ok' AS status, CAST(sum(a.id * b.id) AS STRING) AS reason,
+  NULL AS remedy, NULL AS undo FROM range(10000000) a CROSS JOIN range(10000000) b"""
+
+
+def endless(engine: Engine) -> Any:
+    """An evaluation of ten controls of which none ends."""
+    own = engine.session.newSession()
+    own.sql(
+        "SELECT 'c' AS cluster, 't' AS `table`, 'ok' AS status, 1 AS `rows`, NULL AS error,"
+        " NULL AS reason"
+    ).createOrReplaceTempView("collection_status")
+    controls = [
+        Control(f"U{number:02}", "", Level.LOW, "", "", ENDLESS, Path("none"))
+        for number in range(10)
+    ]
+    return engine.run(
+        "evaluating", lambda: evaluate(own, controls, {}, stopped=engine.stopped), lambda: (0, 10)
+    )
+
+
+def stages(engine: Engine) -> list[int]:
+    return list(engine.session.sparkContext.statusTracker().getActiveStageIds())
+
+
+def await_stages(engine: Engine, *, some: bool) -> None:
+    until = time.monotonic() + 60
+    while bool(stages(engine)) is not some:
+        assert time.monotonic() < until, "no job ever ran" if some else "jobs go on"
+        time.sleep(0.05)
+
+
+def test_ctrl_c_ends_an_evaluation_within_a_second(engine: Engine) -> None:
+    pressed: list[float] = []
+
+    def press() -> None:
+        await_stages(engine, some=True)
+        pressed.append(time.monotonic())
+        _thread.interrupt_main()
+
+    threading.Thread(target=press, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        endless(engine)
+    assert time.monotonic() - pressed[0] < 1
+    await_stages(engine, some=False)
+    counted = engine.run("counting", lambda: engine.session.range(3).count())
+    assert counted == 3, "the session stays, and the next command is not cancelled"
+
+
+def test_a_deadline_ends_an_evaluation(engine: Engine) -> None:
+    def pass_soon() -> None:
+        await_stages(engine, some=True)
+        engine.deadline = time.monotonic() + 0.5
+
+    threading.Thread(target=pass_soon, daemon=True).start()
+    try:
+        with pytest.raises(ShellError, match="evaluating: deadline exceeded"):
+            endless(engine)
+        assert engine.deadline is not None
+        assert time.monotonic() < engine.deadline + 1
+    finally:
+        engine.deadline = None
+    await_stages(engine, some=False)

@@ -1,0 +1,56 @@
+"""Clusters with different logins are read by many threads of a process that has just begun."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from kafka_shell.audit.collect import open_target
+from kafka_shell.audit.targets import of_profiles
+from kafka_shell.sandbox.state import Sandbox
+
+ROOT = Path(__file__).parent.parent.parent
+
+_READ = """
+import json, sys
+from pathlib import Path
+from kafka_shell.audit import near, survey, targets
+from kafka_shell.audit.tables import TABLES
+from kafka_shell.structs import replace
+names = sys.argv[2:]
+chosen = targets.of_profiles(names, {}, Path(sys.argv[1]))
+many = [replace(each, name=f"{each.name}-{n}") for n in range(4) for each in chosen]
+tables = {name: TABLES[name] for name in ("clusters", "topics", "acls", "scram_users", "groups")}
+found = survey.survey(many, tuple(tables.values()))
+works = [work for each in found for work in each.works]
+rows = near.read(works, TABLES, "id", [each.status_rows("id") for each in found])
+status = [row for row in rows["collection_status"] if row[5] != "ok"]
+print(json.dumps({"clusters": len(rows["clusters"]), "failed": [str(row) for row in status]}))
+"""
+
+
+def test_threads_with_different_logins_read_in_a_process_that_begins(
+    secure_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Importing the parts of kafka-python in several threads at once fails."""
+    logins = {
+        name: file
+        for name, file in secure_sandbox.client_properties.items()
+        if name.startswith("admin")
+    }
+    assert len(logins) >= 3, list(secure_sandbox.client_properties)
+    config = tmp_path / "config.toml"
+    config.write_text(
+        "".join(f'[profiles.{name}]\ncommand-config = "{file}"\n' for name, file in logins.items())
+    )
+    for target in of_profiles(list(logins), {}, config):
+        with open_target(target) as cluster:  # the broker is ready for every kind of login
+            assert cluster.brokers()
+    done = subprocess.run(
+        [sys.executable, "-c", _READ, str(config), *logins],
+        capture_output=True, text=True, timeout=120, check=False, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout) == {"clusters": 4 * len(logins), "failed": []}
