@@ -115,7 +115,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "script": VALUES | {"context", "dispatch", "journal", "language"},
     "completion": VALUES | {"commands", "language", "view", "context", "settings"},
 }
-ANYTHING = {"app", "__main__", "__init__"}
+ANYTHING = {"app", "__main__", "__init__", "submit"}
 # The prompt reads the view, and asks no cluster itself.
 MAY_NOT_IMPORT = {"shell": {"admin"}}
 EXCEPT = {"shell": {"admin.*.model"}}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyspark
 
-from kafka_shell.audit import submit
+from kafka_shell import submit
 from kafka_shell.sandbox.state import Sandbox
 
 ROOT = Path(__file__).parent.parent.parent
