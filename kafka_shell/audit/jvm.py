@@ -15,7 +15,7 @@ from kafka_shell.private import private_folder
 _MODULE = "jdk.incubator.vector"  # in every JDK, but not in the Java of the sandbox
 _JDK = (
     "Install a JDK 17 or 21, such as Eclipse Temurin or the package openjdk-21-jdk-headless, and"
-    " set JAVA_HOME. pip has none that Spark runs on."
+    " set JAVA_HOME. The Java of the sandbox lacks a module that Spark requires."
 )
 # Less compilation (whose cache is small by default, and full after two audits), and one thread that
 # collects garbage: a small audit is over in seconds.
