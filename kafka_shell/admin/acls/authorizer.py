@@ -96,6 +96,13 @@ def _applies_to(binding: AclBinding, access: Access) -> bool:
     return binding.permission is AclPermission.ALLOW and binding.operation in implied
 
 
+def implied_by(binding: AclBinding) -> tuple[AclOperation, ...]:
+    """The operations that a binding allows in addition to its own."""
+    if binding.permission is not AclPermission.ALLOW:
+        return ()
+    return tuple(each for each, by in _IMPLY.items() if binding.operation in by)
+
+
 # -- what decides, as the cluster has it -----------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
 
-from .authorizer import ANYONE, Rules, verdict
+from .authorizer import ANYONE, Rules, implied_by, verdict
 from .model import (
     OPERATIONS_OF,
     Access,
@@ -149,16 +149,19 @@ def _loss(
         sample = _NO_NAME if binding.name == "*" else binding.name + _NO_NAME
     operations: list[AclOperation] = []
     lost: set[str] = set()
-    for operation in _operations(binding):
-        access = Access(binding.principal, operation, kind, sample, _host(binding))
-        missing = [
-            name
-            for name in names or ()
-            if _is_lost(rules, before, after, replace(access, name=name))
-        ]
-        if missing or _is_lost(rules, before, after, access):
-            operations.append(operation)
-            lost.update(missing)
+    for candidates in (_operations(binding), implied_by(binding)):  # what is implied if it is all
+        for operation in candidates:
+            access = Access(binding.principal, operation, kind, sample, _host(binding))
+            missing = [
+                name
+                for name in names or ()
+                if _is_lost(rules, before, after, replace(access, name=name))
+            ]
+            if missing or _is_lost(rules, before, after, access):
+                operations.append(operation)
+                lost.update(missing)
+        if operations:
+            break
     if not operations:
         return None
     return Loss(binding, tuple(operations), None if names is None else frozenset(lost))

@@ -164,6 +164,15 @@ def test_many_principals_are_counted(cluster: Cluster, bob: str, name: str) -> N
         done(removal(cluster, *others), cluster)
 
 
+def test_describe_is_lost_with_an_acl_whose_own_operation_is_denied() -> None:
+    mine = reads("User:bob", "orders")
+    denied = replace(mine, permission=DENY)
+    (loss,) = losses(Rules((mine, denied)), [mine], [], {})
+    assert loss.operations == (AclOperation.DESCRIBE,)
+    writes = replace(mine, operation=WRITE)
+    assert not losses(Rules((mine, denied, writes)), [mine], [], {}), "WRITE implies DESCRIBE"
+
+
 def test_everyone_may_use_a_resource_without_acls_if_the_brokers_say_so() -> None:
     mine, others = reads("User:bob", "orders"), reads("User:eve", "orders")
     rules = Rules((mine, others), no_acl_allows=True)
