@@ -16,7 +16,7 @@ from kafka_shell.errors import ShellError
 
 from . import frames
 from .endpoint import Address, ConnectionConfig, LimitTime
-from .link_errors import not_kafka, tls_needed
+from .link_errors import is_tls_alert, not_kafka, tls_needed
 from .login import sasl_needed
 
 _MAX_S = 1.0  # the server was reachable a moment ago
@@ -143,7 +143,9 @@ def _foreign(probe: _Probe) -> ShellError | None:
         sock.sendall(b"GET / HTTP/1.0\r\n\r\n")
         probe.set_time(sock)
         data = sock.recv(60)
-        return not_kafka(probe.address, data) if len(data) >= 4 else None
+    if len(data) < 4 or (probe.config.uses_tls and is_tls_alert(data)):
+        return None  # a TLS listener, which is what it should be
+    return not_kafka(probe.address, data)
 
 
 def _names(probe: _Probe) -> ShellError | None:

@@ -83,7 +83,7 @@ def silent(address: Address, seconds: float) -> ShellError:
 
 def not_kafka(address: Address, data: bytes) -> ShellError:
     """The other side does not use the Kafka protocol. `data` is the beginning of its response."""
-    if data[:2] == b"\x15\x03":
+    if is_tls_alert(data):
         return tls_needed(address)
     words = data.partition(b"\r")[0].partition(b"\n")[0][:40]
     text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in words)
@@ -96,6 +96,11 @@ def not_kafka(address: Address, data: bytes) -> ShellError:
     )
 
 
+def is_tls_alert(data: bytes) -> bool:
+    """Whether a response begins with an alert of TLS, which a TLS listener sends to plaintext."""
+    return data[:2] == b"\x15\x03"
+
+
 def tls_needed(address: Address) -> ShellError:
     """A plaintext connection to a TLS listener."""
     return unreachable(
@@ -105,10 +110,12 @@ def tls_needed(address: Address) -> ShellError:
     )
 
 
-def closed_early(address: Address) -> ShellError:
+def closed_early(address: Address, uses_tls: bool) -> ShellError:
     """Closed before the first response, for an unknown reason."""
+    if uses_tls:
+        hint = "The broker may be starting or stopping, or it may not be a Kafka broker. Try again."
+    else:
+        hint = "The listener may require TLS (security.protocol=SSL), or be no Kafka broker."
     return unreachable(
-        f"{address} closed the connection at the first request",
-        "The listener may require TLS (security.protocol=SSL), or it may not be a Kafka broker.",
-        "closed-early",
+        f"{address} closed the connection at the first request", hint, "closed-early"
     )

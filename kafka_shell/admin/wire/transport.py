@@ -361,7 +361,7 @@ class Link:
         if self._inbox and self.state is State.LOGIN:
             return not_kafka(self.address, bytes(self._inbox[:60]))
         if self.state is State.LOGIN and not self.login_responses:
-            return closed_early(self.address)
+            return closed_early(self.address, self._tls is not None)
         sasl = self._config.sasl
         if sasl is not None and sasl.token and self.login_responses and not self.responses:
             return token_expired(self.address, sasl.username)

@@ -288,6 +288,24 @@ def test_tls_to_a_plaintext_listener(sandbox: Sandbox, ca: Tls) -> None:
 
 
 @pytest.mark.quick
+def test_a_tls_server_that_closes_the_connection(authority: trustme.CA, trusted: Tls) -> None:
+    """As a broker does while it starts. It answers plaintext, sent to see what it is, with an
+    alert of TLS: that is no reason to say that TLS is required, which is in use."""
+    closes = certificate_server(authority.issue_cert("127.0.0.1"))
+
+    def serve(client: socket.socket) -> None:
+        if client.recv(1, socket.MSG_PEEK) != b"\x16":  # no handshake
+            client.sendall(b"\x15\x03\x03\x00\x02\x02\x0a")
+        else:
+            closes(client)
+
+    with listener(serve) as address:
+        error = fails(address, security_protocol="SSL", tls=trusted)
+    assert error.code == "closed-early", error.message
+    assert "TLS" not in error.hint
+
+
+@pytest.mark.quick
 def test_tls_to_a_server_that_is_not_a_broker() -> None:
     def serve(client: socket.socket) -> None:
         client.recv(100)
