@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.audit import collection, run
+from kafka_shell.audit import choice, collection, run
 from kafka_shell.audit.control import controls_of
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.policy import Policy
@@ -40,7 +40,7 @@ def origins(session: Any) -> list[str]:
 def main(master: str, remote: str, bootstrap: str, folder: str) -> None:
     engine = Engine(Path(folder), lambda task, done, total: None, where=Where(master, remote))
     try:
-        controls = run.choose(controls_of(Path(folder, "none")), CONTROLS)
+        controls = choice.choose(controls_of(Path(folder, "none")), CONTROLS)
         names = run.tables_for(controls, {}, TABLES)
         target = Target("far", bootstrap=bootstrap, config_file=f"{folder}/none.toml")
         found = collection.collect(engine, [target], TABLES, names)

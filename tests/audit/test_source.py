@@ -63,9 +63,8 @@ def test_a_notebook_reads_the_tables_of_profiles(
         f'[profiles.dev]\nbootstrap = "{demo_sandbox.bootstrap}"\n'
         '[profiles.gone]\nbootstrap = "127.0.0.1:1"\n'
     )
-    engine.for_executors()
-    spark = engine.session.newSession()
-    spark.dataSource.register(KafkaSource)
+    engine.for_executors()  # registers the data source
+    spark = engine.session
 
     def read(table: str, profile: str) -> Any:
         options = {"profile": profile, "table": table, "config_file": str(config)}
