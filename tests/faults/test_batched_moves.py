@@ -26,7 +26,7 @@ from tests.moving import Filled, replicas
 from tests.outages import controller, hanging, kill
 from tests.program import Program
 from tests.running import running
-from tests.well import start_all, wait_until_applied, wait_until_back
+from tests.well import start_all, wait_until_applied, wait_until_back, wait_until_well
 
 BEFORE, AFTER = (4, 1, 2), (1, 2, 5)
 SOURCE, DESTINATION = 4, 5  # brokers 1 to 3 are the controllers
@@ -120,6 +120,7 @@ def test_it_pauses_while_partitions_are_below_min_insync_replicas(
 ) -> None:
     kafka, topics = kafka_on_three, filled.topics(2)
     other = moving.placed(three, (3, 2), configs=(("min.insync.replicas", "2"),))
+    wait_until_well(three, checks=("under-replicated",))  # what another test stopped has caught up
     line = moving.reassign(tmp_path, [(topic, 0) for topic in topics], (1, 3))
     try:
         with running(kafka, f"{line} --batch 1 --throttle 1 --wait --deadline 20s") as run:
