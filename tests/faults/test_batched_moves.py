@@ -5,6 +5,7 @@ No acknowledged record is lost, no throttle is left, and the final replicas are 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -131,8 +132,11 @@ def test_it_pauses_while_partitions_are_below_min_insync_replicas(
             assert run.ended() == 1, run
     finally:
         start_broker(three_brokers.folder, 2)
-    below = f"1 partition below min.insync.replicas: {other}:0"
-    assert f"paused at batch 2 of 2: not started: {below}" in run.err, run
+    below = r"(\d+) partitions? below min\.insync\.replicas: (.*)"
+    why = re.search(rf"paused at batch 2 of 2: not started: {below}", run.err)
+    assert why, run
+    # Topics of other tests are on the same brokers; of many, a few are named.
+    assert f"{other}:0" in why[2] or int(why[1]) > why[2].count(":"), run
     assert [replicas(three, topic)[0] for topic in topics] == [(1, 3), (1, 2)]
     moving.wait_until_up(three)
     kept = {"broker 2 leader.replication.throttled.rate": "1"}
