@@ -119,7 +119,7 @@ class Command(Struct, frozen=True):
     @property
     def verb_noun(self) -> bool:
         """Whether the command can be written as a flag (`--list-topics`)."""
-        return "-" in self.name
+        return "-" in self.name and " " not in self.name
 
     def option(self, name: str) -> Option | None:
         """Return the option with this name or alias, without common options."""

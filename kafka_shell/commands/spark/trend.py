@@ -56,7 +56,7 @@ COMMANDS = (
         options=(
             Option("--snapshot", kinds.FILE, "The folder of the snapshots.", metavar="DIR"),
             Option("--top", kinds.INTEGER, "Only the N series that change most, of each kind"
-                   " (default: 20 of one kind, 5 of each).", metavar="N"),
+                   " (default: 20 of one kind, 5 of each).", least=1, metavar="N"),
             *SPARK_OPTIONS,
         ),
         search=("growth", "forecast", "capacity", "history", "over time"),
