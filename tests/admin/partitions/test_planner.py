@@ -83,6 +83,16 @@ def test_bytes_are_spread_and_not_moved_from_one_broker_to_another() -> None:
 
 
 @QUICK
+def test_an_exchange_may_move_more_than_half_of_the_difference() -> None:
+    """If there is no smaller one: all brokers can get the same bytes here only that way."""
+    sizes = [90, 10, 90, 20, 100, 10, 90, 20]
+    layout = topic("t", (1, 4), (2, 4), (4, 3), (1, 4), (1, 2), (4, 2), (4, 1), (2, 4))
+    problem = of(layout, 4, sizes=dict(zip(layout, sizes, strict=True)))
+    spread = after(problem, rebalance(problem))
+    assert values(problem, spread)["bytes"] == 0, f"{spread}"
+
+
+@QUICK
 def test_what_is_even_is_not_changed() -> None:
     problem = of(topic("even", (1, 2), (2, 3), (3, 1)), 3)
     proposal = rebalance(problem)

@@ -69,7 +69,7 @@ class _Shelves:
         need = int(min(gap / 2, max(here - (low + high) / 2, (low + high) / 2 - there)))
         return (
             self._move(full, empty, need)
-            or self._exchange(full, empty, gap // 2)
+            or self._exchange(full, empty, gap)
             or self._move(full, empty, gap - 1)
         )
 
@@ -113,21 +113,30 @@ class _Shelves:
                 return True
         return False
 
-    def _exchange(self, full: int, empty: int, most: int) -> bool:
-        """Exchange a replica for one that is smaller by at most so many bytes."""
+    def _exchange(self, full: int, empty: int, gap: int) -> bool:
+        """Exchange a replica for a smaller one, by at most half of the gap if there is such a
+        pair."""
         shelf = self._on[full]
+        wide: tuple[int, int] | None = None
         for size, at in shelf[:: -max(1, len(shelf) // _TRIED_IN_EXCHANGE)]:
-            for other in self._partners(at, full, empty, size - most):
+            for other in self._partners(at, full, empty, size - gap // 2):
                 moved = size - self._board.size[other]
                 # Copying much to gain little is not worth it.
-                if moved > most or moved <= (2 * size - moved) * self._board.min_gain:
+                if moved <= (2 * size - moved) * self._board.min_gain:
+                    continue
+                if moved > gap // 2 and (wide or moved >= gap):
                     continue
                 if self._worth(full, empty, moved) > 0 and self._fit(at, other, full, empty):
-                    self._put(at, full, empty)
-                    self._put(other, empty, full)
-                    self._board.keep_together(at, other)
-                    return True
-        return False
+                    if moved <= gap // 2:
+                        return self._trade(at, other, full, empty)
+                    wide = at, other
+        return wide is not None and self._trade(*wide, full, empty)
+
+    def _trade(self, at: int, other: int, full: int, empty: int) -> bool:
+        self._put(at, full, empty)
+        self._put(other, empty, full)
+        self._board.keep_together(at, other)
+        return True
 
     def _partners(self, at: int, full: int, empty: int, least: int) -> Iterator[int]:
         """Partitions of at least so many bytes to exchange with, those of the same topic first."""
