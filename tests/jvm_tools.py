@@ -27,7 +27,7 @@ from kafka_shell.sandbox.jars import class_path, fetch, locked_jars, read_lock
 LOCK = Path(__file__).parent / "locks" / "kafka-tools-4.3.1.lock"
 JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Dlog4j2.level=OFF")
 CONFIGS = "kafka.admin.ConfigCommand"  # kafka-configs.sh, which comes with the broker
-PATIENCE_S = 60
+PATIENCE_S = 150  # Kafka's clients give up after two minutes, and say why
 
 
 def tool_command(main_class: str, *arguments: str) -> list[str]:
