@@ -111,7 +111,7 @@ def test_the_terminal_is_as_it_was(open_terminal: Open, bootstrap: str) -> None:
     terminal.at_prompt()
     assert not terminal.screen.cursor.hidden
     terminal.run("top groups --interval 300ms")
-    terminal.sees("top groups", "quit")
+    terminal.sees("top groups  localhost")
     terminal.press("c-c")
     terminal.at_prompt()
     terminal.run("topics shell.*")
@@ -125,6 +125,14 @@ def test_a_signal_restores_the_terminal(open_terminal: Open, bootstrap: str) -> 
     terminal = top(open_terminal, bootstrap)
     terminal.child.kill(signal.SIGTERM)
     assert terminal.ends() == 128 + signal.SIGTERM
+    assert not terminal.screen.cursor.hidden
+
+
+def test_an_interrupt_ends_it_like_the_key(open_terminal: Open, bootstrap: str) -> None:
+    """Ctrl-C is one until the terminal gives the keys to the screen."""
+    terminal = top(open_terminal, bootstrap)
+    terminal.child.kill(signal.SIGINT)
+    assert terminal.ends() == 128 + signal.SIGINT
     assert not terminal.screen.cursor.hidden
 
 

@@ -67,7 +67,7 @@ def _to_start(state: TopState, rows: int) -> TopState:
 
 KEYS: tuple[Key, ...] = (
     Key(("q", "c-d"), "q", "quit, or close a page", _quit, "quit"),
-    Key(("c-c",), "Ctrl-C", "quit", _wish("interrupt")),
+    Key(("c-c", "<sigint>"), "Ctrl-C", "quit", _wish("interrupt")),
     Key(("tab",), "Tab", "next view: topics, groups, brokers",
         lambda state, rows: states.next_view(state), "view"),
     Key(("s-tab",), "Shift-Tab", "previous view",

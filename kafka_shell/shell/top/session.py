@@ -134,7 +134,7 @@ class Session:
         bindings = KeyBindings()
         for key in KEYS:
             for name in key.keys:
-                anyway = name in ("c-c", "c-z")
+                anyway = name in ("c-c", "<sigint>", "c-z")
                 bindings.add(name, filter=True if anyway else ~typing, eager=True)(
                     self._handler(key.act)
                 )
