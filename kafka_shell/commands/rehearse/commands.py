@@ -82,7 +82,7 @@ def _on_twin(
     from kafka_shell.sandbox.twin.spare import prepare
 
     from .limits import Refusals
-    from .run import difference, on_twin, prompt_on, run_lines, state_of, undo_script
+    from .run import difference, on_twin, placed_by, prompt_on, run_lines, state_of, undo_script
     from .twins import running_twin
 
     original, refusals = reading.original, Refusals()
@@ -105,7 +105,7 @@ def _on_twin(
             context.report,
             keep_going=invocation["keep-going"],
         )
-        found = difference(before, state_of(twin.cluster))
+        found = difference(before, state_of(twin.cluster), placed_by(done, before))
         if context.ask is not None and not invocation["keep"]:  # somebody may try again
             with suppress(OSError, ShellError):  # the rehearsal is over
                 prepare(root, original)

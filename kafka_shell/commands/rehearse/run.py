@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
 from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Change, Report, merge_plans
@@ -232,15 +233,34 @@ def state_of(cluster: Cluster) -> State:
     return read_state(cluster, Wanted(COPIED_KINDS, brokers=[""], assignments=True))
 
 
-def difference(before: State, after: State) -> StateDiff:
-    """What differs, but for the replicas of new partitions: they are chosen at random."""
-    old, new = before.part("topics"), after.part("topics")
-    for name, fields in new.items():
-        placed = str(fields.get(ASSIGNMENT, "")).split(",")
-        if name in old:
-            count = len(str(old[name].get(ASSIGNMENT, "")).split(","))
-            fields[ASSIGNMENT] = ",".join(placed[:count])
-        else:
-            fields.pop(ASSIGNMENT, None)
+def placed_by(lines: Sequence[RehearsedLine], before: State) -> dict[str, int]:
+    """By topic, how many of its first partitions have replicas that the lines leave as they were,
+    or say. The controller chooses those of the others, each time otherwise."""
+    placed = {
+        name: str(fields.get(ASSIGNMENT, "")).count(",") + 1
+        for name, fields in before.part("topics").items()
+    }
+    for outcome in (line.plan for line in lines if line.plan is not None):
+        done = {each.change.resource.name for each in outcome.changes if each.status == "done"}
+        for step in outcome.plan.steps:
+            if isinstance(step, CreateTopics):
+                placed |= {new.name: len(new.assignment) for new in step.topics if new.name in done}
+            elif isinstance(step, CreatePartitions):
+                placed |= {
+                    each.name: each.after
+                    for each in step.growths
+                    if each.placed and each.name in done and placed.get(each.name) == each.before
+                }
+    return placed
+
+
+def difference(before: State, after: State, placed: Mapping[str, int] | None = None) -> StateDiff:
+    """What differs, but for the replicas of partitions that are not `placed`: by default, of those
+    that are new."""
+    placed = placed_by((), before) if placed is None else placed
+    for name, fields in after.part("topics").items():
+        replicas = str(fields.pop(ASSIGNMENT, "")).split(",")[: placed.get(name, 0)]
+        if replicas:
+            fields[ASSIGNMENT] = ",".join(replicas)
     changes = tuple(map(Differing.of, differences(before, after)))
     return StateDiff("before", "after", changes, {**before.unread, **after.unread})

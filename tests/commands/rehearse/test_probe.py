@@ -14,7 +14,7 @@ import pytest
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.rehearse.limits import known_limits
-from kafka_shell.commands.rehearse.run import difference, state_of
+from kafka_shell.commands.rehearse.run import difference, placed_by, state_of
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.data import plain
@@ -175,9 +175,26 @@ def both(kafka: Program, three: Sandbox, lines: list[str], tmp_path: Path) -> No
         assert not difference(before, state_of(cluster)).changes, "a rehearsal changed something"
         wrong = make(kafka, found)
         kafka("verify-reassign-partitions", "--finish", "--yes")
-        changed = plain(difference(before, state_of(cluster)).changes)
+        placed = placed_by((), before) | dict(map(created, succeeded(found, "create-topic")))
+        changed = plain(difference(before, state_of(cluster), placed).changes)
     assert not wrong, "\n".join(wrong)
     assert found["diff"]["changes"] == changed
+
+
+def succeeded(found: Any, command: str) -> list[str]:
+    """The rehearsed lines of this command that changed something."""
+    return [
+        each["line"]
+        for each in found["lines"]
+        if each["line"].startswith(command) and each["status"] == "ok" and each["plan"]["changes"]
+    ]
+
+
+def created(line: str) -> tuple[str, int]:
+    """The topic that a line creates, and of how many partitions it says the replicas."""
+    invocation = parse(tokenize(line), REGISTRY)
+    (name,) = invocation["topic"]
+    return name, len(invocation.get("replica-assignment") or ())
 
 
 def test_every_changing_command_is_probed() -> None:
@@ -242,7 +259,11 @@ def test_a_random_script_changes_what_its_rehearsal_says(
 ) -> None:
     seed = int.from_bytes(os.urandom(4), "big")
     draw = random.Random(seed)
-    lines = [random_line(draw) for _ in range(60)]
+    again = ["create-topic probe.a --partitions 5", "create-topic probe.b --replica-assignment 2:3"]
+    lines = [
+        *(random_line(draw) for _ in range(60)),
+        *("delete-topic probe.a --if-exists", "delete-topic probe.b --if-exists", *again),
+    ]
     try:
         both(kafka, three_brokers, lines, tmp_path)
     except AssertionError as error:
