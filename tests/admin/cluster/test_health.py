@@ -23,7 +23,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, make_topic, wait_for
 from tests.outages import stopped
 from tests.transactional import HOUR_MS, hang
-from tests.well import wait_until_well
+from tests.well import wait_until_applied, wait_until_well
 
 ONLY_READS = "verify-reassign-partitions"  # without --finish
 
@@ -125,6 +125,7 @@ def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
     }
     done(config_changes.plan_alter(three, wanted), three)
     try:
+        wait_until_applied(three)  # each check may ask another broker
         found = look(three)["throttles"]
         assert (found.severity, found.count) == (Severity.WARNING, 2)
         assert set(found.examples) == {"broker 1", f"topic {name}"}
@@ -134,6 +135,7 @@ def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
             for resource, alterations in wanted.items()
         }
         done(config_changes.plan_alter(three, gone), three)
+    wait_until_applied(three)
     assert "throttles" not in look(three)
 
 
