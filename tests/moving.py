@@ -15,11 +15,13 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move
+from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import described, make_topic, wait_for
+from tests.admin.helpers import described, done, make_topic, wait_for
+from tests.well import wait_until_applied
 
 MB = 1_000_000
 # At 1 B/s a broker may still fetch 1 MB of a partition, and again when its window of 11 s is over:
@@ -79,6 +81,13 @@ def placed(
     """A topic with a partition on each of these lists of brokers."""
     name = f"move.{uuid4().hex[:8]}"
     return make_topic(cluster, name, assignment=replicas, configs=configs)
+
+
+def delete_others(cluster: Cluster, topics: Sequence[str]) -> None:
+    """Delete what other tests have left: all topics but these and the internal ones."""
+    others = [name for name in scan(cluster).names if name not in topics and name[:2] != "__"]
+    done(topic_changes.plan_delete(cluster, others), cluster)
+    wait_until_applied(cluster)
 
 
 class Filled:

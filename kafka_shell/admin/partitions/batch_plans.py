@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep
-from kafka_shell.admin.topics.min_isr import partitions_below
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.errors import ShellError
@@ -16,6 +15,7 @@ from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 
 from . import sizes as move_sizes
+from .batch_health import below_min_isr
 from .batch_state import Batch, BatchState, Started
 from .batched import InBatches, moved_elsewhere
 from .batches import BatchLimits, split
@@ -103,7 +103,7 @@ def in_batches(
     batches = tuple(Batch(number, target) for number, target in enumerate(targets, 1))
     step = replace(step, moves=tuple(move for group in groups for move in group))
     before = {move.partition: move.before for move in step.moves}
-    below = partitions_below(cluster, scan(cluster))
+    below = below_min_isr(cluster, scan(cluster))
     run = replace(run, batches=batches, total=len(batches), before=before, below=below)
     return _batched(plan, step, run, throttle)
 
@@ -142,7 +142,7 @@ def resumed(
                 rest[each] = to
         if rest:
             left.append(Batch(number, rest))
-    below = partitions_below(cluster, now.found)  # known to who resumes it
+    below = below_min_isr(cluster, now.found)  # known to who resumes it
     run = replace(run, batches=tuple(left), total=len(batches), below=below)
     if left and any(each not in now.moving for each in left[0].target):
         run.check_ready(cluster, left[0])

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.topics.min_isr import partitions_below
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.plan.apply import SENDING
 from kafka_shell.plan.model import Change, Report, Resource
@@ -23,6 +21,7 @@ from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 from kafka_shell.units import counted, some
 
+from .batch_health import problem
 from .batch_state import Batch, BatchState, Started
 from .follow import Follow, Hints
 from .log_dir_targets import Dirs
@@ -34,7 +33,6 @@ from .throttles import remove_own
 
 _PATIENCE_S = 60.0  # to become healthy before the next batch
 _POLL_S = 1.0
-_MOST_NAMES = 3
 
 
 class InBatches(Struct, frozen=True):
@@ -156,8 +154,8 @@ class InBatches(Struct, frozen=True):
 
     def check_ready(self, cluster: Cluster, batch: Batch) -> None:
         """Raise ShellError (code `paused`) if the batch cannot be started now."""
-        if problem := self.problem(cluster, batch):
-            raise ShellError(f"{self._name(batch)} is not started: {problem}", code="paused")
+        if why := problem(cluster, batch, self.below):
+            raise ShellError(f"{self._name(batch)} is not started: {why}", code="paused")
 
     # -- between batches ---------------------------------------------------------------------------
 
@@ -166,34 +164,18 @@ class InBatches(Struct, frozen=True):
         deadline = math.inf if cluster.deadline is None else cluster.deadline
         until, task, last = min(time.monotonic() + _PATIENCE_S, deadline), "", ""
         report = self._reporting(batch, report)
-        while problem := self.problem(cluster, batch):
+        while why := problem(cluster, batch, self.below):
             if time.monotonic() > deadline:
-                problem = last or problem  # not that there was no time left to look again
+                why = last or why  # not that there was no time left to look again
             if time.monotonic() + _POLL_S > until:
-                raise ShellError(f"not started: {problem}", code="paused")
-            if task and problem != last:
+                raise ShellError(f"not started: {why}", code="paused")
+            if task and why != last:
                 report(task, 1, 1)
-            task, last = f"waiting: {problem}", problem
+            task, last = f"waiting: {why}", why
             report(task, 0, None)
             time.sleep(_POLL_S)
         if task:
             report(task, 1, 1)
-
-    def problem(self, cluster: Cluster, batch: Batch) -> str:
-        """Why the batch cannot be started now; empty if it can."""
-        try:
-            found = scan(cluster)
-            below = sorted(partitions_below(cluster, found) - self.below)
-        except ShellError as error:
-            return error.message
-        running = {broker.id for broker in found.brokers}
-        down = sorted({broker for broker in _receiving(found, batch) if broker not in running})
-        if down:
-            return f"broker {down[0]} is down"
-        if not below:
-            return ""
-        names = some(below, _MOST_NAMES)
-        return f"{counted(len(below), 'partition')} below min.insync.replicas: {names}"
 
     # -- the end -----------------------------------------------------------------------------------
 
@@ -228,15 +210,6 @@ class InBatches(Struct, frozen=True):
                 code="throttle-left",
                 see=Resource("throttle"),
             )
-
-
-def _receiving(found: MetadataScan, batch: Batch) -> Iterator[int]:
-    """The brokers that get replicas which they do not have."""
-    topics = {name: found.topic(name) for name in {e.topic for e in batch.target} if name in found}
-    for each, after in batch.target.items():
-        partitions = topics[each.topic].partitions if each.topic in topics else ()
-        now = next((p.replicas for p in partitions if p.partition == each.partition), after)
-        yield from (broker for broker in after if broker not in now)
 
 
 def moved_elsewhere(

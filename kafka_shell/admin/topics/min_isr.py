@@ -67,17 +67,21 @@ def below(
                 yield each
 
 
-def partitions_below(cluster: Cluster, found: MetadataScan) -> frozenset[TopicPartition]:
-    """The partitions that acks=all producers cannot write to: too few replicas are in sync, or
-    there is no leader. Those that are not fully in sync and whose minimum cannot be read count as
-    such."""
-    sick = [each.name for each in found.summaries() if each.under_replicated or each.offline]
+def partitions_below(cluster: Cluster, found: Iterable[MetadataScan]) -> frozenset[TopicPartition]:
+    """The partitions that acks=all producers cannot write to in any of these metadata: too few
+    replicas are in sync, or there is no leader. Those that are not fully in sync and whose minimum
+    cannot be read count as such."""
+    sick = [
+        one.topic(each.name)
+        for one in found
+        for each in one.summaries()
+        if each.under_replicated or each.offline
+    ]
     if not sick:
         return frozenset()
-    minimum = read(cluster, sick).values
-    topics = [found.topic(name) for name in sick]
-    known = [topic for topic in topics if topic.name in minimum]
-    unknown = [each for topic in topics if topic.name not in minimum for each in topic.partitions]
+    minimum = read(cluster, {topic.name for topic in sick}).values
+    known = [topic for topic in sick if topic.name in minimum]
+    unknown = [each for topic in sick if topic.name not in minimum for each in topic.partitions]
     partitions = [
         *below(known, minimum, capped=is_capped(cluster)),
         *(each for topic in known for each in topic.partitions if each.leader is None),

@@ -71,17 +71,21 @@ _UNKNOWN_TOPIC_OR_PARTITION = 3
 
 def scan(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
     """The cluster's metadata with these topics, no topics (empty sequence), or all (None)."""
-    request = RawRequest(
+    metadata: MetadataScan = cluster.send(request(names))
+    if metadata.error_code:
+        raise as_error(failure(metadata.error_code, about="the cluster's metadata"))
+    return metadata
+
+
+def request(names: Sequence[str] | None) -> RawRequest:
+    """A request for these topics, no topics (empty sequence), or all (None)."""
+    return RawRequest(
         API_KEY,
         (LOWEST_VERSION, HIGHEST_VERSION),
         lambda version: encode_request(version, names),
         LOWEST_VERSION,
         lambda version, body: MetadataScan(body, version),
     )
-    metadata: MetadataScan = cluster.send(request)
-    if metadata.error_code:
-        raise as_error(failure(metadata.error_code, about="the cluster's metadata"))
-    return metadata
 
 
 def is_missing(cluster: Cluster, topic: str) -> bool:
@@ -185,6 +189,16 @@ class MetadataScan:
         data = self._data
         leaders = Counter(data[at + 6 : at + 10] for _, at in self._each_partition())
         return Counter({_INT32(raw, 0)[0]: number for raw, number in leaders.items()})
+
+    def topics_by_leader(self) -> dict[int, list[str]]:
+        """The topics of which each broker leads partitions."""
+        data = self._data
+        found: dict[bytes, dict[str, None]] = {}
+        for name, at in self._each_partition():
+            found.setdefault(data[at + 6 : at + 10], {})[name] = None
+        leaders = {_INT32(raw, 0)[0]: list(topics) for raw, topics in found.items()}
+        leaders.pop(-1, None)
+        return leaders
 
     def placements(self) -> Iterator[tuple[str, int, int, bytes, bytes]]:
         """(topic, partition, leader, replicas, in-sync replicas) as int32, of every partition."""
