@@ -50,25 +50,38 @@ def kill(sandbox: Sandbox, cluster: Cluster, *brokers: int, noticed: bool = True
     for broker in brokers:
         os.kill(now[broker] or 0, signal.SIGKILL)
     if noticed:
-        _noticed(cluster, brokers)
+        wait_until_noticed(cluster, brokers)
 
 
 @contextmanager
 def hanging(sandbox: Sandbox, cluster: Cluster, *brokers: int) -> Iterator[None]:
     """These brokers hang, and the cluster knows. They need not be in sync afterwards: what a
     throttle holds is not."""
-    now = processes(sandbox)
     try:
-        for broker in brokers:
-            freeze(now[broker] or 0)
-        _noticed(cluster, brokers)
+        hang(sandbox, *brokers)
+        wait_until_noticed(cluster, brokers)
         yield
     finally:
-        for broker in brokers:
-            thaw(now[broker] or 0)
+        wake(sandbox, *brokers)
 
 
-def _noticed(cluster: Cluster, brokers: Sequence[int]) -> None:
+def hang(sandbox: Sandbox, *brokers: int) -> None:
+    """Let these brokers hang; the cluster does not know yet."""
+    now = processes(sandbox)
+    for broker in brokers:
+        freeze(now[broker] or 0)
+
+
+def wake(sandbox: Sandbox, *brokers: int) -> None:
+    """Let brokers that hang go on."""
+    now = processes(sandbox)
+    for broker in brokers:
+        if pid := now[broker]:
+            thaw(pid)
+
+
+def wait_until_noticed(cluster: Cluster, brokers: Sequence[int]) -> None:
+    """Wait until the cluster knows that these brokers are down."""
     wait_for(f"{brokers} are down", lambda: not set(brokers) & set(up(cluster)), 60)
     wait_for("there is a controller", lambda: controller(cluster) not in (*brokers, -1), 60)
 

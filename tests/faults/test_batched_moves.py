@@ -5,11 +5,13 @@ No acknowledged record is lost, no throttle is left, and the final replicas are 
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.partitions import stalls
+from kafka_shell.admin.partitions import batched, stalls
 from kafka_shell.admin.partitions.batch_health import below_min_isr, problem
 from kafka_shell.admin.partitions.batch_state import Batch
 from kafka_shell.admin.partitions.model import TopicPartition
@@ -21,10 +23,10 @@ from kafka_shell.sandbox.cluster import start_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
 from tests.acknowledged import writing
-from tests.admin.helpers import wait_for
+from tests.admin.helpers import connect, wait_for
 from tests.faults.common import timed
 from tests.moving import Filled, replicas
-from tests.outages import controller, hanging, kill
+from tests.outages import controller, hang, hanging, kill, wait_until_noticed, wake
 from tests.program import Program
 from tests.running import running
 from tests.well import start_all, wait_until_applied, wait_until_back, wait_until_well
@@ -111,6 +113,69 @@ def test_all_brokers_of_a_move_and_the_shell_are_killed_and_hang_while_it_is_res
             kafka.ok("reassign-partitions", "--resume", id, "--throttle", "900MB/s")
             assert run.ended(120) == 0, run
     ended_well(kafka, five, *topics)
+
+
+def test_all_brokers_of_a_move_are_killed_and_hang_between_two_batches(
+    five_brokers: Sandbox,
+    five: Cluster,
+    kafka_on_five: Program,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before each of four batches, first of all the cluster does not know yet."""
+    kafka = kafka_on_five
+    topic = moving.placed(five, *[BEFORE] * 5, configs=(("min.insync.replicas", "2"),))
+    faults = Faults(five_brokers, five)
+    monkeypatch.setattr(batched, "problem", faults.before_a_batch)
+    line = moving.reassign(tmp_path, [(topic, number) for number in range(5)], AFTER)
+    with writing(five_brokers, topic):
+        try:
+            run = kafka(*f"{line} --batch 1 --throttle 900MB/s --wait".split())
+        finally:
+            faults.over()
+        assert run.status == 0, str(run)
+    assert faults.done == [2, 3, 4, 5], "the gaps before these batches"
+    assert replicas(five, topic) == [AFTER] * 5
+    ended_well(kafka, five, topic)
+
+
+class Faults:
+    """Between batches, first source and destination and then the controller are killed, and then
+    hang. They are back soon after the cluster knows."""
+
+    def __init__(self, sandbox: Sandbox, cluster: Cluster) -> None:
+        self._sandbox, self._cluster = sandbox, cluster
+        self._recovery = threading.Thread()
+        self.done: list[int] = []
+
+    def before_a_batch(
+        self, cluster: Cluster, batch: Batch, known: frozenset[TopicPartition]
+    ) -> str:
+        """What is asked before a batch is started. Another fault, when it is first asked."""
+        if batch.number not in self.done:
+            self.over()
+            self.done.append(batch.number)
+            alone = batch.number % 2
+            brokers = (controller(self._cluster),) if alone else (SOURCE, DESTINATION)
+            if batch.number < 4:
+                kill(self._sandbox, self._cluster, *brokers, noticed=False)
+            else:
+                hang(self._sandbox, *brokers)
+            self._recovery = threading.Thread(target=self._recover, args=(brokers,))
+            self._recovery.start()
+        return problem(cluster, batch, known)
+
+    def _recover(self, brokers: Sequence[int]) -> None:
+        with connect(self._sandbox) as cluster:
+            wait_until_noticed(cluster, brokers)
+        wake(self._sandbox, *brokers)
+        start_all(self._sandbox)
+
+    def over(self) -> None:
+        """Wait until all brokers are back."""
+        if self._recovery.ident is not None:
+            self._recovery.join()
+            moving.wait_until_up(self._cluster, 5)
 
 
 # -- on three brokers ------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ accepts or refuses acks=all writes. What any of the answers reports counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from kafka_shell.admin.topics.min_isr import partitions_below
 from kafka_shell.admin.wire.connection import Cluster
@@ -26,7 +26,7 @@ _ANSWER_S = 10.0
 
 def below_min_isr(cluster: Cluster, found: MetadataScan) -> frozenset[TopicPartition]:
     """The partitions that acks=all producers cannot write to, as far as leaders respond."""
-    return partitions_below(cluster, [found, *_of_leaders(cluster, found)[0]])
+    return partitions_below(cluster, [found, *_ask(cluster, found)[0]])
 
 
 def problem(cluster: Cluster, batch: Batch, known: frozenset[TopicPartition]) -> str:
@@ -34,13 +34,13 @@ def problem(cluster: Cluster, batch: Batch, known: frozenset[TopicPartition]) ->
     min.insync.replicas before the reassignment."""
     try:
         found = scan(cluster)
-        answers, silent = _of_leaders(cluster, found)
+        receiving = set(_receiving(found, batch))
+        answers, silent = _ask(cluster, found, receiving)
         below = sorted(partitions_below(cluster, [found, *answers]) - known)
     except ShellError as error:
         return error.message
     running = set.intersection(*({each.id for each in one.brokers} for one in (found, *answers)))
-    down = sorted({broker for broker in _receiving(found, batch) if broker not in running})
-    if down:
+    if down := sorted(receiving - running):
         return f"broker {down[0]} is down"
     if below:
         names = some(below, _MOST_NAMES)
@@ -48,14 +48,14 @@ def problem(cluster: Cluster, batch: Batch, known: frozenset[TopicPartition]) ->
     return silent[0].message if silent else ""
 
 
-def _of_leaders(
-    cluster: Cluster, found: MetadataScan
+def _ask(
+    cluster: Cluster, found: MetadataScan, others: Collection[int] = ()
 ) -> tuple[Sequence[MetadataScan], Sequence[Failure]]:
-    """The metadata that each leader has of its topics, and why others did not respond."""
-    calls = [
-        Call(request(topics), Node(leader), timeout=_ANSWER_S)
-        for leader, topics in sorted(found.topics_by_leader().items())
-    ]
+    """The metadata that each leader has of its topics, and why brokers did not respond: leaders,
+    and others that run."""
+    topics = {each.id: list[str]() for each in found.brokers if each.id in others}
+    topics |= found.topics_by_leader()
+    calls = [Call(request(names), Node(id), timeout=_ANSWER_S) for id, names in topics.items()]
     answers, silent = list[MetadataScan](), list[Failure]()
     for answer in cluster.send_all(calls):
         if isinstance(answer, Failure):
