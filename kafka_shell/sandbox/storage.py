@@ -9,7 +9,7 @@ from pathlib import Path
 from kafka_shell.admin.wire.metadata_scan import spell_id
 from kafka_shell.errors import ShellError
 
-from .config import jvm_arguments, server_properties
+from .config import LOG_DIRS, jvm_arguments, server_properties
 from .process import write_arguments
 from .ready import cause_in
 from .security import scram_credentials
@@ -39,6 +39,27 @@ def format_nodes(sandbox: Sandbox, java: Path, class_path: str) -> None:
         for _, process in started:
             process.kill()
             process.wait()
+    _give_voters(sandbox)
+
+
+def _give_voters(sandbox: Sandbox) -> None:
+    """Let brokers know the voters before they read them from the metadata log.
+
+    The first controller may lose its leadership while a broker starts. Kafka 4.3 then forgets the
+    voters it has read, and never connects to a controller again after it lost the connection: the
+    broker stays fenced.
+    """
+    first = next(broker for broker in sandbox.brokers if broker.controller_port is not None)
+    for broker in sandbox.brokers:
+        if broker.controller_port is None:
+            copy = _voters_file(broker)
+            copy.parent.mkdir(exist_ok=True)
+            copy.write_bytes(_voters_file(first).read_bytes())
+
+
+def _voters_file(broker: Broker) -> Path:
+    metadata = broker.folder / LOG_DIRS[0] / "__cluster_metadata-0"
+    return metadata / "00000000000000000000-0000000000.checkpoint"
 
 
 def _initial_voters(sandbox: Sandbox) -> str:

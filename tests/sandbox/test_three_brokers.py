@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from kafka.admin import NewTopic
 
@@ -26,6 +28,9 @@ def test_five_brokers_in_three_racks_with_three_controllers(five_brokers: Sandbo
     racks = {1: "rack-a", 2: "rack-b", 3: "rack-c", 4: "rack-a", 5: "rack-b"}
     for bootstrap in five_brokers.bootstrap.split(","):
         assert brokers(five_brokers, bootstrap) == racks
+    for broker in five_brokers.brokers:
+        known = re.findall(r"Starting voters are VoterSet\(voters=\{(\d*)", broker.log.read_text())
+        assert known and all(known), f"broker {broker.id} starts without the voters"
     with admin(five_brokers) as client:
         client.create_topics([NewTopic("on-five", 1, 5)])
         [found] = client.describe_topics(["on-five"])
