@@ -77,6 +77,8 @@ def unit_of(key: str) -> Unit:
 def convert_unit(value: str, key: str, to: str) -> str | None:
     """The value of one key in the unit of another (`168` hours are `604800000` ms), or None if
     it cannot be converted."""
+    if key == to:
+        return value
     unit, target = unit_of(key), unit_of(to)
     if unit is target or value.startswith("-"):  # -1 is "no limit" in every unit
         return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -40,7 +41,7 @@ HIDDEN = "[hidden]"  # shown for a sensitive value, as Kafka's tools do
 Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]
 
 
-class AlterConfigs(Struct, BaseStep, frozen=True):
+class AlterConfigs(Struct, BaseStep, frozen=True, dict=True):
     """One IncrementalAlterConfigs request (KIP-339, API key 44) to the broker that answers for it.
 
     The keys of a resource are altered all or none.
@@ -53,10 +54,11 @@ class AlterConfigs(Struct, BaseStep, frozen=True):
     now: tuple[tuple[ConfigResource, tuple[ConfigEntry, ...]], ...]
     validates = True
 
-    @property
+    @cached_property
     def changes(self) -> tuple[Change, ...]:
-        return tuple(change for change, _ in self.with_losses())
+        return tuple(change for change, _ in self.with_losses)
 
+    @cached_property
     def with_losses(self) -> list[tuple[Change, Loss | None]]:
         """The changes, each with what it deletes."""
         known = {resource: by_name(entries) for resource, entries in self.now}
@@ -144,7 +146,7 @@ def plan_alter(
     altered = [
         Altered(change, _value_after(change, entries[change.resource]), loss)
         for step in steps
-        for change, loss in step.with_losses()
+        for change, loss in step.with_losses
     ]
     means = find(cluster, altered) if altered else Consequences()
     warnings |= dict.fromkeys(means.warnings)

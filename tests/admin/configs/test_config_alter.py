@@ -29,6 +29,14 @@ quick = pytest.mark.quick
 # -- topics ----------------------------------------------------------------------------------------
 
 
+def test_the_changes_of_a_step_are_worked_out_once(cluster: Cluster, name: str) -> None:
+    """A plan for 10,000 topics asks for them several times for each of them."""
+    make_topic(cluster, name)
+    plan = config_changes.plan_alter(cluster, {topic_of(name): [set_("retention.ms", "1d")]})
+    (step,) = plan.steps
+    assert step.changes is step.changes and len(step.changes) == 1
+
+
 def test_set_append_subtract_and_delete_in_one_request(either: Cluster, name: str) -> None:
     make_topic(either, name, configs=(("segment.ms", "1000"), ("cleanup.policy", "compact")))
     resource = topic_of(name)
