@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.selectors import is_pattern, select, split
+from kafka_shell.units import some
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.admin.topics.model import Partition
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.metadata_scan import MetadataScan
+    from kafka_shell.context import Context
     from kafka_shell.plan.model import Resource
     from kafka_shell.plan.results import Results
 
+_NAMED = 20  # brokers in a hint
 _MAX_NAME_LENGTH = (1 << 15) // 4  # characters; a string in a request has at most 32,767 bytes
 
 
@@ -50,6 +53,46 @@ def topics_and_scan(
     return list(dict.fromkeys([*chosen.names, *missing])), seen
 
 
+def topics_to_change(invocation: Invocation, context: Context) -> list[str]:
+    """As `topics`, but only a name, or a pattern that begins with `_`, selects an internal
+    topic."""
+    names = topics(invocation, context.cluster)
+    left_out = _internal(invocation["topic"], names, context)
+    return [name for name in names if name not in left_out]
+
+
+def partitions_to_change(invocation: Invocation, context: Context) -> Results[Resource, Partition]:
+    """As `partitions`, but only a name, or a pattern that begins with `_`, selects partitions of an
+    internal topic."""
+    from kafka_shell.plan.results import Results
+
+    found = partitions(invocation, context.cluster)
+    names = dict.fromkeys(each.topic for each in found)
+    left_out = _internal([word for word, _ in invocation["topic"]], names, context)
+    kept = {about: each for about, each in found.values.items() if each.topic not in left_out}
+    return Results(kept, found.failures)
+
+
+def _internal(words: Iterable[str], names: Iterable[str], context: Context) -> set[str]:
+    """The internal topics of these that the words do not select; a note names them."""
+    items = [item for word in words for item in split(word)]
+    patterns = [item for item in items if is_pattern(item)]
+    if not patterns or any(item.lstrip("/^").startswith("_") for item in patterns):
+        return set()
+    suspects = [name for name in names if name.startswith("_") and name not in items]
+    if not suspects:
+        return set()
+    from kafka_shell.admin.wire import metadata_scan
+
+    found = metadata_scan.scan(context.cluster, suspects)
+    internal = sorted(name for name in found.names if found.summary(name).internal)
+    if internal:
+        context.note(
+            f"internal topics are not changed unless they are named: {', '.join(internal)}"
+        )
+    return set(internal)
+
+
 def brokers(invocation: Invocation, cluster: Cluster, name: str = "broker-id") -> list[str]:
     """The IDs of the brokers selected by argument `name`."""
     return brokers_among(invocation, [broker.id for broker in cluster.brokers()], name)
@@ -69,7 +112,7 @@ def unknown_broker(word: str, ids: Iterable[object], span: tuple[int, int] | Non
     """The error for a broker that is not in `ids`."""
     return ShellError(
         f"broker {word} does not exist",
-        hint=f"Brokers of this cluster: {', '.join(map(str, ids))}.",
+        hint=f"Brokers of this cluster: {some(list(ids), _NAMED)}.",
         code="no-match",
         span=span,
     )

@@ -22,6 +22,7 @@ from kafka_shell.language.selectors import is_pattern, split
 from kafka_shell.plan.model import Effect, Plan, merge_plans
 from kafka_shell.plan.results import Parts, Results
 from kafka_shell.structs import replace
+from kafka_shell.units import some
 
 from .kinds import CLIENT_METRICS, CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR
 
@@ -56,8 +57,11 @@ SUBJECT_OPTIONS = (
 # -- subjects --------------------------------------------------------------------------------------
 
 
-def subjects(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
+def subjects(
+    invocation: Invocation, context: Context, *, to_change: bool = False
+) -> list[ConfigResource]:
     """The resources whose configs the command describes or alters."""
+    cluster = context.cluster
     if invocation["broker-id"]:
         _refuse_stopped(invocation, cluster)
         ids = select.brokers(_as_words(invocation, "broker-id"), cluster)
@@ -78,7 +82,8 @@ def subjects(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
             hint=f"For example: {invocation.command.name} orders.placed",
             text=invocation.text,
         )
-    names = select.topics(_as_words(invocation, "topic"), cluster)
+    words = _as_words(invocation, "topic")
+    names = select.topics_to_change(words, context) if to_change else select.topics(words, cluster)
     return [ConfigResource(ResourceType.TOPIC, name) for name in names]
 
 
@@ -92,7 +97,7 @@ def _stopped(invocation: Invocation, cluster: Cluster) -> list[int]:
 def _refuse_stopped(invocation: Invocation, cluster: Cluster) -> None:
     stopped = _stopped(invocation, cluster)
     if stopped:
-        running = ", ".join(str(broker.id) for broker in cluster.brokers())
+        running = some([broker.id for broker in cluster.brokers()], 20)
         raise ShellError(
             f"broker {stopped[0]} is not running, and its configs cannot be read from others",
             hint=f"Running brokers: {running}. To delete a dynamic config of a stopped broker, run"
@@ -154,7 +159,7 @@ def describe_configs(
     """Overridden configs, the named keys, or all configs; streamed for very many topics."""
     from kafka_shell.admin.configs import read as configs
 
-    resources = subjects(invocation, context.cluster)
+    resources = subjects(invocation, context)
     keys: Sequence[str] = invocation["key"]
     show_all = invocation["all"] or any(r.type is ResourceType.BROKER_LOGGER for r in resources)
     documented = invocation["documentation"]
@@ -239,7 +244,7 @@ def alter_configs(invocation: Invocation, context: Context) -> Plan:
             if invocation["delete-config"] == (_EVERY,):
                 return merge_plans([plan_delete_configs(cluster, id) for id in ids])
             return leftover_configs.plan_delete(cluster, ids, invocation["delete-config"])
-    return alter(invocation, cluster, subjects(invocation, cluster), alterations)
+    return alter(invocation, cluster, subjects(invocation, context, to_change=True), alterations)
 
 
 def alter(

@@ -118,7 +118,7 @@ def delete_records(invocation: Invocation, context: Context) -> Plan:
             "--to is required", hint="Add --to 1200, --to -7d or --to latest.", code="missing"
         )
     offset, time = _target(invocation, context)
-    chosen = select.partitions(invocation, cluster)
+    chosen = select.partitions_to_change(invocation, context)
     partitions = select.topic_partitions(chosen)
     if time is not None:
         plan = records.plan_delete_before(cluster, partitions, time, timeout_ms=timeout_ms)

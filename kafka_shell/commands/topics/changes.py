@@ -219,7 +219,7 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.wire import metadata_scan
 
     cluster = context.cluster
-    names = select.topics(invocation, cluster)
+    names = select.topics_to_change(invocation, context)
     if invocation["if-exists"]:
         found = metadata_scan.scan(cluster, names)
         names = [name for name in names if found.errors.get(name) != _NO_SUCH_TOPIC]
@@ -257,7 +257,7 @@ def delete_topic(invocation: Invocation, context: Context) -> Plan:
     """Delete topics; asks for confirmation."""
     from kafka_shell.admin.topics import change as topic_changes
 
-    names = select.topics(invocation, context.cluster)
+    names = select.topics_to_change(invocation, context)
     plan = topic_changes.plan_delete(context.cluster, names, timeout_ms=_timeout(invocation))
     if invocation["if-exists"]:
         return plan.without_refused("UNKNOWN_TOPIC_OR_PARTITION")

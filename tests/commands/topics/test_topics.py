@@ -40,6 +40,30 @@ def test_a_topic_with_as_many_partitions_is_unchanged(shell: Shell, stem: str) -
     assert fewer.status == 1 and "can only be increased" in fewer.err
 
 
+def test_a_pattern_does_not_change_internal_topics(
+    shell: Shell, cluster: Cluster, stem: str
+) -> None:
+    """Before: delete-topic '*' deleted __consumer_offsets, and all committed offsets with it."""
+    commit(cluster, f"{stem}.group", f"{stem}.a", 0)  # creates __consumer_offsets
+    for line in (
+        "delete-topic *",
+        "delete-topic '/.*/'",
+        "delete-records * --to latest",
+        "alter-configs * retention.ms=1h",
+        "alter-topic * --partitions 60",
+    ):
+        run = shell(f"{line} --dry-run")
+        plan, note = run.out + run.err, "not changed unless they are named: __consumer_offsets"
+        assert note in run.err and f"{stem}.a" in plan, line
+        assert "topic __consumer_offsets" not in plan, line
+        assert "partition __consumer_offsets" not in plan, line
+    for selector in ("__consumer_offsets", "__c*", "'/__.*/'", "__consumer_offsets,t*"):
+        run = shell.ok(f"delete-topic {selector} --dry-run")
+        assert "- topic __consumer_offsets" in run.out, selector
+        assert "not changed" not in run.err
+    forget(cluster, f"{stem}.group")
+
+
 def test_an_assignment_gives_the_number_of_partitions(shell: Shell, stem: str) -> None:
     shell.ok(f"alter-topic {stem}.b --replica-assignment 1,1,1")
     run = shell(f"alter-topic {stem}.b --replica-assignment 1,1,2")
