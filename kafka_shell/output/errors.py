@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from kafka_shell.characters import escape
 from kafka_shell.errors import ShellError
@@ -11,13 +12,14 @@ from kafka_shell.masking import masked
 from kafka_shell.plan.results import Failure, mentions
 from kafka_shell.resource_kinds import see_line
 from kafka_shell.structs import replace
-from kafka_shell.units import counted
+from kafka_shell.units import counted, some
 
 from .pane import Pane
 from .text import ELLIPSIS, Role, Text, cut, hang, text, width, wrap
 
 MARGIN = "  "
-_KINDS = ("topic", "group", "broker", "user")
+_KINDS = ("topic", "partition", "group", "broker", "user")
+_NAMED = 20  # resources with the same failure
 _ALIKE = 3  # more failures of resources than this, with the same error and hint, are combined
 DEFAULT_WIDTH = 100  # cells of the source line if the width is unknown
 
@@ -25,11 +27,6 @@ DEFAULT_WIDTH = 100  # cells of the source line if the width is unknown
 def draw_error(error: ShellError, pane: Pane, *, place: str = "", line: str = "") -> None:
     """Print an error. `place` is `file:line` in a script; `line` is what the span points into."""
     pane.lines(error_lines(error, pane.width, place=place, line=line))
-
-
-def draw_failure(failure: Failure, about: object, pane: Pane, *, place: str = "") -> None:
-    """Print the failure of one of several items."""
-    pane.lines(failure_lines(failure, about, pane.width, place=place))
 
 
 def draw_note(message: str, pane: Pane, *, label: str = "warning") -> None:
@@ -53,47 +50,62 @@ def error_lines(
         yield from _usage(usage, room)
 
 
-def failure_lines(
-    failure: Failure, about: object, room: int | None = None, *, place: str = ""
-) -> Iterator[Text]:
+def failure_lines(failure: Failure, about: object, room: int | None = None) -> Iterator[Text]:
     """`error: orders: UNKNOWN_TOPIC_OR_PARTITION: ...` and its hint.
 
     The subject is left out if the message already names it.
     """
-    head = text(f"{place}: ") if place else Text()
     subject = f"{about}: " if str(about) and not mentions(failure.message, str(about)) else ""
-    yield from _labeled(head + text("error: ", "error"), subject + str(failure), room)
+    yield from _labeled(text("error: ", "error"), subject + str(failure), room)
     yield from _hint(failure.hint, see_line(failure), room)
 
 
 def grouped_failure_lines(
-    failures: Mapping[str, Failure], room: int | None = None
+    failures: Mapping[Any, Failure], room: int | None = None
 ) -> Iterator[Text]:
-    """The failure of each resource. Of many that are alike the first, and the names of the rest."""
-    alike: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    """The failure of each resource. Of many that are alike the first, and the names of the rest;
+    the hint of several that are alike once."""
+    alike: dict[tuple[str, ...], list[tuple[str, Failure]]] = {}
     for about, failure in failures.items():
-        side, _, resource = about.rpartition(": ")  # `cluster production: topic orders`
-        hint = failure.hint.replace(resource, "")
-        alike.setdefault((side, failure.name, hint), []).append((about, resource))
+        alike.setdefault(_alike(str(about), failure), []).append((str(about), failure))
     for items in alike.values():
-        several = len(items) > _ALIKE
-        for about, resource in items[: 1 if several else None]:
-            why = failures[about]
-            short = replace(why, message=why.message.removeprefix(f"{resource}: "))
-            yield from failure_lines(short if about != resource else why, about, room)
-        if several:
-            same = _same_for([resource for _, resource in items[1:]])
+        many = len(items) > _ALIKE
+        shown = items[:1] if many else items
+        for number, (about, failure) in enumerate(shown, 1):
+            resource = about.rpartition(": ")[2]
+            if about != resource:
+                message = failure.message.removeprefix(f"{resource}: ")
+                failure = replace(failure, message=message)
+            following = shown[number][1] if number < len(shown) else None
+            if following and (following.hint, following.see) == (failure.hint, failure.see):
+                failure = replace(failure, hint="", see=None)
+            yield from failure_lines(failure, about, room)
+        if many:
+            same = _same_for([about.rpartition(": ")[2] for about, _ in items[1:]])
             yield from _labeled(text("error: ", "error"), same, room)
+
+
+def _alike(about: str, failure: Failure) -> tuple[str, ...]:
+    """What failures have in common that differ only in their resource."""
+    side, _, resource = about.rpartition(": ")  # `cluster production: topic orders`
+    name = resource.partition(" ")[2] or resource
+    topic = name.rpartition(":")[0]  # of a partition
+    why = f" {failure.message} {failure.hint}"
+    for each in filter(None, (name, topic)):
+        why = why.replace(f" {each}", "").replace(f"'{each}'", "")
+    return side, failure.name, why
 
 
 def _same_for(resources: Sequence[str]) -> str:
     """`the same for 3 more topics: a, b, c`; without a common type with the type of each."""
     kinds = {resource.partition(" ")[0] for resource in resources}
     kind = kinds.pop() if len(kinds) == 1 else ""
-    if kind not in _KINDS:
-        return f"the same for {len(resources):,} more: {', '.join(resources)}"
-    names = ", ".join(resource.partition(" ")[2] for resource in resources)
-    return f"the same for {counted(len(resources), f'more {kind}')}: {names}"
+    names, count = list(resources), f"{len(resources):,} more"
+    if kind in _KINDS:
+        names = [resource.partition(" ")[2] for resource in resources]
+        count = counted(len(names), f"more {kind}")
+    full = " (for the full list, use --output json)" if len(names) > _NAMED else ""
+    return f"the same for {count}: {some(names, _NAMED)}{full}"
 
 
 def _hint(hint: str, see: str, room: int | None) -> Iterator[Text]:

@@ -148,10 +148,9 @@ class Writer:
             self.out.words(listing.bare())
 
     def _failures(self, results: Results[Any, Any] | Parts[Any, Any] | Pieces) -> None:
-        from .errors import draw_failure
+        from .errors import grouped_failure_lines
 
-        for about, failure in results.failures.items():
-            draw_failure(failure, about, self.err)
+        self.err.lines(grouped_failure_lines(results.failures, self.err.width))
 
     def _opened(self, parts: Parts[Any, Any]) -> Iterator[object]:
         for part in parts:

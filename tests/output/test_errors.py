@@ -7,10 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.output.errors import draw_failure, draw_note, error_lines, pointed
+from kafka_shell.output.errors import (
+    draw_note,
+    error_lines,
+    failure_lines,
+    grouped_failure_lines,
+    pointed,
+)
 from kafka_shell.output.pane import Pane
 from kafka_shell.output.text import width
 from kafka_shell.plan.results import Failure
+from kafka_shell.resource import Resource
 from tests.output.samples import GONE, plain
 
 pytestmark = pytest.mark.quick
@@ -81,17 +88,43 @@ def test_messages_cannot_draw_on_the_terminal() -> None:
 
 def test_a_failure_and_its_hint() -> None:
     pane = Pane(io.StringIO())
-    draw_failure(GONE, "orders", pane)
-    draw_failure(Failure("TIMEOUT", "", hint="look: topic orders"), "", pane, place="f:1")
+    pane.lines(failure_lines(GONE, "orders"))
+    pane.lines(failure_lines(Failure("TIMEOUT", "", hint="look: topic orders"), ""))
     draw_note("broker 3 is away", pane)
     assert isinstance(pane.stream, io.StringIO)
     assert pane.stream.getvalue() == (
         "error: orders: UNKNOWN_TOPIC_OR_PARTITION:"
         " This server does not host this topic-partition.\n"
-        "f:1: error: TIMEOUT\n"
+        "error: TIMEOUT\n"
         "hint: look: topic orders\n"
         "warning: broker 3 is away\n"
     )
+
+
+def _refused(name: str) -> Failure:
+    message = f"partition {name}: not authorized for the topic"
+    return Failure("TOPIC_AUTHORIZATION_FAILED", message, hint=f"Requires READ on {name[:-2]}.")
+
+
+def test_many_failures_alike_are_two_lines() -> None:
+    names = [f"t{number}:0" for number in range(30_000)]
+    denied = {Resource("partition", name): _refused(name) for name in names}
+    dead = {Resource("partition", "a:0"): Failure("no-answer", "broker 2 has not responded")}
+    first, hint, rest, other = plain(grouped_failure_lines(denied | dead)).splitlines()
+    assert first.endswith("partition t0:0: not authorized for the topic")
+    assert hint == "hint: Requires READ on t0."
+    assert rest.startswith("error: the same for 29,999 more partitions: t1:0, t2:0, ")
+    assert rest.endswith(" t20:0 and 29,979 more (for the full list, use --output json)")
+    assert other == "error: partition a:0: no-answer: broker 2 has not responded"
+
+
+def test_a_hint_of_several_failures_is_printed_once() -> None:
+    denied = {Resource("partition", name): _refused(name) for name in ("t:0", "t:1")}
+    assert plain(grouped_failure_lines(denied)).splitlines() == [
+        "error: TOPIC_AUTHORIZATION_FAILED: partition t:0: not authorized for the topic",
+        "error: TOPIC_AUTHORIZATION_FAILED: partition t:1: not authorized for the topic",
+        "hint: Requires READ on t.",
+    ]
 
 
 def test_a_line_to_be_typed_is_left_whole() -> None:
