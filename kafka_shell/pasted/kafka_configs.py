@@ -52,6 +52,25 @@ def configs(given: Given) -> list[str] | None:
     return [*line, *_subject(types[0], names, given), *_changes(given)]
 
 
+_METRICS = {"--interval": "interval.ms", "--match": "match", "--metrics": "metrics"}
+
+
+def client_metrics(given: Given) -> list[str] | None:
+    """A `kafka-client-metrics.sh` line; a subscription without configs does not exist."""
+    if "--list" in given:
+        return line_of(Action("list-configs client-metrics"), given, ["--list"])
+    alter = "--alter" in given or "--delete" in given
+    command = Action("alter-configs" if alter else "describe-configs")
+    names = [f"--client-metrics={name}" for name in given.get("--name", ["*"])]
+    done = ["--alter", "--delete", "--describe", "--name", *_METRICS]
+    if "--delete" in given:
+        changes = [f"--delete-config={key}" for key in _METRICS.values()]
+    else:
+        named = [(key, given[name]) for name, key in _METRICS.items() if name in given]
+        changes = [f"{key}={','.join(values)}" for key, values in named]
+    return [*line_of(command, given, done), *names, *changes]
+
+
 def _kept(name: str, given: Given) -> bool:
     # the connection is --bootstrap-server here; --broker is the entity
     return name != "--broker" or "--bootstrap-server" not in given

@@ -13,9 +13,10 @@ from kafka_shell.language.tokens import words_of
 from kafka_shell.quoting import join
 from kafka_shell.units import in_utc
 
-from .kafka_configs import configs
+from .kafka_configs import client_metrics, configs
 from .options import Action, Given, first, line_of, split_keys
 from .other_tools import other_tool
+from .records import console_consumer, console_producer
 
 _TOOL = re.compile(r"(?:.*[/\\])?(kafka-[a-z-]+?)(?:\.sh|\.bat)?")
 _EXPRESSION = re.compile(r"[*+?()\[\]{}|^$\\]")
@@ -254,8 +255,9 @@ _TOOLS: dict[str, Callable[[Given], list[str] | None]] = {
     "kafka-streams-groups": _groups_of("streams"),
     "kafka-groups": _groups,
     "kafka-acls": _acls,
-    "kafka-console-producer": _always(None),
-    "kafka-console-consumer": _always(None),
+    "kafka-client-metrics": client_metrics,
+    "kafka-console-producer": console_producer,
+    "kafka-console-consumer": console_consumer,
     "kafka-console-share-consumer": _always(None),
     "kafka-reassign-partitions": _by_option({
         "--execute": Action("reassign-partitions", {"--timeout": ""}),

@@ -1,4 +1,4 @@
-"""A pasted line of rpk, kcat, kcl, kaf or kafkactl -> the line that does it here."""
+"""A pasted line of rpk, kcat, kcl, kaf, kafkactl or topicctl -> the line that does it here."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ _OPTIONS: dict[str, dict[str, str]] = {
     "kcl": {**_SHARED, "-k": "--config", "--num-partitions": "--partitions"},
     "kaf": {**_SHARED, "-b": "--broker", "--replicas": "--replication-factor"},
     "kafkactl": {**_SHARED, "-c": "--config"},
+    "topicctl": {"-b": "--broker", "--broker-addr": "--broker"},
     "kcat": _KCAT,
     "kafkacat": _KCAT,
 }  # fmt: skip
@@ -35,9 +36,11 @@ def other_tool(words: Sequence[str], registry: Registry) -> str:
     tool = words[0].replace("\\", "/").rpartition("/")[2]
     if tool not in _OPTIONS:
         return ""
-    rest = [_renamed(word, _OPTIONS[tool]) for word in words[1:]]
     if tool in ("kcat", "kafkacat"):
-        return _kcat(rest, registry)
+        return _kcat(words[1:], registry)
+    rest = [_renamed(word, _OPTIONS[tool]) for word in words[1:]]
+    if {"consume", "produce"} & set(rest[:2]):
+        return _of_records(rest, registry)
     if rest and rest[0] in _GROUPINGS:
         rest = rest if reorder(rest, registry) else rest[1:]
     if rest and registry.named(rest[0]) is not None:
@@ -53,8 +56,27 @@ def _renamed(word: str, options: Mapping[str, str]) -> str:
 def _kcat(rest: Sequence[str], registry: Registry) -> str:
     """`kcat -L` is metadata of the cluster; `-Q` asks for offsets at times."""
     if "-L" in rest:
-        return _parsed(["describe-topic", *(word for word in rest if word != "-L")], registry)
-    return "help list-offsets" if "-Q" in rest else "help"
+        options = [_renamed(word, _KCAT) for word in rest if word != "-L"]
+        return _parsed(["describe-topic", *options], registry)
+    if "-Q" in rest:
+        return "help list-offsets"
+    from .records import kcat
+
+    line = kcat(rest)
+    return _parsed(line, registry) if line else f"help {_records('-P' in rest)}"
+
+
+def _records(writes: bool) -> str:
+    return "write-record" if writes else "read-records"
+
+
+def _of_records(rest: Sequence[str], registry: Registry) -> str:
+    """`rpk topic consume orders`, `kaf produce orders`; with options `help COMMAND`."""
+    words = [word for word in rest if word not in ("topic", "consume", "produce")]
+    command = _records("produce" in rest)
+    only_topic = len(words) == 1 and not words[0].startswith("-")
+    line = [command, *words, *(["--from-file=-", "--lines"] if "produce" in rest else [])]
+    return _parsed(line, registry) if only_topic else f"help {command}"
 
 
 def _parsed(words: Sequence[str], registry: Registry) -> str:
