@@ -96,7 +96,8 @@ def is_array(value: object) -> bool:
 def items(value: object) -> Iterator[Data]:
     """The elements of an array as data, lazily."""
     if isinstance(value, Results):
-        yield from map(plain, value.flat())
+        for each in value.flat():
+            yield from items(each) if isinstance(each, Listing) else (plain(each),)
         for key, failure in value.failures.items():
             yield failure_row(key, failure)
     elif isinstance(value, Listing):

@@ -129,7 +129,7 @@ def _existing(
         found.miss("active groups", listed)
         return names, []
     for failure in list(listed.failures.values())[:1]:
-        found.miss(f"active groups of {counted(len(listed.failures), 'broker')}", failure)
+        found.miss(f"active groups of {counted(len(listed.failures), 'coordinator')}", failure)
     if hidden := attempt(lambda: groups.hidden(cluster)):
         found.miss("other groups", hidden)
     names[_GROUP] = list(listed.values)

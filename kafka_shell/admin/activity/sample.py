@@ -218,4 +218,4 @@ def _about(name: str) -> Resource:
     kind, _, rest = name.partition(" ")
     if kind == "broker":
         return Resource(kind, rest)
-    return Resource("" if name.startswith("lag in ") else "group", name)
+    return Resource("" if name.startswith(("lag in ", "topic ")) else "group", name)

@@ -8,7 +8,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from kafka_shell.admin.acls import rights
 from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.coordinators import Answer, Question, ask
+from kafka_shell.admin.wire.coordinators import (
+    OFFSETS_TOPIC,
+    Answer,
+    Question,
+    ask,
+    without_coordinator,
+)
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.plan.results import Failure, Results
@@ -30,8 +36,9 @@ def list_groups(
 ) -> Results[str, GroupListing]:
     """The visible groups by name, from all brokers at once (ListGroups, API key 16).
 
-    `states` are as in Kafka. Failures are by broker (`broker 2`), whose groups are missing. Raises
-    ShellError if no broker can be reached.
+    `states` are as in Kafka. Failures are by broker (`broker 2`), whose groups are missing, and
+    `topic __consumer_offsets` if no broker is the coordinator of some groups. Raises ShellError if
+    no broker can be reached.
     """
 
     from kafka.protocol.admin import ListGroupsRequest
@@ -54,7 +61,10 @@ def list_groups(
         for row in response.groups
     }
     in_order = {name: listed[name] for name in sorted(listed)}
-    return Results(in_order, {f"broker {id}": failure for id, failure in found.failures.items()})
+    failures = {f"broker {id}": failure for id, failure in found.failures.items()}
+    if missing := without_coordinator(cluster, OFFSETS_TOPIC, "groups"):
+        failures[f"topic {OFFSETS_TOPIC}"] = missing
+    return Results(in_order, failures)
 
 
 def hidden(cluster: Cluster) -> Failure | None:

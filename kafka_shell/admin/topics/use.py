@@ -135,7 +135,7 @@ def _readers(cluster: Cluster, found: _Found) -> None:
     if isinstance(listed, Failure):
         found.miss("groups", listed)
         return
-    found.miss_some(list(listed.failures.values()), "broker", "the groups of")
+    found.miss_some(list(listed.failures.values()), "coordinator", "the groups of")
     if hidden := attempt(lambda: groups.hidden(cluster)):
         found.miss("other groups", hidden)
     parts, unread = in_batches(

@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.steps import not_mentioned
+from kafka_shell.admin.wire import coordinators
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import AUTHORIZATION, COORDINATION, failure, requires
 from kafka_shell.admin.wire.metadata_scan import is_missing, scan
@@ -73,6 +74,11 @@ def list_transactions(
         )
         found.values[broker] = tuple(sorted(rows, key=lambda row: row.transactional_id))
     return found
+
+
+def without_coordinator(cluster: Cluster) -> Failure | None:
+    """Why `list_transactions` lacks some transactional IDs: no broker is their coordinator."""
+    return coordinators.without_coordinator(cluster, _STATE_TOPIC, "transactions")
 
 
 def describe(

@@ -12,15 +12,17 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.resource import Resource
 
 from .connection import Cluster
 from .failures import COORDINATION, failure, requires
-from .metadata_scan import is_missing
+from .metadata_scan import is_missing, scan
 from .requests import Call, CoordinatorKind, Node
 
 _MANY_KEYS = 4  # the first version of FindCoordinator for several groups (Kafka 3.0)
 _TOPIC_AUTHORIZATION_FAILED = 29
-_OFFSETS_TOPIC = "__consumer_offsets"
+_COORDINATOR_NOT_AVAILABLE = 15
+OFFSETS_TOPIC = "__consumer_offsets"
 _MAX_RETRY_S = 15.0  # brokers still return a coordinator for a while after it has crashed
 _NOT_SENT = frozenset({"refused", "connect-timeout", "unknown-broker"})
 
@@ -48,6 +50,22 @@ class Answer(Struct):
 
 
 Answers = dict[str, Answer]
+
+
+def without_coordinator(cluster: Cluster, topic: str, what: str) -> Failure | None:
+    """Why no broker lists some of `what` (groups, transactions), which are stored in this internal
+    topic: partitions of it have no leader. None if all have one."""
+    found = scan(cluster, [topic])
+    offline = found.summary(topic).offline if topic in found else 0
+    if not offline:
+        return None
+    have = "partition has" if offline == 1 else "partitions have"
+    return failure(
+        _COORDINATOR_NOT_AVAILABLE,
+        text=f"{offline} {have} no leader, so the {what} stored there are not listed",
+        about=f"topic {topic}",
+        see=Resource("topic", topic),
+    )
 
 
 def find(cluster: Cluster, groups: Sequence[str]) -> Results[str, int]:
@@ -79,7 +97,7 @@ def ask(cluster: Cluster, questions: Mapping[str, Sequence[Question]]) -> Answer
     On a cluster without __consumer_offsets no group exists. Nothing is sent to it, because
     FindCoordinator would create that topic.
     """
-    if questions and is_missing(cluster, _OFFSETS_TOPIC):
+    if questions and is_missing(cluster, OFFSETS_TOPIC):
         return {
             group: Answer(-1, dict.fromkeys(of_group, not_found(group)))
             for group, of_group in questions.items()

@@ -9,7 +9,7 @@ from kafka_shell.answers import Nothing
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Results
 from kafka_shell.units import counted
 
 from .selection import BROKER, PARTITION, TOPIC_HELP, broker_of, partitions_of
@@ -44,13 +44,14 @@ def list_transactions(
         longer_than_ms=invocation["duration-filter"],
         pattern=invocation["transactional-id-pattern"],
     )
-    if found.ok and not any(found):
+    failures = {
+        Resource("transactions", f"of broker {id}"): why for id, why in found.failures.items()
+    }
+    if missing := transactions.without_coordinator(context.cluster):
+        failures[Resource("transactions")] = missing
+    if not failures and not any(found):
         return Nothing("no transactions (only transactional IDs you may DESCRIBE are listed)")
-    return Results(found.values, _of_brokers(found.failures))  # type: ignore[arg-type]
-
-
-def _of_brokers(failures: dict[int, Failure]) -> dict[Resource, Failure]:
-    return {Resource("broker", str(broker)): failure for broker, failure in failures.items()}
+    return Results(found.values, failures)  # type: ignore[arg-type]
 
 
 def describe_transactions(

@@ -19,6 +19,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit, forget
 from tests.admin.helpers import connect, make_topic, wait_for
 from tests.outages import stopped
+from tests.program import Program
 
 NAMES = [f"move-{uuid4().hex[:8]}-{number}" for number in range(12)]
 
@@ -51,6 +52,34 @@ def test_groups_are_described_while_their_coordinator_stops(
         assert found.ok, found.failures
         assert gone not in {group.coordinator for group in found}
         assert all(group.offsets for group in found)
+
+
+def test_groups_without_a_coordinator_are_reported(
+    spread: Cluster, three_brokers: Sandbox, kafka_on_three: Program
+) -> None:
+    """Before: a list without the groups whose partition of __consumer_offsets had no leader, as if
+    that were all; and a plan to delete a topic that they read did not name them."""
+    run = kafka_on_three
+    run.ok("alter-topic", "__consumer_offsets", "--replication-factor", "1", "--wait", "--yes")
+    before = coordinators.find(spread, NAMES)
+    gone = before[NAMES[0]]
+    missing = {name for name in NAMES if before[name] == gone}
+    topic = run.ok("lag", NAMES[0], "--output", "json").json[0]["topic"]
+    reason = "no leader, so the groups stored there are not listed"
+    try:
+        with stopped(three_brokers, gone):
+            for line in (["groups"], ["lag"], ["describe-group", "--state"]):
+                found = run(*line)
+                assert found.status == 1 and reason in found.stderr, line
+                assert not missing & set(found.stdout.split()), line
+            assert set(NAMES) - missing <= set(run("groups").lines), "one name per line"
+            rows = run("groups", "--output", "json").json
+            assert rows[-1]["error"] == "COORDINATOR_NOT_AVAILABLE"
+            assert {row["name"] for row in rows[:-1]} >= set(NAMES) - missing
+            assert reason in run("delete-topic", topic, "--dry-run").stdout
+            assert reason in run("health").stdout
+    finally:
+        run.ok("alter-topic", "__consumer_offsets", "--replication-factor", "3", "--wait", "--yes")
 
 
 def test_each_group_has_its_failure(spread: Cluster) -> None:
