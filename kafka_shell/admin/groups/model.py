@@ -140,7 +140,8 @@ class Group(Struct, frozen=True):
 
 
 class GroupTotals(Struct, frozen=True):
-    """A group in figures. `lag` is the sum over its partitions, None if unknown."""
+    """A group in figures. `lag` is the sum of the known lags, None if none is known; `unknown`
+    counts the partitions with an unknown lag."""
 
     name: str
     type: GroupType
@@ -152,14 +153,16 @@ class GroupTotals(Struct, frozen=True):
     lag: int | None
     epoch: int | None = None
     assignment_epoch: int | None = None
+    unknown: int = 0
 
     @staticmethod
     def of(group: Group) -> GroupTotals:
         """The totals of a group."""
+        rows = group.offsets or ()
         return GroupTotals(
             group.name, group.type, group.state, group.coordinator, group.assignor,
-            len(group.members), len(group.offsets or ()), group.lag, group.epoch,
-            group.assignment_epoch,
+            len(group.members), len(rows), group.lag, group.epoch, group.assignment_epoch,
+            sum(row.lag is None for row in rows),
         )  # fmt: skip
 
 

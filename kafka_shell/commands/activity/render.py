@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.admin.activity.model import BrokerActivity, GroupActivity, TopicActivity
+from kafka_shell.commands.groups.render import lag_note
 from kafka_shell.output.tables import Cell, Column
 from kafka_shell.output.text import Role, Text, text
 from kafka_shell.units import approximate_bytes, approximate_duration
@@ -67,8 +68,7 @@ def catch_up(row: GroupActivity) -> Cell:
 
 def group_note(row: GroupActivity) -> str:
     """How many partitions have an unknown lag, and why."""
-    unknown = f"lag unknown in {row.unknown} of {row.partitions} partitions" if row.unknown else ""
-    return ": ".join(filter(None, (unknown, row.note)))
+    return ": ".join(filter(None, (lag_note(row.unknown, row.partitions), row.note)))
 
 
 def in_sync(row: BrokerActivity) -> Cell:

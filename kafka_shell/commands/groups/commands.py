@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_shell.answers import Listing, Nothing
 from kafka_shell.language import kinds
@@ -28,28 +28,20 @@ STATES = (
 
 
 def list_groups(invocation: Invocation, context: Context) -> object:
-    """The names of groups; with --long or --lag also details."""
+    """The names of groups; with --long also details."""
     from kafka_shell.admin.groups import read as groups
     from kafka_shell.admin.groups.model import GroupType
 
     types = [GroupType(each) for each in invocation["type"]]
     found = groups.list_groups(context.cluster, invocation["state"], types)
-    if invocation["lag"] and found.values:
-        from kafka_shell.admin.groups.model import GroupTotals
-
-        of_type = {name: each.type for name, each in found.values.items()}
-        described = groups.describe(context.cluster, of_type, offsets=True, types=of_type)
-        rows: dict[str, object] = {
-            name: GroupTotals.of(group) for name, group in _sorted_by_lag(described.values).items()
-        }
-        return _by_resource(Results(rows, found.failures | described.failures))
-    if found.failures:
-        return found  # includes an error for each broker that did not answer
+    listing = Listing(tuple(found), long=invocation["long"])
+    if found.failures:  # of each broker that did not answer
+        return Results({Resource("group"): listing}, _by_resource(found).failures)
     if not found.values:
         filters = [*invocation["type"], *invocation["state"]]
         matching = f" of type or state {' or '.join(filters)}" if filters else ""
         return Nothing(f"no groups{matching} (only groups you may DESCRIBE are visible)")
-    return Listing(tuple(found), long=invocation["long"])
+    return listing
 
 
 # -- describe --------------------------------------------------------------------------------------
@@ -59,7 +51,7 @@ def describe_group(invocation: Invocation, context: Context) -> Results[Resource
     """State, offsets with lag, and members with their assignments of groups."""
     at = time.monotonic()
     found = _described(invocation, context)
-    if found.values and (invocation["sort"] or invocation["by"]):
+    if found.values and (invocation["sort"] or _is_by(invocation)):
         return _largest_lag_first(invocation, context, found, at)
     if invocation["state"]:
         found = Results(_sorted_by_lag(found.values), found.failures)
@@ -69,6 +61,12 @@ def describe_group(invocation: Invocation, context: Context) -> Results[Resource
         where = " ".join(found.values) or "any group (only groups you may DESCRIBE are visible)"
         return Nothing(f"no {what} in {where}")
     return _by_resource(Results(values, found.failures))
+
+
+def _is_by(invocation: Invocation) -> str:
+    """`group` or `partition` if the rows of all groups are sorted together, else empty."""
+    of_all = invocation["lag"] and not invocation["group"] and not invocation["sort"]
+    return invocation["by"] or ("group" if of_all else "")
 
 
 def _described(invocation: Invocation, context: Context) -> Results[str, Group]:
@@ -91,9 +89,9 @@ def _largest_lag_first(
     from . import lag
 
     rows: dict[str, object]
-    if invocation["by"] == "group":
+    if _is_by(invocation) == "group":
         rows = lag.by_group(found, at, invocation["group"], context.previous)
-    elif invocation["offsets"] or invocation["by"]:
+    elif invocation["offsets"] or invocation["lag"] or invocation["by"]:
         offsets = lag.by_partition(found)
         failures = _by_resource(Results({}, found.failures)).failures
         return Results({Resource("group-offsets"): offsets}, failures)
@@ -116,7 +114,7 @@ def _selected_view(group: Group, invocation: Invocation) -> object:
     """The group, or the rows of the table that the options select."""
     if invocation["members"]:
         return group.members
-    if invocation["offsets"]:
+    if invocation["offsets"] or invocation["lag"]:
         return group.offsets
     if invocation["state"]:
         from kafka_shell.admin.groups.model import GroupTotals
@@ -125,10 +123,11 @@ def _selected_view(group: Group, invocation: Invocation) -> object:
     return group
 
 
-def _by_resource(found: Results[str, object]) -> Results[Resource, object]:
+def _by_resource(found: Results[str, Any]) -> Results[Resource, object]:
     def key(name: str) -> Resource:
-        of_group = not name.startswith(("broker ", "lag in "))
-        return Resource("group" if of_group else "", name)
+        if name.startswith("broker "):
+            return Resource("groups", f"of {name}")
+        return Resource("" if name.startswith(("lag in ", "topic ")) else "group", name)
 
     return Results(
         {key(name): value for name, value in found.values.items()},
@@ -162,7 +161,7 @@ def remove_members(invocation: Invocation, context: Context) -> Plan:
     )
 
 
-_VIEWS = ("--offsets", "--members", "--state")
+_VIEWS = ("--offsets", "--members", "--state", "--lag")
 
 
 def _view(name: str, help: str) -> Option:
@@ -183,8 +182,6 @@ COMMANDS: tuple[Command, ...] = (
                    many=True, choices=STATES, metavar="STATE"),
             Option("--long", kinds.FLAG, "Also show type, state, protocol and coordinator.",
                    aliases=("-l",)),
-            Option("--lag", kinds.FLAG,
-                   "Also show members and lag, largest lag first (queries all coordinators)."),
         ),
         shorts=(Short("groups", "list-groups"),),
         search=("consumers", "consumer", "share", "streams", "names"),
@@ -209,6 +206,8 @@ COMMANDS: tuple[Command, ...] = (
             _view("--offsets", "Only offsets and lag."),
             _view("--members", "Only members and their assignments."),
             _view("--state", "One line per group: state, members, lag; largest lag first."),
+            _view("--lag", "Lag: of all groups one line per group, largest first; of named groups"
+                           " one line per partition."),
             Option("--by", kinds.CHOICE,
                    "group: one line per group; partition: one line per partition. Largest lag"
                    " first.", choices=("group", "partition"), excludes=("--members", "--state")),
@@ -217,8 +216,7 @@ COMMANDS: tuple[Command, ...] = (
         ),
         shorts=(
             Short("group", "describe-group"),
-            Short("lag", "describe-group --offsets"),
-            Short("lags", "describe-group --state"),
+            Short("lag", "describe-group --lag"),
         ),
         search=("lag", "consumers", "consumer", "members", "offsets", "assignment"),
         apis=(2, 9, 15, 16, 69, 77, 89, 90),
@@ -226,15 +224,16 @@ COMMANDS: tuple[Command, ...] = (
             "Works for all types of groups: consumer (classic and new protocol), share and"
             " streams. LAG is LOG-END-OFFSET minus CURRENT-OFFSET; - means that no offset is"
             " committed or that the partition cannot be read (see NOTE).\n"
-            "lag --by group sums the known lags of each group, and counts the partitions whose lag"
-            " is unknown. Repeated by watch, it also shows the change per second since the last"
-            " run, and the time to catch up: watch 5 lag --by group"
+            "lag sums the known lags of each group, and counts the partitions whose lag is unknown."
+            " Repeated by watch, it also shows the change per second since the last run, and the"
+            " time to catch up: watch 5 lag\n"
+            "lag --sort lag sorts the partitions of all groups by their lag."
         ),
         examples=(
             Example("describe-group orders-enricher", "describe a group"),
-            Example("describe-group --group fraud-check --offsets", "show the lag of a group"),
             Example("describe-group --state", "show all groups, one line each"),
-            Example("lag --by group", "show the lag of all groups, largest first"),
+            Example("lag", "show the lag of all groups, largest first"),
+            Example("lag fraud-check", "show the lag of a group by partition"),
             Example("lag --sort lag | head -5", "show the partitions with the largest lag"),
             Example("describe-group billing-sync crm-export --output json",
                     "print JSON for a program"),

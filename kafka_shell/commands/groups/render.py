@@ -36,6 +36,11 @@ def _lag(lag: int | None) -> Cell:
     return text(str(lag), "warning" if lag else "")
 
 
+def lag_note(unknown: int, partitions: int) -> str:
+    """How many of the partitions have an unknown lag."""
+    return f"lag unknown in {unknown:,} of {counted(partitions, 'partition')}" if unknown else ""
+
+
 def _assignment(member: Member) -> str:
     """The assignment of a member: `orders:0,1 payments:3`; the tasks in a streams group."""
     if member.tasks:
@@ -79,6 +84,7 @@ _TOTALS = (
     Column("MEMBERS", lambda g: g.members, "right"),
     Column("PARTITIONS", lambda g: g.partitions, "right"),
     Column("LAG", lambda g: _lag(g.lag), "right"),
+    Column("NOTE", lambda g: lag_note(g.unknown, g.partitions), role="warning"),
     Column("COORDINATOR", lambda g: g.coordinator, "right", give="drop"),
     Column("ASSIGNOR", lambda g: g.assignor, give="drop"),
     Column("EPOCH", lambda g: g.epoch, "right", give="drop"),
@@ -100,16 +106,20 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 def _heading(group: Group, width: int | None) -> Iterator[Text]:
     rows = group.offsets or ()
     behind = sum(bool(row.lag) for row in rows)
+    unknown = sum(row.lag is None for row in rows)
     lag = "" if group.lag is None else f"lag {group.lag:,}"
     if group.lag and len(rows) > 1:
         lag += f" in {behind} of {counted(len(rows), 'partition')}"
+    if unknown:
+        where = f"unknown in {unknown:,}"
+        lag += f", {where}" if lag else f"lag {where} of {counted(len(rows), 'partition')}"
     yield from summary(
         width,
         text(f"group {group.name}", "heading"),
         _state(group.state),
         _type(group.type) + (f" ({group.protocol})" if _is_not_consumer(group) else ""),
         counted(len(group.members), "member"),
-        text(lag, "warning" if group.lag else ""),
+        text(lag, "warning" if group.lag or unknown else ""),
         f"assignor {group.assignor}" if group.assignor else "",
         f"coordinator {group.coordinator}",
         text(_epochs(group), "dim"),

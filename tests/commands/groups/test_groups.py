@@ -52,7 +52,7 @@ def test_the_largest_lag_comes_first(
     further = f"z-{group}"
     commit(cluster, further, topic, 0, 0)
     try:
-        for line in (["lags"], ["describe-group", "--state"], ["groups", "--long", "--lag"]):
+        for line in (["lag"], ["describe-group", "--state"]):
             rows = kafka.ok(*line, "--output", "json").json
             ours = [row["name"] for row in rows if row["name"] in (group, further)]
             assert ours == [further, group], line

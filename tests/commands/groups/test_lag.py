@@ -45,7 +45,7 @@ def groups(cluster: Cluster, topic: str) -> Iterator[tuple[str, str]]:
 
 def test_one_row_for_each_group(shell: Shell, groups: tuple[str, str]) -> None:
     near, far = groups
-    for line in ("lag --by group", "describe-group --by group", "lag --by group --sort lag"):
+    for line in ("lag", "lag --by group", "describe-group --by group", "lag --by group --sort lag"):
         rows = shell.ok(f"{line} --output json").json
         ours = [row for row in rows if row["name"] in groups]
         assert [(row["name"], row["lag"], row["unknown"]) for row in ours] == [
