@@ -227,10 +227,12 @@ def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
             assert "waiting for broker 3, which is down" in waits.stdout, str(waits)
             batch = Batch(2, {TopicPartition(topics[1], 0): (2, 3)})
             assert problem(three, batch, frozenset()) == "broker 3 is down"
+            assert "broker 3 left out: not running" in kafka.ok("rebalance", "--dry-run").stdout
             ended, took = timed(kafka, "reassign-partitions", "--resume", id, "--deadline", "6s")
             assert ended.status == 1 and took < 7.5, f"{took:.1f} s: {ended}"
             assert "waiting for broker 3, which is down (1 partition)" in ended.stderr
             assert f"reassign-partitions --cancel --partitions {topics[0]}:0" in ended.stderr
+            assert f"To cancel it: reassign-partitions --cancel --resume {id}\n" in ended.stderr
             retarget = f"reassign-partitions --drain 3 --partitions {topics[0]}:0 --additional"
             assert retarget in ended.stderr, str(ended)
             cancelled = kafka.ok("reassign-partitions", "--cancel", "--resume", id)

@@ -145,7 +145,9 @@ class InBatches(Struct, frozen=True):
 
     def _reporting(self, batch: Batch, report: Report) -> Report:
         name = self._name(batch)
-        return lambda task, done, total: report(f"{name}: {task}", done, total)
+        return lambda task, done, total: report(
+            f"{name}: {task[:1].lower()}{task[1:]}", done, total
+        )
 
     def _remove_throttle(self, cluster: Cluster) -> Mapping[Change, Failure]:
         with SENDING:

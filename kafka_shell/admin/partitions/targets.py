@@ -243,6 +243,8 @@ def _targets(
     unread = wanted & disks.not_read.keys()
     warnings = [_not_read(disks, unread, named=bool(brokers.named))] if unread else []
     if not brokers.named:
+        down = now.found.replica_ids() - now.racks.keys() - brokers.excluded
+        warnings += [f"{_brokers(down)} left out: not running"] if down else []
         cordoned = wanted & disks.cordoned
         warnings += [f"{_brokers(cordoned)} left out: cordoned"] if cordoned else []
         wanted -= cordoned

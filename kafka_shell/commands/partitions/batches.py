@@ -10,7 +10,7 @@ from kafka_shell.language.command import Invocation, Option
 from kafka_shell.plan.model import Plan
 from kafka_shell.structs import replace
 
-from .follow_up import cancel_line, resume_line, stall_advice
+from .follow_up import cancel_line, end_line, resume_line, stall_advice
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.batched import InBatches
@@ -83,13 +83,15 @@ def _run(context: Context, paths: MovePaths, dirs: Dirs, *, resumable: bool = Tr
     from .batch_store import BatchFile
     from .throttle_store import throttle_record
 
+    if resumable:
+        lines = end_line(paths.id), resume_line(paths.id)
+    else:
+        lines = cancel_line(paths.move), ""
     return InBatches(
         state=BatchFile(paths) if resumable else BatchState(),
         record=throttle_record(context),
         dirs=dirs,
-        hints=Hints(
-            cancel_line(paths.move), resume_line(paths.id) if resumable else "", stall_advice
-        ),
+        hints=Hints(*lines, stall_advice),
     )
 
 

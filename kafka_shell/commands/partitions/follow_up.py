@@ -22,6 +22,11 @@ def resume_line(id: str) -> str:
     return f"reassign-partitions --resume {id}"
 
 
+def end_line(id: str) -> str:
+    """The command that cancels what the reassignment in batches with this ID has started."""
+    return f"reassign-partitions --cancel --resume {id}"
+
+
 def cancel_line(file: Path) -> str:
     """The command that cancels what the reassignment of this file has started."""
     return f"reassign-partitions --cancel {with_option('--reassignment-json-file', str(file))}"
