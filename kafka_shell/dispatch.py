@@ -184,7 +184,7 @@ def warn(context: Context, message: str) -> None:
         from kafka_shell.output.errors import draw_note
 
         context.script.warned.add(message)
-        draw_note(message, Pane(context.err))
+        draw_note(message, Pane(context.err, width=columns_of(context.err)))
 
 
 def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> Writer:

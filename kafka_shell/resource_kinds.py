@@ -19,8 +19,9 @@ class ResourceKind(Struct, frozen=True):
     """A kind of resource: its term, the command that shows `all` of the kind, and the family whose
     `undo` module undoes changes of it.
 
-    `one` returns the command that shows the resource of this name; `subject` the words that name it
-    in describe-configs and alter-configs.
+    `title` stands before the name of a resource in plans and reports. `one` returns the command
+    that shows the resource of this name; `subject` the words that name it in describe-configs and
+    alter-configs.
     """
 
     name: str
@@ -29,6 +30,7 @@ class ResourceKind(Struct, frozen=True):
     undo: str = ""
     one: Callable[[str], str] | None = None
     subject: Callable[[str], str] | None = None
+    title: str = ""  # if it is not the name
 
 
 def _one(command: str, option: str, more: str = "") -> Callable[[str], str]:
@@ -63,17 +65,24 @@ _KINDS = (
         "broker-default", "cluster-wide broker default", undo="configs",
         subject=_subject("--broker-default"),
     ),
-    ResourceKind("logger", undo="configs", subject=_subject("--logger")),
+    ResourceKind(
+        "logger", undo="configs", subject=_subject("--logger"), title="loggers of broker"
+    ),
     ResourceKind(
         "client-metrics", "client metrics subscription", undo="configs",
-        subject=_subject("--client-metrics"),
+        subject=_subject("--client-metrics"), title="client metrics subscription",
     ),
     ResourceKind(
         "group", "", "list-groups", "configs", _one("describe-group", "--group"),
         _subject("--group"),
     ),
-    ResourceKind("group-offsets", "group", undo="groups", one=_GROUP_OFFSETS),
-    ResourceKind("share-group-offsets", "group", undo="groups", one=_GROUP_OFFSETS),
+    ResourceKind(
+        "group-offsets", "group", undo="groups", one=_GROUP_OFFSETS, title="offsets of group"
+    ),
+    ResourceKind(
+        "share-group-offsets", "group", undo="groups", one=_GROUP_OFFSETS,
+        title="offsets of share group",
+    ),
     ResourceKind("group-member", "group member", "list-groups"),
     ResourceKind("group-members", one=_one("describe-group", "--group", " --members")),
     ResourceKind("topic-config", one=_topic_config),
@@ -84,7 +93,9 @@ _KINDS = (
     ResourceKind(
         "reassignment", "", "list-reassignments", one=_one("list-reassignments", "--topic")
     ),
-    ResourceKind("rollback-file", "rollback file", "list-reassignments", "partitions"),
+    ResourceKind(
+        "rollback-file", "rollback file", "list-reassignments", "partitions", title="rollback file"
+    ),
     ResourceKind("throttle", "replication throttle", "verify-reassign-partitions"),
     ResourceKind("user", "", _QUOTAS, "quotas", _one("describe-user", "--user")),
     ResourceKind("user-default", "default user", _QUOTAS, "quotas"),
@@ -95,10 +106,14 @@ _KINDS = (
     ResourceKind("quota", "", _QUOTAS),
     ResourceKind("effective-quota", "", "resolve-quota --user USER"),
     ResourceKind("client-config", "client entity", "describe-client-configs", "client_configs"),
-    ResourceKind("acl", "ACL", "list-acls", "acls"),
+    ResourceKind("acl", "ACL", "list-acls", "acls", title="ACL"),
     ResourceKind("principal", "", "list-acls --by principal"),
-    ResourceKind("token", "delegation token", "describe-tokens", "tokens"),
-    ResourceKind("token for", "delegation token", "describe-tokens"),
+    ResourceKind(
+        "token", "delegation token", "describe-tokens", "tokens", title="delegation token"
+    ),
+    ResourceKind(
+        "token for", "delegation token", "describe-tokens", title="delegation token for"
+    ),
     ResourceKind("cluster", "", "health"),
     ResourceKind("feature", "", "describe-features", "cluster"),
     ResourceKind("voter", "", "describe-quorum", "cluster"),
@@ -112,6 +127,11 @@ KINDS = {kind.name: kind for kind in _KINDS}
 def kind_of(resource: Resource) -> ResourceKind:
     """The kind of a resource; one without commands if it is unknown."""
     return KINDS.get(resource.kind) or ResourceKind(resource.kind)
+
+
+def title_of(resource: Resource) -> str:
+    """The resource in a plan or report: `topic orders`, `offsets of group billing`."""
+    return " ".join(filter(None, (kind_of(resource).title or resource.kind, resource.name)))
 
 
 def command_for(resource: Resource) -> str:

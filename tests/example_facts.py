@@ -178,22 +178,22 @@ FACTS: dict[str, tuple[str, ...]] = {
     ),
     "alter-acls --topic payments.captured --add 'allow User:bob Read' --remove"
     " 'deny User:bob Write' --dry-run": (
-        "- acl deny User:bob Write on topic payments.captured",
-        "+ acl allow User:bob Read on topic payments.captured",
+        "- ACL deny User:bob Write on topic payments.captured",
+        "+ ACL allow User:bob Read on topic payments.captured",
     ),
     "alter-acls --producer --allow-principal User:web --topic parcels.sent --add": (
         "User:web Write on topic parcels.sent",
         "User:web Create on topic parcels.sent",
     ),
     "alter-acls --copy-from User:alice --copy-to User:dave --dry-run": (
-        "+ acl allow User:dave All on prefixed topic orders.",
+        "+ ACL allow User:dave All on prefixed topic orders.",
     ),
     "alter-acls --remove-principal User:bob --dry-run": (
-        "- acl allow User:bob Read on topic orders.placed",
-        "- acl deny User:bob Write",
+        "- ACL allow User:bob Read on topic orders.placed",
+        "- ACL deny User:bob Write",
     ),
     "alter-acls --remove 'any User:dave Any on any resource' --yes": (
-        "deleted acl allow User:dave Read on topic payments.captured",
+        "deleted ACL allow User:dave Read on topic payments.captured",
     ),
     "check-acl --principal User:alice --operation Write --topic orders.placed": (
         "allowed: User:alice Write",
@@ -304,7 +304,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "theme mono": ("mono: ", "alter-configs orders retention.ms=7d --dry-run"),
     "set": ("bootstrap.servers 127.0.0.1:",),
     "undo --dry-run": ("undo ", "delete-offsets billing-sync", "+ payments.captured:5: 57"),
-    "undo --yes": ("undo ", "altered group-offsets billing-sync"),
+    "undo --yes": ("undo ", "altered offsets of group billing-sync"),
     "journal --last 3": ("undone delete-offsets billing-sync --topic payments.captured:5",),
     "journal --since 2h --resource 'orders.*'": (
         "alter-topic orders.placed --config retention.ms=90d",

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.resource_kinds import kind_of
+from kafka_shell.resource_kinds import kind_of, title_of
 from kafka_shell.units import counted
 
 _MAX_NAMES = 3
@@ -17,8 +17,9 @@ _PAST = {"write": "wrote", "copy": "copied"}
 
 def count_kinds(resources: Iterable[Resource]) -> str:
     """`2 topics, 1 broker`. Each resource is counted once."""
-    kinds = map(kind_of, dict.fromkeys(resources))
-    counts = Counter(kind.term or kind.name for kind in kinds)
+    every = ((kind_of(each), each.name) for each in resources)
+    unique = dict.fromkeys((kind.term or kind.name, name) for kind, name in every)
+    counts = Counter(term for term, _ in unique)
     return ", ".join(counted(count, term) for term, count in counts.items())
 
 
@@ -26,7 +27,7 @@ def name_few(resources: Iterable[Resource]) -> str:
     """`topic a, topic b`, or `30 topics, a to z` for more than three resources."""
     unique = list(dict.fromkeys(resources))
     if len(unique) <= _MAX_NAMES:
-        return ", ".join(map(str, unique))
+        return ", ".join(map(title_of, unique))
     return f"{count_kinds(unique)}, {unique[0].name} to {unique[-1].name}"
 
 
@@ -76,6 +77,9 @@ def _question(changes: Iterable[Change]) -> str:
     if changes and _only_offsets(changes):
         return f"{'Delete' if verb == 'delete' else 'Reset'} {count_changes(changes)}"
     deleted = [c.resource for c in changes if c.verb == "delete" and not c.field]
+    rest = [change for change in changes if change.field]
+    if verb == "delete" and _only_offsets(rest):
+        return f"Delete {count_kinds(deleted)} with {counted(len(rest), 'committed offset')}"
     tail = f", which deletes {count_kinds(deleted)}" if deleted else ""
     return f"Apply {count_changes(changes)}{tail}"
 

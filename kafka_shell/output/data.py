@@ -166,6 +166,7 @@ def _outcome(outcome: Outcome) -> dict[str, Data]:
         ],
         "undo": _undo(outcome.undo),
         "warnings": list(outcome.plan.warnings),
+        **({"notes": list(outcome.plan.notes)} if outcome.plan.notes else {}),
         **({"not_checked": plain(outcome.plan.not_checked)} if outcome.plan.not_checked else {}),
         "dry_run": outcome.dry_run,
         **({"undoes": list(outcome.plan.undoes)} if outcome.plan.undoes else {}),

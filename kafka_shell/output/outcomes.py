@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from kafka_shell.plan.model import Change, Effect, Resource
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.plan.results import Failure, mentions
+from kafka_shell.resource_kinds import title_of
+from kafka_shell.units import some
 
 from .counts import count_records, past
 from .errors import failure_lines
@@ -28,6 +30,7 @@ from .text import Text, hang, text
 if TYPE_CHECKING:
     from .writer import Writer
 
+_FIELDS = 20  # of one resource are named
 FRESH = 10  # the fresh state is printed for at most this many resources
 _LABELS = {"unknown": "outcome unknown", "skipped": "skipped"}
 _EXPLANATIONS = {
@@ -134,8 +137,8 @@ def _done_line(changes: Sequence[Change]) -> Text:
     verb = verbs.pop() if len(verbs) == 1 else "alter"
     if changes[0].of_records:
         return _records_line(changes)
-    fields = ", ".join(dict.fromkeys(change.field for change in changes if change.field))
-    line = text(past(verb), "good") + " " + text(str(changes[0].resource), "name")
+    fields = some(list(dict.fromkeys(each.field for each in changes if each.field)), _FIELDS)
+    line = text(past(verb), "good") + " " + text(title_of(changes[0].resource), "name")
     return line + (f": {fields}" if fields else "")
 
 
@@ -186,10 +189,13 @@ def _troubles(items: Sequence[Done], entry: str, room: int | None) -> Iterator[T
     """Changes with the same result, one by one; of very many the first and a count."""
     resources = set_of_resources([item.change for item in items])
     if len(resources) <= MANY:
-        for item in items:
-            yield from _trouble(item, room)
+        alike: dict[tuple[Resource, str], list[Done]] = {}
+        for item in items:  # a request alters all fields of a resource or none
+            alike.setdefault((item.change.resource, str(item.failure)), []).append(item)
+        for each in alike.values():
+            yield from _trouble(each, room)
         return
-    yield from _trouble(items[0], room)
+    yield from _trouble(items[:1], room)
     status = items[0].status
     lead = text("error: ", "error") if status == "failed" else _label(status)
     yield from hang(lead + text(same_for([r.resource for r in resources], entry)), room, 2)
@@ -199,11 +205,15 @@ def _label(status: str) -> Text:
     return text(f"{_LABELS[status]}: ", "warning")
 
 
-def _trouble(item: Done, room: int | None) -> Iterator[Text]:
-    failure = item.failure
-    parts = [part for part in (str(item.change.resource), item.change.field) if part]
+def _trouble(items: Sequence[Done], room: int | None) -> Iterator[Text]:
+    """Fields of one resource with the same result."""
+    item, failure = items[0], items[0].failure
+    fields = some([each.change.field for each in items if each.change.field], _FIELDS)
+    parts = [part for part in (title_of(item.change.resource), fields) if part]
     if item.status == "failed":
         reason = failure or Failure("UNKNOWN", "no reason given")
+        told = mentions(reason.message, str(item.change.resource))
+        parts = parts[1:] if told else parts
         about = " ".join(part for part in parts if not mentions(reason.message, part))
         yield from failure_lines(reason, about, room)
         return

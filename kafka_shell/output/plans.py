@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.plan.model import Change, Plan, Resource
 from kafka_shell.plan.results import Failure
+from kafka_shell.resource_kinds import title_of
 from kafka_shell.structs import replace
 
 from .columns import columns_of
@@ -79,6 +80,8 @@ def plan_lines(
         yield from refused_lines(plan, room)
     for warning in plan.warnings:
         yield from hang(text("warning: ", "warning") + text(warning), room, 2)
+    for note in plan.notes:
+        yield from hang(text("note: ", "hint") + text(note), room, 2)
     for each in plan.not_checked:
         line = text("not checked: ", "warning") + text(f"{each.what}: {each.reason}")
         yield from hang(line, room, 2)
@@ -250,7 +253,7 @@ def counted_changes(changes: Sequence[Change]) -> str:
 
 def closing(plan: Plan) -> str:
     """The summary of a plan: `2 changes to 2 topics: create 1, delete 1`."""
-    changes = plan.changes
+    changes = [each for each in plan.changes if each.resource.kind != "rollback-file"]
     refused = len(plan.refused.failures)
     tail = f"; {refused:,} refused" if refused else ""
     if not changes:
@@ -265,7 +268,7 @@ def _resource_lines(changes: Sequence[Change], about: str | None = None) -> Iter
     """The lines of one resource: a heading and its fields, or one line for the whole resource.
 
     `about` names several resources with these changes."""
-    name = about or str(changes[0].resource)
+    name = about or title_of(changes[0].resource)
     whole = [change for change in changes if not change.field]
     for change in whole:
         yield _resource_line(change, name, several=about is not None)

@@ -125,6 +125,9 @@ class Plan(Struct, frozen=True):
     `figures` are models that are shown with the changes. `stakes` is what is lost, for the question
     (`1,200 records, 3 groups`). `not_checked` is what could not be read for warnings and figures.
 
+    `notes` is what the plan does not do (`no records are deleted now`), and how sure the warnings
+    are.
+
     `monitor` is where a step that runs long reports to.
     `undoes` are the IDs of the journal entries that are undone when the whole plan is applied.
     `about` are lines that say what the plan is for. `id` is the ID of its journal entry, if it is
@@ -147,6 +150,7 @@ class Plan(Struct, frozen=True):
     fresh: Callable[[Any], Any] | None = None
     secrets: tuple[Any, ...] = ()
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     refused: Results[Resource, Any] = field(default_factory=Results)
     unchanged: tuple[Change, ...] = ()
     figures: tuple[Any, ...] = ()
@@ -206,6 +210,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         fresh=fresh[-1] if fresh else None,
         secrets=tuple(secret for plan in plans for secret in plan.secrets),
         warnings=tuple(warning for plan in plans for warning in plan.warnings),
+        notes=tuple(dict.fromkeys(note for plan in plans for note in plan.notes)),
         refused=Results.merge(plan.refused for plan in plans),
         unchanged=tuple(change for plan in plans for change in plan.unchanged),
         figures=tuple(figure for plan in plans for figure in plan.figures),

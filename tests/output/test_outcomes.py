@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kafka_shell.output.plans import draw_plan
-from kafka_shell.plan.model import Change
+from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
@@ -177,6 +177,37 @@ def test_the_undo_shown_before_a_question_is_not_repeated() -> None:
         drawing = writer()
         drawing.write(outcome(plan(change), "done", undo=("line",), undo_shown=told))
         assert ("undo: line" in err_of(drawing)) is not told
+
+
+def test_a_failure_of_several_fields_of_a_resource_is_one_line() -> None:
+    cm = Resource("client-metrics", "cm")
+    made = plan(*(Change(cm, "alter", key, None, "1") for key in ("interval.ms", "match")))
+    why = Failure("INVALID_CONFIG", 'client-metrics cm: "Illegal client matching pattern"')
+    drawing = writer()
+    ended = outcome(made, "failed", "failed")
+    drawing.write(replace(ended, changes=tuple(Done(c, "failed", why) for c in made.changes)))
+    assert err_of(drawing) == f"error: interval.ms, match: {why}\n2 failed\n"
+
+
+def test_resources_are_named_in_kafkas_words() -> None:
+    """Before: group-offsets billing."""
+    offsets = Change(Resource("group-offsets", "billing"), "alter", "a:0", 1, 2)
+    acl = Change(Resource("acl", "allow User:a Read on topic a"), "create")
+    drawing = writer()
+    drawing.write(outcome(plan(offsets, acl), "done", "done"))
+    assert out_of(drawing) == (
+        "altered offsets of group billing: a:0\ncreated ACL allow User:a Read on topic a\n"
+    )
+
+
+def test_a_note_of_a_plan_is_no_warning() -> None:
+    made = plan(Change(topic("a"), "alter", "x", "1", "2"), notes=("no records are deleted now",))
+    drawing = writer()
+    drawing.write(made)
+    assert out_of(drawing).splitlines()[-1] == "note: no records are deleted now"
+    drawing = writer("json")
+    drawing.write(outcome(made, "done"))
+    assert json.loads(out_of(drawing))["notes"] == ["no records are deleted now"]
 
 
 def test_json_includes_unchanged_items() -> None:

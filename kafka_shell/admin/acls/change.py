@@ -119,6 +119,7 @@ def _with_consequences(cluster: Cluster, plan: Plan) -> Plan:
     return replace(
         plan,
         warnings=(*plan.warnings, *found.warnings),
+        notes=(*plan.notes, *found.notes),
         not_checked=(*plan.not_checked, *found.not_checked),
     )
 

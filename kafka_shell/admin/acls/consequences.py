@@ -6,7 +6,7 @@ derived: the ACLs allow it to read the group, and a member reads the topic.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
@@ -44,9 +44,10 @@ _TOPIC, _GROUP = AclResourceType.TOPIC, AclResourceType.GROUP
 
 
 class Consequences(Struct):
-    """The warnings of a plan that changes ACLs, and what could not be read for them."""
+    """The warnings and notes of a plan that changes ACLs, and what could not be read for them."""
 
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     not_checked: list[NotChecked] = field(default_factory=list)
 
     def miss(self, what: str, why: Failure) -> None:
@@ -72,7 +73,8 @@ def find(
     lost = losses(rules, deleted, created, names)
     with budget.until(1):
         readers = _readers(cluster, rules, lost, active, found)
-    found.warnings += _texts(rules, lost, readers)
+    found.warnings += _texts(lost, readers)
+    found.notes += _notes(rules, lost, readers) if lost else _no_loss(deleted)
     found.warnings += _unprotected(rules, deleted, created)
     if rules.authorizer not in ("", STANDARD):
         reason = f"the brokers' authorizer is {rules.authorizer}: its rules may differ"
@@ -215,13 +217,26 @@ def _topics_of(group: Group) -> set[str]:
 # -- texts -----------------------------------------------------------------------------------------
 
 
-def _texts(rules: Rules, lost: Sequence[Loss], readers: dict[str, list[str]]) -> list[str]:
+def _no_loss(deleted: Collection[AclBinding]) -> list[str]:
+    """Why nobody loses access."""
+    if deleted:
+        return ["no principal loses access: other ACLs, or super.users, allow or deny the same"]
+    return ["no principal loses access: no ACL allowed what is denied now"]
+
+
+def _notes(rules: Rules, lost: Sequence[Loss], readers: dict[str, list[str]]) -> Iterator[str]:
+    if rules.super_users is None:
+        yield "super users keep access: super.users is not visible to clients"
+    if readers:
+        reason = "Kafka does not report those of members"
+        yield f"principals of groups are derived from the ACLs: {reason}"
+
+
+def _texts(lost: Sequence[Loss], readers: dict[str, list[str]]) -> list[str]:
     """A line for each principal, those of active groups first; of very many only a count."""
     by_principal: dict[str, list[Loss]] = {}
     for each in lost:
         by_principal.setdefault(each.binding.principal, []).append(each)
-    if not by_principal:
-        return ["no principal loses access: other ACLs, or super.users, allow the same"]
     order = sorted(by_principal, key=lambda principal: (principal not in readers, principal))
     lines = []
     for principal in order[:_PRINCIPALS]:
@@ -235,12 +250,6 @@ def _texts(rules: Rules, lost: Sequence[Loss], readers: dict[str, list[str]]) ->
         active = sum(principal in readers for principal in rest)
         about = f", {active:,} of them with active groups" if active else ""
         lines.append(f"{counted(len(rest), 'more principal')} lose access{about}")
-    if rules.super_users is None:
-        lines.append("super users keep access: super.users is not visible to clients")
-    if readers:
-        lines.append(
-            "principals of groups are derived from the ACLs: Kafka does not report those of members"
-        )
     return lines
 
 

@@ -156,6 +156,7 @@ def plan_alter(
         tuple(steps),
         touches=frozenset({"configs"}),
         warnings=tuple(warnings),
+        notes=tuple(means.notes),
         refused=Results(
             {}, {Resource(r.kind, r.name): failure for r, failure in known.failures.items()}
         ),

@@ -52,10 +52,11 @@ class Altered(Struct, frozen=True):
 
 
 class Consequences(Struct):
-    """The warnings of a plan that alters configs, what could not be read for them, and what is
-    lost in a few words."""
+    """The warnings and notes of a plan that alters configs, what could not be read for them, and
+    what is lost in a few words."""
 
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     not_checked: list[NotChecked] = field(default_factory=list)
     stakes: str = ""
 
@@ -191,7 +192,7 @@ def _losses(
     lost, missing = lost_records.count(cluster, limits, round(time.time() * 1000))
     found.not_checked += missing
     if lost.checked:
-        found.warnings.append(lost.text)
+        (found.warnings if lost.partitions else found.notes).append(lost.text)
     found.stakes = lost.stakes
 
 

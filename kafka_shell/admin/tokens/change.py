@@ -102,9 +102,9 @@ class CreateToken(Struct, BaseStep, frozen=True):
         return NewToken(token, hmac_secret(response.hmac))
 
     def _refused(self, code: int) -> Failure:
-        about = f"a token for {self.owner}" if self.owner else "a token"
+        about = f"delegation token for {self.owner}" if self.owner else ""
         if code == NOT_AUTHORIZED:
-            message = f"not authorized to create {about}"
+            message = f"not authorized to create a {about}"
             hint = f"Requires CREATE_TOKENS on user {self.owner}."
             return failure(code, text=message, about=about, hint=hint)
         return failure_of(code, about)

@@ -40,14 +40,14 @@ def list_acls(invocation: Invocation, context: Context) -> Sequence[AclBinding] 
     if not found:
         return Nothing("no ACLs" if len(filters) == 1 and not _has_filter(invocation)
                        else "no ACLs match these filters")  # fmt: skip
-    for warning in dict.fromkeys(w for binding in found for w in acls.doubts(binding)):
-        context.note(warning)
+    in_order = sorted(found, key=lambda binding: binding.order)
+    for binding in in_order:
+        for doubt in acls.doubts(binding):
+            context.note(f"{binding}: {doubt}")
     if invocation["by"] == "principal":
-        return tuple(
-            PrincipalAcl.of(each)
-            for each in sorted(found, key=lambda binding: (binding.principal, binding.order))
-        )
-    return tuple(sorted(found, key=lambda binding: binding.order))
+        in_order.sort(key=lambda binding: binding.principal)
+        return tuple(map(PrincipalAcl.of, in_order))
+    return tuple(in_order)
 
 
 def _filters(invocation: Invocation) -> list[AclFilter]:

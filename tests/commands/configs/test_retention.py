@@ -212,7 +212,7 @@ def aged(sandbox: Sandbox, shell: Shell) -> Iterator[str]:
 def counted(run: Answer) -> str:
     """The warning that counts what is deleted now."""
     (said,) = [line for line in run.err.splitlines() if line.endswith(" deleted now")]
-    return said.removeprefix("warning: ")
+    return said.removeprefix("warning: ").removeprefix("note: ")
 
 
 def test_records_older_than_the_new_age_are_counted(shell: Shell, aged: str) -> None:
