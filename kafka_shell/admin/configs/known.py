@@ -80,6 +80,9 @@ def of_some_broker(
 ) -> dict[str, ConfigEntry]:
     """The configs of one broker by key: of the first that returns them, connected brokers first.
     Raises ShellError if none does."""
+    if cluster.config.broker_configs is not None:
+        theirs = cluster.config.broker_configs(cluster)
+        return {key: each for key, each in theirs.items() if keys is None or key in keys}
     reason = Failure("BROKER_NOT_AVAILABLE", "no broker is running", 8)
     for broker in sorted(cluster.brokers(refresh=True), key=lambda each: not each.version):
         resource = ConfigResource(ResourceType.BROKER, str(broker.id))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
@@ -20,6 +20,9 @@ LimitTime = Callable[[float], float]
 
 Refuse = Callable[[int, object], ShellError | None]
 """Why a request must not be sent, by its API key and target (`requests.Target`); None if it may."""
+
+BrokerConfigs = Callable[[Any], Mapping[str, Any]]
+"""Returns the configs of a broker by key, given the cluster."""
 
 
 class Address(NamedTuple):
@@ -143,6 +146,8 @@ class ConnectionConfig(Struct, frozen=True):
     avoid: frozenset[int] = frozenset()  # brokers that do not respond: nothing is sent to them
     refuse: Refuse | None = None
     """Checked before every request is sent. `requests.read_only` refuses changes."""
+    broker_configs: BrokerConfigs | None = None
+    """Returns the configs of a broker, where brokers do not: on a twin."""
 
     @property
     def uses_tls(self) -> bool:

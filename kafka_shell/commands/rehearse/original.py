@@ -11,7 +11,7 @@ from kafka_shell.admin.cluster import features
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.cluster.read import registered_brokers
 from kafka_shell.admin.configs.known import of_some_broker
-from kafka_shell.admin.configs.model import ConfigResource, ConfigSource, ResourceType
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics.model import spell_assignment
@@ -41,13 +41,14 @@ COPIED_KINDS = tuple(kind for kind in KINDS if kind != "client_configs")
 class Reading(Struct, frozen=True):
     """An original, and what the twin lacks of it: topics that were `left_out`, what could not be
     read (`unread`, by kind or resource), and what cannot be copied (`notes`). `state` is that of
-    the twin when it starts."""
+    the twin when it starts, and `broker` are the configs of one of the brokers."""
 
     original: Original
     state: State
     left_out: frozenset[str]
     unread: Mapping[str, Failure]
     notes: Sequence[str]
+    broker: Mapping[str, ConfigEntry] = {}
 
 
 def read_original(cluster: Cluster, words: Sequence[str], report: Report) -> Reading:
@@ -63,7 +64,7 @@ def read_original(cluster: Cluster, words: Sequence[str], report: Report) -> Rea
     unread.update(state.unread)
     supported = features.describe(cluster)
     unread.update({f"features of broker {id}": why for id, why in supported.unread})
-    brokers = tuple(metadata.brokers)
+    brokers, broker = tuple(metadata.brokers), _broker(cluster, unread)
     original = Original(
         release=cluster.release(ANY),
         brokers=brokers,
@@ -76,10 +77,12 @@ def read_original(cluster: Cluster, words: Sequence[str], report: Report) -> Rea
         quotas={e: {k: float(v) for k, v in own.items()} for e, own in _part(state, "quotas")},
         users={u: {m: int(n) for m, n in own.items()} for u, own in _part(state, "users")},
         features=supported.features,
-        settings=_settings(cluster, state, unread),
+        settings=_settings(broker, state),
     )
     left_out = frozenset(metadata.names) - set(topics)
-    return Reading(original, _of_twin(state, original), left_out, unread, tuple(state.notes))
+    return Reading(
+        original, _of_twin(state, original), left_out, unread, tuple(state.notes), broker
+    )
 
 
 def _of_twin(state: State, original: Original) -> State:
@@ -159,16 +162,20 @@ def _configs(
             yield resource, {key: str(value) for key, value in fields.items()}
 
 
-def _settings(cluster: Cluster, state: State, unread: dict[str, Failure]) -> Mapping[str, str]:
-    """The static configs of a broker. Whether there is an authorizer, ACLs tell for certain."""
+def _broker(cluster: Cluster, unread: dict[str, Failure]) -> Mapping[str, ConfigEntry]:
+    """The configs of a broker; none if they cannot be read."""
     try:
-        entries = of_some_broker(cluster)
+        return of_some_broker(cluster, synonyms=True)
     except ShellError as error:
         unread[STATIC_CONFIGS] = as_failure(error)
-        entries = {}
+        return {}
+
+
+def _settings(broker: Mapping[str, ConfigEntry], state: State) -> Mapping[str, str]:
+    """The static configs of a broker. Whether there is an authorizer, ACLs tell for certain."""
     found = {
         entry.name: entry.value
-        for entry in entries.values()
+        for entry in broker.values()
         if entry.source is ConfigSource.STATIC_BROKER and entry.value is not None
     }
     if "acls" in state.absent:

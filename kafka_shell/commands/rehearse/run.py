@@ -19,6 +19,7 @@ from kafka_shell.structs import replace
 from ..state.compare import differences
 from ..state.model import ASSIGNMENT, Differing, State, StateDiff
 from ..state.read import Wanted, read_state
+from .broker_configs import BrokerConfigs
 from .judge import Seen, doubts_about, judge, not_run
 from .limits import ONE_BROKER, Refusals
 from .model import FAILED, OK, UNKNOWN, RehearsedLine
@@ -36,14 +37,16 @@ _FILE, _ROLLBACK = "rollback-file", "-rollback.json"  # of moved replicas
 _DUMMY = "rehearsal"  # the answer to a question for a password
 
 
-def on_twin(context: Context, sandbox: Sandbox, refuse: Refuse) -> Context:
+def on_twin(context: Context, sandbox: Sandbox, refuse: Refuse, reading: Reading) -> Context:
     """The context of lines on a twin: a connection to it alone, a journal of its own, questions
     answered yes, and no output."""
     profile = context.settings.profile
     name = f"rehearsal of {profile}" if profile else "rehearsal"
     (node,) = sandbox.brokers
     config = connection(node.ports["PLAINTEXT"], sandbox.cluster_id)
-    settings = Settings(replace(config, refuse=refuse), guard="none", no_color=True, label=name)
+    known = BrokerConfigs(reading.broker) if reading.broker else None
+    config = replace(config, refuse=refuse, broker_configs=known)
+    settings = Settings(config, guard="none", no_color=True, label=name)
     folder = sandbox.folder
     return Context(
         ClusterSession(settings),

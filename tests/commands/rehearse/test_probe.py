@@ -50,6 +50,10 @@ alter-configs probe.a --delete-config retention.ms
 alter-configs probe.nosuch retention.ms=1d
 alter-configs --broker-default log.cleaner.threads=2
 alter-configs --broker-default --delete-config log.cleaner.threads
+alter-configs --broker-default log.retention.ms=1d
+alter-configs --broker-default log.retention.ms=soon
+create-topic probe.kept --config min.insync.replicas=1
+alter-configs --broker-default --delete-config log.retention.ms
 alter-configs --group probe-g consumer.session.timeout.ms=50000
 alter-configs --group probe-g consumer.session.timeout.ms=1
 alter-configs --group probe-g --delete-config consumer.session.timeout.ms
@@ -105,7 +109,7 @@ undo
 apply HOME/probe.yaml
 delete-topic probe.nosuch
 delete-topic probe.new
-delete-topic probe.placed,probe.applied
+delete-topic probe.placed,probe.applied,probe.kept
 alter-acls --topic probe.a --remove 'allow User:probe Read'
 scram-credentials --delete SCRAM-SHA-256 --username probe-u
 alter-quotas --user probe-u --delete-config request_percentage,producer_byte_rate,consumer_byte_rate
