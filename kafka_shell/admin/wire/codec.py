@@ -297,14 +297,15 @@ def sasl_mechanism(
         )
     settings: dict[str, Any] = {
         "host": address.host,
-        "security_protocol": config.security_protocol,
         "sasl_mechanism": sasl.mechanism,
     }
     if sasl.mechanism == "OAUTHBEARER":
         settings["sasl_oauth_token_provider"] = _token_provider(sasl, config, limit_time)
     elif sasl.mechanism == "GSSAPI":
         settings["sasl_kerberos_service_name"] = sasl.service_name
-    elif sasl.mechanism != "AWS_MSK_IAM":
+    elif sasl.mechanism == "AWS_MSK_IAM":
+        settings["security_protocol"] = config.security_protocol
+    else:  # without the protocol: it would only log a warning for every connection
         settings |= _name_and_password(sasl)
     try:
         mechanism = get_sasl_mechanism(sasl.mechanism)(**settings)

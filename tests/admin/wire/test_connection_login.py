@@ -44,7 +44,7 @@ def test_every_security_protocol(secure_sandbox: Sandbox, way: str) -> None:
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 @pytest.mark.parametrize("protocol", ["SASL_PLAINTEXT", "SASL_SSL"])
 def test_every_mechanism_on_every_listener(
-    secure_sandbox: Sandbox, mechanism: str, protocol: str
+    secure_sandbox: Sandbox, mechanism: str, protocol: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = replace(
         connection(secure_sandbox, "admin-sasl-ssl"),
@@ -54,6 +54,7 @@ def test_every_mechanism_on_every_listener(
     )
     with Cluster(config) as cluster:
         assert cluster.brokers()
+    assert not caplog.messages, "what is logged would be on the user's terminal"
 
 
 def test_a_user_name_with_characters_that_scram_escapes(secure_sandbox: Sandbox) -> None:
