@@ -45,7 +45,6 @@ INDEX = {
         "describe-group",
         "group",
         "lag",
-        "lags",
         "delete-group",
         "remove-members",
     ),
