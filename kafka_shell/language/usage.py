@@ -8,6 +8,8 @@ from . import kinds
 from .command import Argument, Command, Option, Parameter
 from .scan import bare
 
+_NAMED = 4  # choices of an argument
+
 
 def usage(command: Command) -> str:
     """`describe-topic TOPIC... [--under-replicated-partitions] [common options]`."""
@@ -57,7 +59,9 @@ def _named(parameter: Parameter, names: Sequence[str]) -> bool:
 
 def _plain(parameter: Parameter) -> str:
     if isinstance(parameter, Argument):
-        return f"{parameter.name.upper()}{'...' if parameter.many else ''}"
+        choices = parameter.choices if len(parameter.choices) <= _NAMED else ()
+        word = _one_of(choices) if choices else parameter.name.upper()
+        return f"{word}{'...' if parameter.many else ''}"
     if parameter.kind is kinds.FLAG:
         return parameter.name
     value = f"{metavar(parameter)}{'...' if parameter.many else ''}"
@@ -73,5 +77,9 @@ def metavar(option: Option) -> str:
     if option.metavar:
         return option.metavar
     if option.choices:
-        return "{" + ",".join(option.choices) + "}"
+        return _one_of(option.choices)
     return option.kind.metavar
+
+
+def _one_of(choices: Sequence[str]) -> str:
+    return "{" + ",".join(choices) + "}"

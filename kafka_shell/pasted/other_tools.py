@@ -25,6 +25,7 @@ _OPTIONS: dict[str, dict[str, str]] = {
     "kcat": _KCAT,
     "kafkacat": _KCAT,
 }  # fmt: skip
+_ENDS = {"start": "earliest", "end": "latest"}  # rpk group seek g --to start
 _GROUPINGS = ("cluster", "security")  # rpk cluster health, rpk security acl list
 
 
@@ -39,6 +40,8 @@ def other_tool(words: Sequence[str], registry: Registry) -> str:
     if tool in ("kcat", "kafkacat"):
         return _kcat(words[1:], registry)
     rest = [_renamed(word, _OPTIONS[tool]) for word in words[1:]]
+    if "seek" in rest[:2]:
+        rest = [_ENDS.get(word, word) for word in rest]
     if {"consume", "produce"} & set(rest[:2]):
         return _of_records(rest, registry)
     if rest and rest[0] in _GROUPINGS:

@@ -66,7 +66,7 @@ def test_what_is_not_a_verb_and_a_noun(typed: str) -> None:
         ("rpk topic create x -p 3 -r 1 -c retention.ms=1000",
          "create-topic x --partitions 3 --replication-factor 1 --config retention.ms=1000"),
         ("rpk group describe g", "describe-group g"),
-        ("rpk group seek g --to start", "reset-offsets g --to start"),
+        ("rpk group seek g --to start", "reset-offsets g --to earliest"),
         ("rpk cluster info", "cluster-metadata"),
         ("rpk cluster health", "health"),
         ("rpk cluster logdirs describe", "describe-log-dirs"),

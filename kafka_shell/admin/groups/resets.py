@@ -285,14 +285,21 @@ def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Ref
         gone = tuple(each for each in moved if each.after is None)
         steps += [CommitOffsets(name, to_set)] if to_set else []
         steps += [DeleteOffsets(name, gone)] if gone else []
+    skipped, again = _moved_past(moved)
     return Plan(
         Effect.DESTROY,
         tuple(steps),
         touches=frozenset({"groups"}),
         fresh=lambda later: groups.describe(later, [name], offsets=True),
-        warnings=(*found.warnings, *streams.warnings(cluster, [name], "changing its offsets"))
+        warnings=(
+            *([f"the group skips up to {skipped}"] if skipped else ()),
+            *found.warnings,
+            *streams.warnings(cluster, [name], "changing its offsets"),
+        )
         if steps
         else (),
+        notes=(f"the group reads up to {again} again",) if again else (),
+        stakes=f"skips up to {skipped}" if skipped else "",
         refused=Results({}, refused),
         unchanged=tuple(
             replace(offset_change(name, each, kind), note=_UNCHANGED)
@@ -300,6 +307,20 @@ def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Ref
             if each.before == each.after
         ),
     )
+
+
+def _moved_past(moved: Sequence[Reset]) -> tuple[str, str]:
+    """The records that are skipped, and those that are read again: `34 records`, empty if none.
+
+    These are upper bounds: not every offset is that of a record that still exists."""
+    shifts = [
+        each.after - each.before
+        for each in moved
+        if each.before is not None and each.after is not None
+    ]
+    ahead = sum(shift for shift in shifts if shift > 0)
+    back = -sum(shift for shift in shifts if shift < 0)
+    return counted(ahead, "record") if ahead else "", counted(back, "record") if back else ""
 
 
 def _share_steps(

@@ -199,7 +199,8 @@ def _plan(
     if requested.moves and not quick:
         sizes = (sizes or move_sizes.read(cluster)).with_empty(now.added)
         figures = move_sizes.figures(requested.moves, now.racks, now.replicas, sizes, throttle)
-    too_high, not_checked = min_isr.of_reduced(cluster, {} if quick else _reduced(requested.moves))
+    reduced = _reduced(requested.moves)
+    too_high, not_checked = min_isr.of_reduced(cluster, {} if quick else reduced)
     return Plan(
         Effect.CHANGE,
         tuple(steps),
@@ -208,7 +209,7 @@ def _plan(
         lasting=LiftLater(record) if removal else None,
         touches=frozenset({"topics"}),
         fresh=lambda later: state(later, wanted, dirs),
-        warnings=(*too_slow, *placing.warnings, *too_high),
+        warnings=(*too_slow, *placing.warnings, *too_high, *min_isr.unreplicated(reduced)),
         refused=Results({}, requested.refused),
         unchanged=tuple(requested.unchanged),
         figures=figures,

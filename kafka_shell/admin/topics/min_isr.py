@@ -118,11 +118,27 @@ def warnings(cluster: Cluster, after: Iterable[Requirement]) -> list[str]:
     ]
 
 
+def unreplicated(factors: Mapping[str, int]) -> Iterator[str]:
+    """A warning about topics that lose all replicas but one. `factors` is the smallest replication
+    factor of each topic that loses replicas."""
+    topics = sorted(topic for topic, factor in factors.items() if factor == 1)
+    if topics:
+        yield (
+            f"one replica is left of {_which(topics)}: any broker down stops reads and writes, and"
+            " a lost disk loses records"
+        )
+
+
+def _which(topics: Sequence[str]) -> str:
+    """`topic a`, `5 topics (a, b, c and 2 more)`."""
+    if len(topics) == 1:
+        return f"topic {topics[0]}"
+    return f"{len(topics):,} topics ({some(topics, _NAMED)})"
+
+
 def _warning(minimum: int, factor: int, topics: Sequence[str], capped: bool) -> str:
-    which = f"topic {topics[0]}" if len(topics) == 1 else f"{len(topics):,} topics"
-    named = f" ({some(topics, _NAMED)})" if len(topics) > 1 else ""
     relation = "equal to" if minimum == factor else "above"
-    about = f"{KEY}={minimum} is {relation} the replication factor {factor} of {which}{named}"
+    about = f"{KEY}={minimum} is {relation} the replication factor {factor} of {_which(topics)}"
     if minimum == factor:
         return f"{about}: any broker down stops acks=all producers"
     if not capped:

@@ -13,6 +13,7 @@ from kafka_shell.view.view import ClusterView, Key, TopicsOf
 _TARGETS = {
     "earliest": "the first offset",
     "latest": "the end of the log",
+    "current": "the committed offsets",
     "+10": "10 offsets forward",
     "-10": "10 offsets back",
     "group:": "the offsets of another group",

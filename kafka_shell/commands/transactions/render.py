@@ -93,7 +93,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 
 def hanging_page(search: HangingSearch, width: int | None) -> Iterator[Text]:
     """Hanging transactions, the command to abort one, doubts, and partitions not searched."""
-    searched = f"in {counted(search.searched, 'partition')}"
+    searched = f"in {counted(search.searched, 'partition')}" if search.searched else ""
     if search.found:
         verdict = text(counted(len(search.found), "hanging transaction"), "bad")
     elif search.unread and not search.searched:

@@ -124,6 +124,8 @@ def test_fewer_replicas_are_a_warning(three: Cluster, name: str) -> None:
     assert plan.warnings == (
         f"{KEY}=2 is equal to the replication factor 2 of topic {name}: {ANY_DOWN}",
     )
+    one = reassignment.plan_move(three, {TopicPartition(name, 0): (1,)})
+    assert one.warnings[-1].startswith(f"one replica is left of topic {name}: any broker down")
     other = {TopicPartition(name, 1): (3, 2, 1)}
     assert reassignment.plan_move(three, other).warnings == ()
     done(topic_changes.plan_delete(three, [name]), three)
