@@ -61,7 +61,7 @@ _PARAMETER = re.compile(r"(?P<name>[a-z_]+)\s*=\s*(?P<value>\S.*)")
 _ONCE = ("id", "title", "severity", "description", "source", "remedy")
 _KEYS = {*_ONCE, "tags", "parameter", "needs", "absence", "wants"}
 _CONFIG_TABLES = ("topic_configs", "broker_configs")
-_COLUMNS = "cluster, resource, status, reason, remedy, undo"
+COLUMNS = "cluster, resource, status, reason, remedy, undo"
 _REQUIRED = ("id", "title", "severity", "description", "source")
 
 
@@ -110,7 +110,7 @@ class Control(Struct, frozen=True):
         if not self.wants:
             return sql
         without = "".join(_without(table, config) for table, config in self.wants)
-        return f"SELECT {_COLUMNS} FROM (\n{sql}\n){without}"
+        return f"SELECT {COLUMNS} FROM (\n{sql}\n){without}"
 
 
 def _without(table: str, config: str) -> str:

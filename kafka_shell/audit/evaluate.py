@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from .control import Control
+from kafka_shell.admin.wire.chunks import in_slices
+
+from .control import COLUMNS, Control
 from .macros import render
 from .model import SEVERITIES, AuditFinding
 from .remedy import single_command
@@ -19,6 +22,7 @@ from .threads import in_threads
 # Of each control, and of each Spark task of it. The counts are those of all results.
 MOST_FINDINGS = 10_000
 _AT_ONCE = 4
+_TOGETHER = 12  # controls in one query of a few rows: a larger plan takes longer than two
 _MANY = 200_000  # rows of all tables together
 # What makes a hundred queries of a few rows fast: compiling and adapting a query takes longer than
 # running it, and tables of one partition need neither a broadcast nor a shuffle to be joined.
@@ -27,9 +31,11 @@ _FOR_FEW = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.constraintPropagation.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.ui.explainMode": "simple",
 }
+_WORD = re.compile(r"\w+")
 _LEFT_OUT = " (remedy omitted: not a single printable command)"
 
 
@@ -67,18 +73,39 @@ def evaluate(
     few = _rows(session) < _MANY
     unread = _unread(session)
 
-    def judge(control: Control) -> Evaluation:
+    def judge(group: Sequence[Control]) -> Evaluation:
         if stopped():
             return Evaluation()
-        found = _judge(session, control, thresholds.get(control.id, {}), unread, few)
-        judged()
+        try:
+            found = _judge(session, group, thresholds, unread, few)
+        except Exception as error:
+            if len(group) > 1:  # which of them?
+                return _sum(judge([each]) for each in group)
+            found = _failed(group[0], sentence(error))
+        for control in group:
+            found.add(_skipped(control, unread))
+            judged()
         return found
 
-    whole = Evaluation()
     with _configured(session, _FOR_FEW if few else {}, keep):
-        for found in in_threads(judge, controls, _AT_ONCE):
-            whole.add(found)
+        return _sum(in_threads(judge, _groups(controls, few), _AT_ONCE))
+
+
+def _sum(parts: Iterable[Evaluation]) -> Evaluation:
+    whole = Evaluation()
+    for part in parts:
+        whole.add(part)
     return whole
+
+
+def _groups(controls: Sequence[Control], few: bool) -> list[Sequence[Control]]:
+    """The controls that share a query: planning many takes longer than evaluating them. One without
+    the columns of a remedy has a query of its own."""
+    shared = [
+        each for each in controls if few and {"remedy", "undo"} <= set(_WORD.findall(each.sql))
+    ]
+    alone = [[each] for each in controls if each not in shared]
+    return [*in_slices(shared, _TOGETHER), *alone]
 
 
 def _rows(session: Any) -> int:
@@ -104,54 +131,56 @@ def _configured(session: Any, configs: Mapping[str, str], keep: Collection[str])
 
 def _judge(
     session: Any,
-    control: Control,
-    thresholds: Mapping[str, str],
+    group: Sequence[Control],
+    thresholds: Mapping[str, Mapping[str, str]],
     unread: Mapping[tuple[str, str], str],
     few: bool,
 ) -> Evaluation:
+    """The results of controls that share a query. Raises the error of Spark if it fails."""
     result = Evaluation()
-    skipped = _skipped(control, unread)
-    uncertain = {cluster for cluster, table in unread if table in control.absence}
-    try:
-        query = control.query(thresholds)
-        for status, count, rows in (_all_of if few else _most_of)(session, query, uncertain):
-            result.counts[control.id, status] += count
-            result.findings += (_finding(control, row) for row in rows[:MOST_FINDINGS])
-            if status == "alarm" and count > MOST_FINDINGS:
-                kept = Counter(row["cluster"] for row in rows[:MOST_FINDINGS])
-                rest = _alarms(session, query, uncertain) - kept
-                result.left_out += Counter({(control.id, name): n for name, n in rest.items()})
-    except Exception as error:
-        result = Evaluation([_of(control, "", "", "error", f"query failed: {sentence(error)}")])
-        result.counts[control.id, "error"] += 1
-    for finding in skipped:
-        result.counts[control.id, "skip"] += 1
-        result.findings.append(finding)
+    known = {control.id: control for control in group}
+    queries = {
+        control.id: _certain(control.query(thresholds.get(control.id, {})), control, unread)
+        for control in group
+    }
+    for id, status, count, rows in (_all_of if few else _most_of)(session, queries):
+        result.counts[id, status] += count
+        result.findings += (_finding(known[id], status, row) for row in rows[:MOST_FINDINGS])
+        if status == "alarm" and count > MOST_FINDINGS:
+            kept = Counter(row["cluster"] for row in rows[:MOST_FINDINGS])
+            rest = _alarms(session, queries[id]) - kept
+            result.left_out += Counter({(id, name): n for name, n in rest.items()})
     return result
 
 
-# The number of results of a status, and those that are not ok.
-_Status = tuple[str, int, list[Mapping[str, Any]]]
+# A control, a status, the number of its results, and those that are not ok.
+_Status = tuple[str, str, int, list[Mapping[str, Any]]]
 
 
-def _certain(query: str, uncertain: Collection[str]) -> str:
-    """What seems to be missing in these clusters may only not have been read."""
+def _certain(query: str, control: Control, unread: Iterable[tuple[str, str]]) -> str:
+    """What seems to be missing in a cluster may only not have been read."""
+    uncertain = {cluster for cluster, table in unread if table in control.absence}
     names = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
                       for name in sorted(uncertain))  # fmt: skip
     rest = f"\nWHERE status = 'ok' OR cluster NOT IN ({names})" if uncertain else ""
     return f"SELECT * FROM (\n{query}\n){rest}"
 
 
-def _all_of(session: Any, query: str, uncertain: Collection[str]) -> Iterator[_Status]:
-    """The results by status, in a single query."""
+def _all_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:
+    """The results by control and status, in a single query."""
+    columns = COLUMNS if len(queries) > 1 else "*"
+    results = "\nUNION ALL\n".join(
+        f"SELECT '{id}' AS control, {columns} FROM (\n{query}\n)" for id, query in queries.items()
+    )
     found = _query(
         session,
-        "SELECT status, count(*) AS n,"
+        "SELECT control, status, count(*) AS n,"
         " collect_list(CASE WHEN status <> 'ok' THEN struct(*) END) AS found"
-        f" FROM (\n{_certain(query, uncertain)}\n) GROUP BY status",
+        f" FROM (SELECT /*+ COALESCE(1) */ * FROM (\n{results}\n)) GROUP BY control, status",
     )
     for row in found.collect():
-        yield row["status"], row["n"], [each.asDict() for each in row["found"]]
+        rows = [each.asDict() for each in row["found"]]
+        yield row["control"], row["status"], row["n"], rows
 
 
 def _query(session: Any, text: str) -> Any:
@@ -167,28 +196,29 @@ def _query(session: Any, text: str) -> Any:
     return DataFrame(SQL(text), session)
 
 
-def _most_of(session: Any, query: str, uncertain: Collection[str]) -> Iterator[_Status]:
-    """The results by status. Executors count them all, and return some of those that are not ok."""
+def _most_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:
+    """The results of one control by status. Executors count them all, and return some of those that
+    are not ok."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
     statuses = ("ok", "info", "alarm", "skip", "error")
     seen = Observation()
     of_status = (f.count_if(f.col("status") == status).alias(status) for status in statuses)
-    results = session.sql(_certain(query, uncertain)).observe(seen, *of_status)
+    ((id, query),) = queries.items()
+    results = session.sql(query).observe(seen, *of_status)
     number = f.monotonically_increasing_id().bitwiseAND((1 << 33) - 1)  # in its task
     found = results.where("status <> 'ok'").withColumn("number_in_task", number)
     rows = [row.asDict() for row in found.where(f"number_in_task < {MOST_FINDINGS}").collect()]
     for status, count in seen.get.items():
         if count:
-            yield status, count, [row for row in rows if row["status"] == status]
+            yield id, status, count, [row for row in rows if row["status"] == status]
 
 
-def _alarms(session: Any, query: str, uncertain: Collection[str]) -> Counter[str]:
+def _alarms(session: Any, query: str) -> Counter[str]:
     """The number of alarms of each cluster."""
     found = session.sql(
-        f"SELECT cluster, count(*) AS n FROM (\n{_certain(query, uncertain)}\n)"
-        " WHERE status = 'alarm' GROUP BY cluster"
+        f"SELECT cluster, count(*) AS n FROM (\n{query}\n) WHERE status = 'alarm' GROUP BY cluster"
     )
     return Counter({row["cluster"]: row["n"] for row in found.collect()})
 
@@ -206,22 +236,28 @@ def _unread(session: Any) -> dict[tuple[str, str], str]:
     }
 
 
-def _skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> list[AuditFinding]:
-    """Return a skip finding per cluster and required table that could not be read."""
+def _skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> Evaluation:
+    """A skip finding per cluster and required table that could not be read."""
     required = {*control.needs, *control.absence, *(table for table, _ in control.wants)}
-    return [
+    skipped = [
         _of(control, cluster, table, "skip", f"{table} could not be read: {why}")
         for (cluster, table), why in sorted(unread.items())
         if table in required
     ]
+    return Evaluation(skipped, Counter((each.control, each.status) for each in skipped))
 
 
-def _finding(control: Control, row: Mapping[str, Any]) -> AuditFinding:
+def _failed(control: Control, why: str) -> Evaluation:
+    error = _of(control, "", "", "error", f"query failed: {why}")
+    return Evaluation([error], Counter([(control.id, "error")]))
+
+
+def _finding(control: Control, status: str, row: Mapping[str, Any]) -> AuditFinding:
     given = render(row.get("remedy") or ""), render(row.get("undo") or "")
     remedy, undo = map(single_command, given)
     left_out = _LEFT_OUT if (remedy, undo) != given else ""
     return _of(
-        control, row["cluster"], row["resource"], row["status"],
+        control, row["cluster"], row["resource"], status,
         f"{render(row['reason'] or '')}{left_out}",
         remedy, undo,
     )  # fmt: skip

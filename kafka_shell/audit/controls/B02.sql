@@ -11,9 +11,9 @@
 SELECT
   cluster,
   concat('broker ', broker_id) AS resource,
-  CASE WHEN CAST(value AS INT) < {factor} THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN try_cast(value AS INT) < {factor} THEN 'alarm' ELSE 'ok' END AS status,
   concat('default.replication.factor is ', value,
-    CASE WHEN CAST(value AS INT) < {factor}
+    CASE WHEN try_cast(value AS INT) < {factor}
       THEN '; set it to {factor} in server.properties and restart' ELSE '' END) AS reason,
   NULL AS remedy,
   NULL AS undo

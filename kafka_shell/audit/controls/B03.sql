@@ -10,9 +10,9 @@
 -- parameter: copies = 2
 -- remedy: dynamic, disruptive
 WITH judged AS (
-  SELECT cluster, min(CAST(value AS INT)) AS lowest, max(cluster_default) AS cluster_default,
+  SELECT cluster, min(try_cast(value AS INT)) AS lowest, max(cluster_default) AS cluster_default,
     array_join(array_sort(collect_list(
-      CASE WHEN CAST(value AS INT) < {copies} THEN broker_id END)), ', ') AS brokers
+      CASE WHEN try_cast(value AS INT) < {copies} THEN broker_id END)), ', ') AS brokers
   FROM broker_configs WHERE key = 'min.insync.replicas' GROUP BY cluster
 ),
 -- where eligible leader replicas are on, the default of all brokers can be set but not deleted

@@ -14,8 +14,8 @@
 -- parameter: fetchers = 2
 -- remedy: dynamic, safe
 WITH threads AS (
-  SELECT cluster, key, min(CAST(value AS INT)) AS threads, max(cluster_default) AS before,
-    min(CASE WHEN source <> 'dynamic_broker' THEN CAST(value AS INT) END) AS inherited,
+  SELECT cluster, key, min(try_cast(value AS INT)) AS threads, max(cluster_default) AS before,
+    min(CASE WHEN source <> 'dynamic_broker' THEN try_cast(value AS INT) END) AS inherited,
     CASE key WHEN 'num.io.threads' THEN {io} WHEN 'num.network.threads' THEN {network}
       ELSE {fetchers} END AS floor
   FROM broker_configs

@@ -12,8 +12,8 @@
 -- parameter: besides = $frameworks
 -- remedy: restart, safe
 WITH longest AS (
-  SELECT k.cluster, max(CAST(k.value AS BIGINT)) AS retention,
-    max_by(k.topic, CAST(k.value AS BIGINT)) AS topic
+  SELECT k.cluster, max(try_cast(k.value AS BIGINT)) AS retention,
+    max_by(k.topic, try_cast(k.value AS BIGINT)) AS topic
   FROM topic_configs k
   JOIN topics t ON t.cluster = k.cluster AND t.topic = k.topic AND NOT t.internal
   JOIN topic_configs p ON p.cluster = k.cluster AND p.topic = k.topic
@@ -23,7 +23,7 @@ WITH longest AS (
 SELECT
   b.cluster,
   concat('broker ', b.broker_id) AS resource,
-  CASE WHEN CAST(b.value AS BIGINT) * 60000 < longest.retention THEN 'alarm' ELSE 'ok'
+  CASE WHEN try_cast(b.value AS BIGINT) * 60000 < longest.retention THEN 'alarm' ELSE 'ok'
   END AS status,
   concat('offsets.retention.minutes is ', {config concat(b.key, '=', b.value)}, ', topic ',
     longest.topic, ' keeps records for ', {duration longest.retention}) AS reason,

@@ -11,7 +11,7 @@
 -- wants: broker_configs transaction.max.timeout.ms
 -- remedy: dynamic, irreversible
 WITH most AS (
-  SELECT cluster, max(CAST(value AS BIGINT)) AS ms
+  SELECT cluster, max(try_cast(value AS BIGINT)) AS ms
   FROM broker_configs WHERE key = 'transaction.max.timeout.ms' GROUP BY cluster
 ),
 known AS (SELECT cluster, explode(partitions) AS part FROM transactions)

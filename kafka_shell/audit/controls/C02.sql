@@ -11,14 +11,14 @@
 -- remedy: dynamic, safe
 WITH bounds AS (
   SELECT cluster,
-    max(CASE WHEN key = 'group.min.session.timeout.ms' THEN CAST(value AS BIGINT) END) AS low,
-    min(CASE WHEN key = 'group.max.session.timeout.ms' THEN CAST(value AS BIGINT) END) AS high
+    max(CASE WHEN key = 'group.min.session.timeout.ms' THEN try_cast(value AS BIGINT) END) AS low,
+    min(CASE WHEN key = 'group.max.session.timeout.ms' THEN try_cast(value AS BIGINT) END) AS high
   FROM broker_configs
   WHERE key IN ('group.min.session.timeout.ms', 'group.max.session.timeout.ms')
   GROUP BY cluster
 ),
 judged AS (
-  SELECT e.*, low, high, NOT CAST(e.value AS BIGINT) BETWEEN low AND high AS bad
+  SELECT e.*, low, high, NOT try_cast(e.value AS BIGINT) BETWEEN low AND high AS bad
   FROM effective_client_configs e JOIN bounds ON bounds.cluster = e.cluster
   WHERE e.key = 'session.timeout.ms'
 )
@@ -29,7 +29,7 @@ SELECT
   concat('session.timeout.ms is ', {duration value}, ', brokers accept ', {duration low}, ' to ',
     {duration high}) AS reason,
   CASE WHEN bad THEN concat('alter-client-configs ', options, ' session.timeout.ms=',
-    least(high, greatest(low, CAST(value AS BIGINT)))) END AS remedy,
+    least(high, greatest(low, try_cast(value AS BIGINT)))) END AS remedy,
   CASE WHEN bad THEN concat('alter-client-configs ', options, ' --add-config=', pair)
   END AS undo
 FROM judged j

@@ -10,7 +10,7 @@
 -- parameter: session = 45000
 -- remedy: dynamic, safe
 WITH judged AS (
-  SELECT h.*, coalesce(CAST(s.value AS BIGINT), {session}) AS session
+  SELECT h.*, coalesce(try_cast(s.value AS BIGINT), {session}) AS session
   FROM effective_client_configs h
   LEFT JOIN effective_client_configs s
     ON s.cluster = h.cluster AND s.user = h.user AND s.client_id <=> h.client_id
@@ -20,12 +20,12 @@ WITH judged AS (
 SELECT
   cluster,
   concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
-  CASE WHEN CAST(value AS BIGINT) * 3 > session THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN try_cast(value AS BIGINT) * 3 > session THEN 'alarm' ELSE 'ok' END AS status,
   concat('heartbeat.interval.ms is ', {duration value}, ', session.timeout.ms is ',
     {duration session}) AS reason,
-  CASE WHEN CAST(value AS BIGINT) * 3 > session
+  CASE WHEN try_cast(value AS BIGINT) * 3 > session
     THEN concat('alter-client-configs ', options, ' heartbeat.interval.ms=', session DIV 3)
   END AS remedy,
-  CASE WHEN CAST(value AS BIGINT) * 3 > session
+  CASE WHEN try_cast(value AS BIGINT) * 3 > session
     THEN concat('alter-client-configs ', options, ' --add-config=', pair) END AS undo
 FROM judged j

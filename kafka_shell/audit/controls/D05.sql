@@ -16,9 +16,9 @@ WITH oldest AS (
   GROUP BY cluster, topic, partition
 ),
 judged AS (
-  SELECT o.*, CAST(r.value AS BIGINT) AS retention,
-    start > 0 AND CAST(b.value AS BIGINT) >= 0
-      AND age < {under} * CAST(r.value AS BIGINT) AS early
+  SELECT o.*, try_cast(r.value AS BIGINT) AS retention,
+    start > 0 AND try_cast(b.value AS BIGINT) >= 0
+      AND age < {under} * try_cast(r.value AS BIGINT) AS early
   FROM oldest o
   JOIN topics t ON t.cluster = o.cluster AND t.topic = o.topic AND NOT t.internal
   JOIN topic_configs r ON r.cluster = o.cluster AND r.topic = o.topic AND r.key = 'retention.ms'
@@ -26,7 +26,7 @@ judged AS (
     ON p.cluster = o.cluster AND p.topic = o.topic AND p.key = 'cleanup.policy'
   JOIN topic_configs b
     ON b.cluster = o.cluster AND b.topic = o.topic AND b.key = 'retention.bytes'
-  WHERE p.value = 'delete' AND CAST(r.value AS BIGINT) > 0
+  WHERE p.value = 'delete' AND try_cast(r.value AS BIGINT) > 0
 )
 SELECT
   cluster,

@@ -9,14 +9,14 @@
 -- needs: quotas, broker_configs, topic_configs
 -- remedy: dynamic, safe
 WITH windows AS (
-  SELECT n.cluster, min(CAST(n.value AS BIGINT) * CAST(s.value AS BIGINT)) AS seconds
+  SELECT n.cluster, min(try_cast(n.value AS BIGINT) * try_cast(s.value AS BIGINT)) AS seconds
   FROM broker_configs n
   JOIN broker_configs s ON s.cluster = n.cluster AND s.broker_id = n.broker_id
     AND s.key = 'quota.window.size.seconds'
   WHERE n.key = 'quota.window.num' GROUP BY n.cluster
 ),
 least_rates AS (
-  SELECT w.cluster, ceil(max(CAST(m.value AS BIGINT)) / max(w.seconds)) AS rate
+  SELECT w.cluster, ceil(max(try_cast(m.value AS BIGINT)) / max(w.seconds)) AS rate
   FROM topic_configs m JOIN windows w ON w.cluster = m.cluster
   WHERE m.key = 'max.message.bytes' GROUP BY w.cluster
 ),

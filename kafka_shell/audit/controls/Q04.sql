@@ -11,14 +11,14 @@
 -- wants: topic_configs max.message.bytes
 -- remedy: dynamic, safe
 WITH windows AS (
-  SELECT n.cluster, min(CAST(n.value AS BIGINT) * CAST(s.value AS BIGINT)) AS seconds
+  SELECT n.cluster, min(try_cast(n.value AS BIGINT) * try_cast(s.value AS BIGINT)) AS seconds
   FROM broker_configs n
   JOIN broker_configs s ON s.cluster = n.cluster AND s.broker_id = n.broker_id
     AND s.key = 'quota.window.size.seconds'
   WHERE n.key = 'quota.window.num' GROUP BY n.cluster
 ),
 messages AS (
-  SELECT cluster, max(CAST(value AS BIGINT)) AS bytes
+  SELECT cluster, max(try_cast(value AS BIGINT)) AS bytes
   FROM topic_configs WHERE key = 'max.message.bytes' GROUP BY cluster
 ),
 judged AS (

@@ -9,7 +9,7 @@
 -- wants: broker_configs num.io.threads, num.network.threads
 -- remedy: dynamic, safe
 WITH threads AS (
-  SELECT cluster, broker_id, 100 * sum(CAST(value AS INT)) AS percentage
+  SELECT cluster, broker_id, 100 * sum(try_cast(value AS INT)) AS percentage
   FROM broker_configs WHERE key IN ('num.io.threads', 'num.network.threads')
   GROUP BY cluster, broker_id
 ),

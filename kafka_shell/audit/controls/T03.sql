@@ -9,8 +9,8 @@
 -- wants: topic_configs min.insync.replicas
 -- remedy: dynamic, safe
 WITH judged AS (
-  SELECT t.cluster, t.topic, t.min_factor, k.pair, k.overridden, k.inherited, CAST(k.value AS INT) AS wanted,
-    t.min_factor > 1 AND CAST(k.value AS INT) >= t.min_factor AS bad
+  SELECT t.cluster, t.topic, t.min_factor, k.pair, k.overridden, k.inherited, try_cast(k.value AS INT) AS wanted,
+    t.min_factor > 1 AND try_cast(k.value AS INT) >= t.min_factor AS bad
   FROM topics t
   JOIN topic_configs k
     ON k.cluster = t.cluster AND k.topic = t.topic AND k.key = 'min.insync.replicas'

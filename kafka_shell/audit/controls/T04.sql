@@ -14,8 +14,8 @@ WITH synced AS (
   SELECT cluster, topic, min(size(isr)) AS in_sync FROM partitions GROUP BY cluster, topic
 ),
 judged AS (
-  SELECT t.cluster, t.topic, t.min_factor, k.pair, k.overridden, k.inherited, synced.in_sync, CAST(k.value AS INT) AS wanted,
-    t.min_factor >= 3 AND CAST(k.value AS INT) = 1 AS bad
+  SELECT t.cluster, t.topic, t.min_factor, k.pair, k.overridden, k.inherited, synced.in_sync, try_cast(k.value AS INT) AS wanted,
+    t.min_factor >= 3 AND try_cast(k.value AS INT) = 1 AS bad
   FROM topics t
   JOIN topic_configs k
     ON k.cluster = t.cluster AND k.topic = t.topic AND k.key = 'min.insync.replicas'

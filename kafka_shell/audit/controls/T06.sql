@@ -12,7 +12,7 @@
 WITH size AS (SELECT cluster, CAST(count(*) AS INT) AS brokers FROM brokers GROUP BY cluster),
 judged AS (
   SELECT t.cluster, t.topic, t.min_factor, t.max_factor,
-    least(size.brokers, greatest({target}, CAST(k.value AS INT) + 1)) AS wanted
+    least(size.brokers, greatest({target}, try_cast(k.value AS INT) + 1)) AS wanted
   FROM topics t
   JOIN size ON size.cluster = t.cluster
   JOIN topic_configs k

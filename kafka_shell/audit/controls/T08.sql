@@ -8,7 +8,7 @@
 -- wants: topic_configs min.insync.replicas
 WITH judged AS (
   SELECT p.cluster, p.topic, p.partition, size(p.isr) AS in_sync,
-    least(CAST(k.value AS INT), size(p.replicas)) AS wanted
+    least(try_cast(k.value AS INT), size(p.replicas)) AS wanted
   FROM partitions p
   JOIN topic_configs k
     ON k.cluster = p.cluster AND k.topic = p.topic AND k.key = 'min.insync.replicas'

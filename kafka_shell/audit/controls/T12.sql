@@ -16,7 +16,7 @@ WITH tiered AS (
   WHERE key IN ('remote.storage.enable', 'local.retention.ms', 'local.retention.bytes')
   GROUP BY cluster, topic
   HAVING bool_or(key = 'remote.storage.enable' AND value = 'true')
-    AND bool_or(startswith(key, 'local.') AND CAST(value AS BIGINT) >= 0)
+    AND bool_or(startswith(key, 'local.') AND try_cast(value AS BIGINT) >= 0)
 ),
 judged AS (
   SELECT t.cluster, t.topic, t.pair, t.overridden, t.inherited,

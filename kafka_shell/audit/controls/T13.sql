@@ -10,7 +10,7 @@
 -- parameter: shortest = 3600000
 -- remedy: dynamic, safe
 WITH judged AS (
-  SELECT t.*, CAST(t.value AS BIGINT) BETWEEN 0 AND {shortest} - 1
+  SELECT t.*, try_cast(t.value AS BIGINT) BETWEEN 0 AND {shortest} - 1
     AND p.value LIKE '%delete%' AS bad
   FROM topic_configs t
   JOIN topic_configs p

@@ -13,7 +13,7 @@
 -- remedy: dynamic, irreversible
 WITH judged AS (
   SELECT t.cluster, t.topic, t.value, t.pair, t.overridden, t.inherited,
-    CAST(t.value AS BIGINT) > {longest} AND p.value LIKE '%delete%'
+    try_cast(t.value AS BIGINT) > {longest} AND p.value LIKE '%delete%'
       AND coalesce(r.value, 'false') = 'false'
       AND NOT t.topic RLIKE r'^({besides})$' AS bad
   FROM topic_configs t

@@ -12,10 +12,10 @@
 -- parameter: shortest = 3600000
 -- remedy: dynamic, safe
 WITH judged AS (
-  SELECT s.cluster, s.topic, s.pair, CAST(s.value AS BIGINT) AS segment,
-    CAST(t.value AS BIGINT) AS retention,
-    CAST(t.value AS BIGINT) > 0 AND p.value LIKE '%delete%'
-      AND CAST(s.value AS BIGINT) > CAST(t.value AS BIGINT) AS bad
+  SELECT s.cluster, s.topic, s.pair, try_cast(s.value AS BIGINT) AS segment,
+    try_cast(t.value AS BIGINT) AS retention,
+    try_cast(t.value AS BIGINT) > 0 AND p.value LIKE '%delete%'
+      AND try_cast(s.value AS BIGINT) > try_cast(t.value AS BIGINT) AS bad
   FROM topic_configs s
   JOIN topic_configs t ON t.cluster = s.cluster AND t.topic = s.topic AND t.key = 'retention.ms'
   JOIN topic_configs p

@@ -12,7 +12,7 @@
 -- remedy: dynamic, safe
 WITH judged AS (
   SELECT r.cluster, r.topic, r.value, r.pair, r.overridden, r.inherited,
-    CAST(r.value AS DOUBLE) >= {dirty} AND l.value = '9223372036854775807' AS bad
+    try_cast(r.value AS DOUBLE) >= {dirty} AND l.value = '9223372036854775807' AS bad
   FROM topic_configs r
   JOIN topic_configs l
     ON l.cluster = r.cluster AND l.topic = r.topic AND l.key = 'max.compaction.lag.ms'

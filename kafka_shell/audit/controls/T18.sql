@@ -10,7 +10,7 @@
 -- parameter: shortest = 86400000
 -- remedy: dynamic, safe
 WITH judged AS (
-  SELECT d.*, CAST(d.value AS BIGINT) < {shortest} AS bad
+  SELECT d.*, try_cast(d.value AS BIGINT) < {shortest} AS bad
   FROM topic_configs d
   JOIN topic_configs p
     ON p.cluster = d.cluster AND p.topic = d.topic AND p.key = 'cleanup.policy'

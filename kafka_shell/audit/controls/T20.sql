@@ -12,11 +12,11 @@
 -- parameter: overhead = 12
 -- remedy: dynamic, disruptive
 WITH fetch AS (
-  SELECT cluster, min(CAST(value AS BIGINT)) AS bytes
+  SELECT cluster, min(try_cast(value AS BIGINT)) AS bytes
   FROM broker_configs WHERE key = 'replica.fetch.max.bytes' GROUP BY cluster
 ),
 judged AS (
-  SELECT m.*, fetch.bytes, CAST(m.value AS BIGINT) > fetch.bytes + {overhead} AS bad
+  SELECT m.*, fetch.bytes, try_cast(m.value AS BIGINT) > fetch.bytes + {overhead} AS bad
   FROM topic_configs m JOIN fetch ON fetch.cluster = m.cluster
   WHERE m.key = 'max.message.bytes'
 )

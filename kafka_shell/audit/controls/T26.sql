@@ -13,7 +13,7 @@
 -- remedy: dynamic, disruptive
 WITH size AS (SELECT cluster, count(*) AS brokers FROM brokers GROUP BY cluster),
 internal AS (
-  SELECT t.cluster, t.topic, t.min_factor, k.pair, CAST(k.value AS INT) AS in_sync
+  SELECT t.cluster, t.topic, t.min_factor, k.pair, try_cast(k.value AS INT) AS in_sync
   FROM topics t
   JOIN size ON size.cluster = t.cluster AND size.brokers >= {factor}
   JOIN topic_configs k
