@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from kafka_shell.admin.cluster.read import registered
+from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions import log_dirs

@@ -94,8 +94,14 @@ def _internal(words: Iterable[str], names: Iterable[str], context: Context) -> s
 
 
 def brokers(invocation: Invocation, cluster: Cluster, name: str = "broker-id") -> list[str]:
-    """The IDs of the brokers selected by argument `name`."""
-    return brokers_among(invocation, [broker.id for broker in cluster.brokers()], name)
+    """The IDs of the brokers selected by argument `name`. A pattern also selects brokers that are
+    not running, so that each is reported by what is done with it."""
+    ids = {broker.id for broker in cluster.brokers()}
+    if any(is_pattern(word) for word in invocation.get(name) or ()):
+        from kafka_shell.admin.cluster.registrations import not_running
+
+        ids |= not_running(cluster)
+    return brokers_among(invocation, sorted(ids), name)
 
 
 def brokers_among(invocation: Invocation, ids: Iterable[int], name: str = "broker-id") -> list[str]:

@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from kafka_shell.admin.cluster import feature_change, features, quorum, quorum_change
-from kafka_shell.admin.cluster import read as cluster_reads
+from kafka_shell.admin.cluster import feature_change, features, quorum, quorum_change, registrations
 from kafka_shell.admin.cluster.model import Endpoint, Voter
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
@@ -145,7 +144,7 @@ def test_a_broker_that_the_tool_unregistered(
 ) -> None:
     gone = 3 if quorum.describe(three).leader != 3 else 2
     with stopped(three_brokers, gone):
-        assert cluster_reads.registered(three) == {1, 2, 3}
+        assert registrations.registered(three) == {1, 2, 3}
         up = next(broker for broker in three_brokers.brokers if broker.id != gone)
         address = f"127.0.0.1:{up.ports['PLAINTEXT']}"
         ran = run_tool(
@@ -153,5 +152,5 @@ def test_a_broker_that_the_tool_unregistered(
         )
         assert f"Broker {gone} is no longer registered." in ran.stdout, ran.stdout + ran.stderr
         wait_until_applied(three)
-        assert cluster_reads.registered(three) == {1, 2, 3} - {gone}
+        assert registrations.registered(three) == {1, 2, 3} - {gone}
     wait_until_well(three)

@@ -146,7 +146,7 @@ def _warnings(now: Features, down: Sequence[str], unsafe: bool) -> Iterable[str]
         yield "an unsafe downgrade deletes metadata that the lower level does not support"
     if now.unread:
         brokers = ", ".join(str(broker) for broker, _ in now.unread)
-        yield f"the levels that broker {brokers} supports are unknown: it did not respond"
+        yield f"the levels that broker {brokers} supports are unknown: it could not be read"
 
 
 def _level(now: Features, name: str) -> int:

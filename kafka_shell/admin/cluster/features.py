@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_error
+from kafka_shell.admin.wire.failures import as_error, failure
 from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.errors import UsageError
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
 
 from .model import ApiRange, ApiSupport, Feature, FeatureRange, Features
+from .registrations import not_running
 
 METADATA = "metadata.version"
 
@@ -28,6 +29,7 @@ METADATA_LEVELS = tuple(
     for word in line.split()
 )
 
+_NOT_AVAILABLE = 8
 # The level of metadata.version from which new clusters have this level of other features.
 _SINCE = (
     ("kraft.version", 1, "3.9-IV0"),
@@ -64,13 +66,16 @@ def describe(cluster: Cluster) -> Features:
 
 
 def ask(cluster: Cluster) -> Results[int, Any]:
-    """The ApiVersions responses of all brokers. Raises ShellError if none responds."""
+    """The ApiVersions responses of all brokers; a failure for each that is not running, too. Raises
+    ShellError if none responds."""
     from kafka.protocol.metadata import ApiVersionsRequest
 
     request = ApiVersionsRequest(client_software_name="kafka-sh", client_software_version="0.1")
     found = cluster.each_broker(request)
     if not found.values:
         raise as_error(next(iter(found.failures.values())))
+    for id in sorted(not_running(cluster)):
+        found.failures[id] = failure(_NOT_AVAILABLE, text=f"broker {id} is not running")
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -21,6 +21,7 @@ from kafka_shell.units import some
 
 from . import features, probes, quorum
 from .model import ClusterMetadata
+from .registrations import registered_brokers
 
 T = TypeVar("T")
 _PROBE_S = 2.0  # timeout of a probe
@@ -121,27 +122,3 @@ def _with_states(
     for id in found.replica_ids() - brokers.keys():
         brokers[id] = Broker(id, "", 0, state="absent")
     return {id: brokers[id] for id in sorted(brokers)}
-
-
-def registered(cluster: Cluster) -> frozenset[int] | None:
-    """The registered brokers, running or not (DescribeCluster v2, KIP-1073; Kafka 4.0).
-
-    None if brokers are too old.
-    """
-    found = registered_brokers(cluster)
-    return None if found is None else frozenset(found)
-
-
-def registered_brokers(cluster: Cluster) -> dict[int, Broker] | None:
-    """The registered brokers by ID, running or not; None if brokers are too old."""
-    from kafka.protocol.admin import DescribeClusterRequest
-
-    if not cluster.supports(DescribeClusterRequest, 2):
-        return None
-    response: Any = cluster.send(DescribeClusterRequest(include_fenced_brokers=True), lowest=2)
-    return {
-        row.broker_id: Broker(
-            row.broker_id, row.host, row.port, row.rack, state="fenced" if row.is_fenced else ""
-        )
-        for row in response.brokers
-    }

@@ -16,7 +16,7 @@ from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.units import counted
 
-from .read import registered
+from .registrations import registered
 
 _BROKER_ID_NOT_REGISTERED, _INVALID_REQUEST = 102, 42
 

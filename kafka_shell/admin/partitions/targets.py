@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.cluster.read import registered
+from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.errors import ShellError

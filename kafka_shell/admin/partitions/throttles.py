@@ -26,7 +26,7 @@ from contextlib import suppress
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.cluster.read import registered
+from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.configs.change import AlterConfigs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource
 from kafka_shell.admin.configs.read import by_answerer

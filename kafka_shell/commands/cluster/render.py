@@ -301,7 +301,7 @@ def features_page(features: Features, width: int | None) -> Iterator[Text]:
         width,
         text("features", "heading"),
         f"epoch {features.epoch}" if features.epoch >= 0 else text("none", "warning"),
-        *(text(f"broker {broker} did not respond", "bad") for broker, _ in features.unread),
+        *(text(f"broker {broker} could not be read", "bad") for broker, _ in features.unread),
     )
     if features.features:
         yield Text()

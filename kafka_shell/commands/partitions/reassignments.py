@@ -201,7 +201,7 @@ def named_brokers(
     invocation: Invocation, cluster: Cluster, now: CurrentAssignment, disks: Disks, option: str
 ) -> Brokers:
     """The brokers of an option. Raises ShellError for one that cannot receive replicas."""
-    from kafka_shell.admin.cluster.read import registered
+    from kafka_shell.admin.cluster.registrations import registered
     from kafka_shell.admin.partitions import targets as move_targets
 
     named = frozenset[int]()

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.cluster import features
 from kafka_shell.admin.cluster.model import Broker
-from kafka_shell.admin.cluster.read import registered_brokers
+from kafka_shell.admin.cluster.registrations import registered_brokers
 from kafka_shell.admin.configs.known import of_some_broker
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.partitions.model import Reassignment, TopicPartition

@@ -198,7 +198,7 @@ def _by_entity(rows: Iterable[Quota | ClientConfig]) -> dict[Any, Fields]:
 
 
 def _broker_configs(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
-    from kafka_shell.admin.cluster.read import registered
+    from kafka_shell.admin.cluster.registrations import registered
 
     if wanted.brokers is None:  # a broker that is down is reported, not left out
         live = {broker.id for broker in cluster.brokers(refresh=True)}

@@ -49,7 +49,7 @@ def test_features_that_can_go_up_or_are_not_everywhere_the_same() -> None:
         ((3, Failure("x", "no answer")),),
     )
     assert drawn(found) == (
-        "features   epoch 9   broker 3 did not respond\n"
+        "features   epoch 9   broker 3 could not be read\n"
         "\n"
         "FEATURE           LEVEL  RELEASE  SUPPORTED       NOTE\n"
         "group.version         0  -        0-1             upgradable to 1\n"

@@ -13,6 +13,7 @@ from typing import TypeVar
 from kafka_shell.admin.cluster import features, probes, quorum
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.model import Broker, Quorum
+from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.cluster.restart.model import ClusterState
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
@@ -99,7 +100,7 @@ def _state(
 ) -> tuple[BrokerState, Dirs | None]:
     """What the cluster knows of the broker, and its log directories if it responds."""
     broker = known.by_id.get(id) or Broker(id, "", 0, state="unknown")
-    registrations = reader("registered brokers", cluster_reads.registered)
+    registrations = reader("registered brokers", registered)
     dirs, entries, can_cordon = None, None, False
     if broker.state == "up":
         dirs = reader("log directories", lambda own: log_dirs.describe(own, [id]))
