@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent / "kafka_shell"
 BASE = {
     "answers",
     "characters",
+    "class_data",
     "coded_enum",
     "config_units",
     "errors",
@@ -43,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "coded_enum": set(),
     "quoting": set(),
     "private": set(),
+    "class_data": {"private"},
     "masking": set(),
     "answers": set(),
     "structs": set(),

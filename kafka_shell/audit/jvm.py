@@ -1,13 +1,14 @@
-"""The JVM of a local Spark: options that make a short run fast, and its archive of classes."""
+"""The JVM of a local Spark: options that make a short run fast, and the archive of its classes."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 
+from kafka_shell.class_data import Archive, archive_of, jvm_options, make_archive
 from kafka_shell.errors import Status
 from kafka_shell.java import find_java
 from kafka_shell.private import private_folder
@@ -20,8 +21,8 @@ _JDK = (
 # Less compilation (whose cache is small by default, and full after two audits), and one thread that
 # collects garbage: a small audit is over in seconds.
 _SHORT = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
-_WRITTEN_S = 30  # it takes a few seconds
-_PART = re.compile(r"(classes-\w+\.jsa)\.(\d+)")
+_QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+_END_S, _POLL_S = 60.0, 0.2
 
 
 def spark_java() -> Path:
@@ -36,45 +37,75 @@ def heap_mebibytes() -> int:
     return max(1024, min(8192, whole // 4))
 
 
-def options(java: Path, folder: Path | None) -> str:
-    """The options of a JVM for small audits.
-
-    Without `folder`, it has no archive of classes. Otherwise the first JVM writes one there when it
-    ends, and later ones start from it: they need not load and verify thousands of classes.
-    """
-    if folder is None or " " in str(folder):
+def options(java: Path, cache: Path | None, folder: Path) -> str:
+    """The options of a JVM for small audits, with the archive of classes in `cache` if there is
+    one. Reports of crashes are written to `folder`."""
+    if cache is None or " " in f"{cache}{folder}":
         return _SHORT
-    archive = _archive(java, private_folder(folder))
-    if archive.exists():
-        return f"{_SHORT} -XX:SharedArchiveFile={archive} -Xlog:cds=off -Xlog:cds+dynamic=off"
-    return f"{_SHORT} -XX:ArchiveClassesAtExit={archive}.{os.getpid()} -Xlog:cds=off"
+    archive = _archive(java, cache)
+    words = jvm_options(archive, folder, _class_list(private_folder(cache), os.getpid()))
+    return " ".join([_SHORT, _QUIET, *words])
 
 
-def _archive(java: Path, folder: Path) -> Path:
-    """The archive for this Java and this Spark. One that a JVM wrote to its end is put in its
-    place; others are removed."""
+def archive_later(cache: Path, jvm: int) -> None:
+    """Make the archive in the background when the JVM with this process ID has ended, if it was
+    started by this process and listed its classes."""
+    if _class_list(cache, os.getpid()).exists():
+        subprocess.Popen(
+            [sys.executable, "-m", "kafka_shell.audit.jvm", cache, str(os.getpid()), str(jvm)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)},
+        )  # fmt: skip
+
+
+def spark_class() -> str:
+    """The program that starts classes of Spark."""
     import pyspark
 
-    spark = Path(pyspark.__file__)
-    made_of = f"{java.resolve()} {java.resolve().stat().st_mtime} {spark} {pyspark.__version__}"
-    archive = folder / f"classes-{hashlib.sha256(made_of.encode()).hexdigest()[:12]}.jsa"
-    for file in folder.glob("classes-*.jsa*"):
-        part = _PART.fullmatch(file.name)
-        if part is not None and not _is_written(file, int(part[2])):
-            continue
-        if part is not None and part[1] == archive.name and not archive.exists():
-            file.replace(archive)
-        elif file != archive:
-            file.unlink(missing_ok=True)
-    return archive
+    return f"{os.environ.get('SPARK_HOME') or Path(pyspark.__file__).parent}/bin/spark-class"
 
 
-def _is_written(file: Path, pid: int) -> bool:
-    """Whether the process that started its JVM is gone, and the JVM had the time to write it."""
+def _archive(java: Path, cache: Path) -> Archive:
+    import pyspark
+
+    return archive_of(cache, "spark", java, spark_class(), pyspark.__version__)
+
+
+def _class_list(cache: Path, starter: int) -> Path:
+    return cache / f"classes-{starter}.list"
+
+
+def _make(cache: Path, starter: int, jvm: int) -> None:
+    """Wait until the JVM has written its list of classes, and make the archive of them."""
+    until = time.monotonic() + _END_S
+    while _is_running(jvm) and time.monotonic() < until:
+        time.sleep(_POLL_S)
+    class_list = _class_list(cache, starter)
+    java = spark_java()
+    os.environ["JAVA_HOME"] = str(java.resolve().parent.parent)
+    submit = [spark_class(), "org.apache.spark.deploy.SparkSubmit"]
     try:
-        os.kill(pid, 0)
+        make_archive(
+            _archive(java, cache),
+            class_list,
+            # Spark's own class path; the JVM ends before it looks for the class.
+            lambda given: [*submit, "--driver-java-options", " ".join(given), "--class", "None",
+                           "spark-internal"],
+        )  # fmt: skip
+    finally:
+        class_list.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
     except ProcessLookupError:
-        return time.time() - file.stat().st_mtime > _WRITTEN_S
+        return False
     except PermissionError:
         pass
-    return False
+    return True
+
+
+if __name__ == "__main__":
+    _make(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -41,27 +41,25 @@ def main(folder: Path, archive: Path, idle_s: int) -> int:
                 spark.wait(_END_S)
             except subprocess.TimeoutExpired:
                 spark.kill()
+            jvm.archive_later(archive, spark.pid)
     return 0
 
 
 def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[bytes]:
-    import pyspark
-
     java = jvm.spark_java()
-    home = os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
     configs = {
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(server.port),
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": f"{jvm.heap_mebibytes()}m",
-        "spark.driver.extraJavaOptions": jvm.options(java, archive),
+        "spark.driver.extraJavaOptions": jvm.options(java, archive, folder),
         "spark.log.level": "WARN",
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",
     }
-    words = [f"{home}/bin/spark-class", "org.apache.spark.deploy.SparkSubmit", "--master",
+    words = [jvm.spark_class(), "org.apache.spark.deploy.SparkSubmit", "--master",
              "local[*]", "--class", _CLASS, "--name", "kafka.sh"]  # fmt: skip
     for key, value in configs.items():
         words += ["--conf", f"{key}={value}"]

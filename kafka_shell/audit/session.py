@@ -134,7 +134,7 @@ def _launch(where: Where, folder: Path, quick: bool, archive: Path | None) -> Op
         given.setdefault(_MEMORY, f"{jvm.heap_mebibytes()}m")
         quick = quick and near and _JAVA not in given
         if quick:
-            given[_JAVA] = jvm.options(java, archive)
+            given[_JAVA] = jvm.options(java, archive, folder)
     log = open_private(folder / "spark.log", "w")
     try:
         started = SparkConf(loadDefaults=False)
@@ -144,6 +144,8 @@ def _launch(where: Where, folder: Path, quick: bool, archive: Path | None) -> Op
             gateway = launch_gateway(
                 started, {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
             )
+        if quick and archive is not None:
+            atexit.register(jvm.archive_later, archive, gateway.proc.pid)
         conf = SparkConf(_jvm=gateway.jvm)  # also what spark-submit and spark-defaults.conf say
         keep = frozenset(key for key, _ in conf.getAll())
         near = is_local(conf.get("spark.master", LOCAL) or LOCAL)

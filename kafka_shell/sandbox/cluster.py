@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from kafka_shell.class_data import make_archive
 from kafka_shell.errors import ShellError
 from kafka_shell.java import find_java
 from kafka_shell.structs import replace
 
 from . import jars
-from .class_data import archive_path, make_archive
-from .config import jvm_arguments, server_properties, write_configuration
+from .config import class_archive, jvm_arguments, server_properties, write_configuration
 from .jars import Report
 from .layout import assign_ports, new_sandbox, require_free_ports, require_same
 from .options import SandboxOptions, check_options, exact_version
@@ -215,10 +215,11 @@ def _launch(
 
 def _archive_classes(started: Broker, java: Path, class_path: str, report: Report) -> None:
     """Make the archive of Kafka's classes after the first start of a Kafka version."""
-    archive = archive_path(java, class_path)
+    archive = class_archive(java, class_path)
     class_list = started.folder / CLASS_LIST
-    if class_list.exists() and not archive.exists():
-        make_archive(archive, java, class_path, class_list, report)
+    if class_list.exists() and archive.find() is None:
+        report("Archiving the classes of Kafka for faster starts", 0, None)
+        make_archive(archive, class_list, lambda options: [java, *options, "-cp", class_path])
 
 
 def _stop(sandbox: Sandbox, brokers: Iterable[Broker], patience: float = TERM_SECONDS) -> Sandbox:

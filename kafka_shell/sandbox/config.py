@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+from kafka_shell.class_data import Archive, archive_of, jvm_options
 from kafka_shell.private import private_folder, write_private
+from kafka_shell.xdg import xdg_folder
 
 from . import stand_ins
-from .class_data import archive_path, class_data_arguments
 from .java_properties import escape, to_properties
 from .security import server_settings
 from .state import Broker, Sandbox
@@ -93,8 +95,14 @@ def jvm_arguments(
     else:
         logging = f"-Dlog4j2.configurationFile={logger.as_uri()}"
     heap = f"-Xmx{stand_ins.heap_mebibytes(sandbox.topics)}m"
-    sharing = class_data_arguments(archive_path(java, class_path), class_list)
+    sharing = jvm_options(class_archive(java, class_path), broker.folder, class_list)
     return [*JVM, *sharing, heap, logging, "-cp", class_path]
+
+
+def class_archive(java: Path, class_path: str) -> Archive:
+    """The archive of the classes of this Kafka."""
+    folder = xdg_folder("cache", os.environ) / "class-data"
+    return archive_of(folder, "kafka", java, class_path)
 
 
 def node_settings(sandbox: Sandbox, broker: Broker) -> dict[str, str]:
