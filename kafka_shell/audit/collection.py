@@ -88,13 +88,19 @@ def _read_here(
     engine: Engine, surveyed: Sequence[Surveyed], tables: Mapping[str, Table], snapshot_id: str
 ) -> _Frames:
     works, lost = _tasks(surveyed, snapshot_id)
-    done: list[None] = []
+    left = [work.target.name for work in works]
     rows = engine.beside(
         "reading the clusters",
         lambda: near.read(
-            works, tables, snapshot_id, lost, lambda: done.append(None), engine.stopped
+            works,
+            tables,
+            snapshot_id,
+            lost,
+            lambda work: left.remove(work.target.name),
+            engine.stopped,
         ),
-        lambda: (len(done), len(works)),
+        lambda: (len(works) - len(left), len(works)),
+        lambda: next(iter(left), ""),
     )
     frames = engine.run("collecting", lambda: snapshot.frames_of(engine.session, rows, tables))
     return frames, ()

@@ -14,7 +14,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Report
 
 from . import server
-from .session import Opened, import_spark, open_session
+from .session import Opened, end, import_spark, open_session
 from .shipping import ship
 from .trouble import translated
 from .where import Where
@@ -129,17 +129,30 @@ class Engine:
 
     # -- running -----------------------------------------------------------------------------------
 
-    def run(self, task: str, work: Callable[[], T], progress: Progress | None = None) -> T:
+    def run(
+        self,
+        task: str,
+        work: Callable[[], T],
+        progress: Progress | None = None,
+        part: Callable[[], str] = str,
+    ) -> T:
         """Return the result of `work`, which runs in a thread so that Ctrl-C cancels its jobs at
         once.
 
         `progress` returns the completed and total amount; default: the number of Spark tasks.
+        `part` returns what is being worked on.
         Raises ShellError if the deadline of the command passes.
         """
         self._attend("starting Spark", self._started, lambda: (0, None))
-        return self.beside(task, work, progress or self._tasks)
+        return self.beside(task, work, progress or self._tasks, part)
 
-    def beside(self, task: str, work: Callable[[], T], progress: Progress) -> T:
+    def beside(
+        self,
+        task: str,
+        work: Callable[[], T],
+        progress: Progress,
+        part: Callable[[], str] = str,
+    ) -> T:
         """The same for work that does not use Spark, which may still be starting."""
         self._await_cancelled(task)
         self._stopped = threading.Event()
@@ -152,21 +165,28 @@ class Engine:
                 result.set_exception(error)
 
         threading.Thread(target=target, name="spark", daemon=True).start()
-        return self._attend(task, lambda: result, progress)
+        return self._attend(task, lambda: result, progress, part)
 
     def _started(self) -> Future[Opened]:
         self.begin()
         assert self._opened is not None
         return self._opened
 
-    def _attend(self, task: str, work: Callable[[], Future[T]], progress: Progress) -> T:
+    def _attend(
+        self,
+        task: str,
+        work: Callable[[], Future[T]],
+        progress: Progress,
+        part: Callable[[], str] = str,
+    ) -> T:
         """Wait for the result, and report progress."""
         future = work()
         if future.done() and future.exception() is None:
             return future.result()
         try:
             while not future.done():
-                self.report(task, *progress())
+                named = part()
+                self.report(f"{task} ({named})" if named else task, *progress())
                 if self.where.own:
                     server.used(Path(self.where.own))
                 if self.deadline is not None and time.monotonic() >= self.deadline:
@@ -223,7 +243,7 @@ class Engine:
         with suppress(Exception):
             opened = found.result()
             if opened.own:
-                opened.session.stop()
+                end(opened.session, self.where.remote)
                 _end_jvm(opened.session)
 
     def _tasks(self) -> tuple[int, int | None]:

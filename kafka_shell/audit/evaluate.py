@@ -56,35 +56,51 @@ class Evaluation(Struct):
         self.left_out += other.left_out
 
 
+class UnderWay(Struct):
+    """How far an evaluation is: the controls that are done, and what is being evaluated."""
+
+    done: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """What is being evaluated for the longest time: `T01`, or `T01 to T12`."""
+        return next(iter(self.names), "")
+
+
 def evaluate(
     session: Any,
     controls: Sequence[Control],
     thresholds: Mapping[str, Mapping[str, str]],
-    judged: Callable[[], None] = lambda: None,
+    under_way: UnderWay | None = None,
     stopped: Callable[[], bool] = lambda: False,
     keep: Collection[str] = (),
 ) -> Evaluation:
     """Return the results of the controls.
 
     The tables are temporary views of the session. A control whose SQL fails becomes an error
-    finding. `judged` is called after each control; no further one is begun once `stopped`. Spark
-    configs in `keep` are not changed.
+    finding. No further one is begun once `stopped`. Spark configs in `keep` are not changed.
     """
+    at = under_way or UnderWay()
     few = _rows(session) < _MANY
-    unread = _unread(session)
+    unread = unread_tables(session)
 
     def judge(group: Sequence[Control]) -> Evaluation:
         if stopped():
             return Evaluation()
+        name = " to ".join(dict.fromkeys((group[0].id, group[-1].id)))
+        at.names.append(name)
         try:
             found = _judge(session, group, thresholds, unread, few)
         except Exception as error:
             if len(group) > 1:  # which of them?
                 return _sum(judge([each]) for each in group)
             found = _failed(group[0], sentence(error))
+        finally:
+            at.names.remove(name)
         for control in group:
             found.add(_skipped(control, unread))
-            judged()
+        at.done.extend(each.id for each in group)
         return found
 
     with _configured(session, _FOR_FEW if few else {}, keep):
@@ -140,12 +156,12 @@ def _judge(
     result = Evaluation()
     known = {control.id: control for control in group}
     queries = {
-        control.id: _certain(control.query(thresholds.get(control.id, {})), control, unread)
+        control.id: certain(control.query(thresholds.get(control.id, {})), control, unread)
         for control in group
     }
     for id, status, count, rows in (_all_of if few else _most_of)(session, queries):
         result.counts[id, status] += count
-        result.findings += (_finding(known[id], status, row) for row in rows[:MOST_FINDINGS])
+        result.findings += (finding(known[id], status, row) for row in rows[:MOST_FINDINGS])
         if status == "alarm" and count > MOST_FINDINGS:
             kept = Counter(row["cluster"] for row in rows[:MOST_FINDINGS])
             rest = _alarms(session, queries[id]) - kept
@@ -157,7 +173,7 @@ def _judge(
 _Status = tuple[str, str, int, list[Mapping[str, Any]]]
 
 
-def _certain(query: str, control: Control, unread: Iterable[tuple[str, str]]) -> str:
+def certain(query: str, control: Control, unread: Iterable[tuple[str, str]]) -> str:
     """What seems to be missing in a cluster may only not have been read."""
     uncertain = {cluster for cluster, table in unread if table in control.absence}
     names = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -223,7 +239,7 @@ def _alarms(session: Any, query: str) -> Counter[str]:
     return Counter({row["cluster"]: row["n"] for row in found.collect()})
 
 
-def _unread(session: Any) -> dict[tuple[str, str], str]:
+def unread_tables(session: Any) -> dict[tuple[str, str], str]:
     """Return why tables could not be read, fully or partly, by (cluster, table)."""
     rows = session.sql(
         "SELECT cluster, `table`, first(concat_ws(': ', error, reason)) AS why, count(*) AS n"
@@ -252,7 +268,8 @@ def _failed(control: Control, why: str) -> Evaluation:
     return Evaluation([error], Counter([(control.id, "error")]))
 
 
-def _finding(control: Control, status: str, row: Mapping[str, Any]) -> AuditFinding:
+def finding(control: Control, status: str, row: Mapping[str, Any]) -> AuditFinding:
+    """A result of a query: with the units of its values, and a remedy if it is one command."""
     given = render(row.get("remedy") or ""), render(row.get("undo") or "")
     remedy, undo = map(single_command, given)
     left_out = _LEFT_OUT if (remedy, undo) != given else ""

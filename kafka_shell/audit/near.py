@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -38,7 +39,8 @@ def import_readers() -> None:
     import kafka_shell.admin
 
     for found in pkgutil.walk_packages(kafka_shell.admin.__path__, "kafka_shell.admin."):
-        import_module(found.name)
+        with suppress(ModuleNotFoundError):  # of an extra, such as schemas
+            import_module(found.name)
 
 
 def read(
@@ -46,7 +48,7 @@ def read(
     tables: Mapping[str, Table],
     snapshot_id: str,
     known: Sequence[Read] = (),
-    done: Callable[[], None] = lambda: None,
+    done: Callable[[Work], None] = lambda work: None,
     stopped: Callable[[], bool] = lambda: False,
     open_cluster: Opener = open_target,
 ) -> Rows:
@@ -58,7 +60,7 @@ def read(
         if stopped():
             return []
         found = list(collect(work, tables, snapshot_id, open_cluster))
-        done()
+        done(work)
         return found
 
     rows: Rows = {}

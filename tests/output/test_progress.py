@@ -137,3 +137,19 @@ def test_a_bar_shows_progress_and_remaining_time(monkeypatch: pytest.MonkeyPatch
     assert drawn[1] in [f"a:  25%|{(mark * 7).ljust(30)}| 1/4 [01:15<03:45]" for mark in "█#"]
     report("b", 12_000_000, 48_000_000)
     assert "| 12.0M/48.0M [00:00<00:00]" in err.getvalue().split(ERASED)[2]
+
+
+def test_the_part_that_is_worked_on_does_not_begin_another_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(progress_module, "monotonic", lambda: now[0])
+    err = Tty()
+    report = Progress(err)
+    report("evaluating (T01)", 0, 4)
+    now[0] += 10.0
+    report("evaluating (B07)", 1, 4)
+    last = err.getvalue().split(ERASED)[-1]
+    assert last.startswith("evaluating (B07):  25%|") and last.endswith("[00:10<00:30]")
+    report("evaluating", 1, 1)
+    assert err.getvalue().endswith(ERASED)

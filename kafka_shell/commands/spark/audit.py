@@ -42,11 +42,12 @@ if TYPE_CHECKING:
 def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Nothing:
     """Check clusters with the controls; with --fix, plan the remedies."""
     ready(context)
-    from kafka_shell.audit import drift, report, run
+    from kafka_shell.audit import drift, findings, report, run
     from kafka_shell.audit.tables import TABLES
 
     if invocation["fix"]:
         _check_fix(invocation, context)
+    folder = findings.require_new(invocation["findings"]) if invocation["findings"] else None
     controls, policy = _controls(invocation, context)
     controls = _without_samples(invocation, context, controls, policy)
     names = run.tables_for(controls, policy.thresholds, TABLES)
@@ -62,6 +63,10 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Noth
         found = run.audit(engine, collection, controls, policy, against)
         if invocation["new-only"]:
             found = _without_known(found, engine, collection, invocation["new-only"], context)
+        if folder is not None:
+            failed = {each.control for each in found.findings if each.status == "error"}
+            judged = [each for each in controls if each.id not in failed]
+            findings.write(engine, judged, policy, folder)
         if invocation["report"]:
             drawn = report.charts(engine, collection, invocation["snapshot"] or "")
             _write_report(invocation["report"], report.page(found, drawn))
@@ -125,8 +130,9 @@ def _without_samples(
         each for each in controls
         if not SAMPLED & run.tables_for([each], policy.thresholds, TABLES)
     )  # fmt: skip
-    left_out = counted(len(controls) - len(kept), "control")
-    context.note(f"{left_out} of log samples not evaluated: --log-samples none")
+    if left_out := len(controls) - len(kept):
+        named = counted(left_out, "control")
+        context.note(f"{named} of log samples not evaluated: --log-samples none")
     return kept
 
 
@@ -306,6 +312,9 @@ COMMANDS = (
                    metavar="WHAT"),
             Option("--new-only", kinds.FILE, "Leave out findings that the newest audit in the"
                    " snapshots of a folder has, too.", metavar="DIR"),
+            Option("--findings", kinds.FILE,
+                   "Also write all findings, however many, to a new folder: as JSON lines if its"
+                   " name ends in .jsonl, else as Parquet.", metavar="DIR"),
             Option("--report", kinds.FILE, "Also write the report as an HTML file."),
             Option("--fix", kinds.FLAG, "Apply the remedies; asks for confirmation."),
             Option("--risk", kinds.CHOICE,

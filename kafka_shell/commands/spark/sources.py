@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -23,14 +24,15 @@ if TYPE_CHECKING:
 def start_early(context: Context) -> bool:
     """Start a local Spark session in the background when the user types `spark`.
 
-    True if it was started now; False if one exists or pyspark is not installed.
+    True if a JVM was started now; False if one exists or pyspark is not installed.
     """
     from importlib.util import find_spec
 
     if context.resources.spark is not None or find_spec("pyspark") is None:
         return False
-    context.resources.spark = _engine(context, _local(context)).begin()
-    return True
+    where = _local(context)
+    context.resources.spark = _engine(context, where).begin()
+    return not where.own
 
 
 def ready(context: Context) -> None:
@@ -50,7 +52,7 @@ def engine_of(invocation: Invocation, context: Context) -> Engine:
 
     conf = _configs(invocation["conf"])
     if invocation["packages"]:
-        conf += (("spark.jars.packages", invocation["packages"]),)
+        conf += (("spark.jars.packages", _packages(invocation["packages"])),)
     where = Where(invocation["master"] or "", invocation["remote"] or "", conf)
     kept = context.resources.spark
     if kept is not None and (
@@ -97,6 +99,16 @@ def _configs(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
                 hint="Example: --conf spark.executor.memory=4g",
             )
     return tuple((key.strip(), value.strip()) for key, _, value in pairs)
+
+
+def _packages(text: str) -> str:
+    for name in text.split(","):
+        if not re.fullmatch(r"[^:\s]+:[^:\s]+:[^:\s]+", name):
+            raise UsageError(
+                f"--packages must be group:artifact:version[,...], got {name!r}",
+                hint="Example: --packages io.delta:delta-spark_4.0_2.13:4.0.0",
+            )
+    return text
 
 
 def targets_of(invocation: Invocation, context: Context) -> tuple[Target, ...]:

@@ -1,0 +1,109 @@
+"""All findings of an audit, written by executors: there may be more than a program can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from kafka_shell.admin.wire.chunks import in_slices
+from kafka_shell.errors import ShellError, Status
+from kafka_shell.structs import asdict
+
+from .control import Control
+from .engine import Engine
+from .evaluate import certain, finding, unread_tables
+from .model import AuditFinding
+from .policy import Policy
+from .snapshot import address
+
+_TOGETHER = 12  # controls in one job
+_LINES = (".json", ".jsonl")
+_KINDS = {"dynamic": "BOOLEAN"}
+_DDL = ", ".join(
+    f"`{name}` {_KINDS.get(name, 'STRING')}" for name in AuditFinding.__struct_fields__
+)
+
+
+def require_new(text: str) -> str:
+    """Return the folder to write to. Raises ShellError if it exists."""
+    folder, _ = address(text)
+    if "://" not in folder and Path(folder).exists():
+        raise ShellError(
+            f"{folder} already exists", hint="Use another folder.", code="exists",
+            status=Status.WRONG,
+        )  # fmt: skip
+    return folder
+
+
+def write(
+    engine: Engine,
+    controls: Sequence[Control],
+    policy: Policy,
+    folder: str,
+) -> None:
+    """Write the findings of these controls that are not suppressed to a new folder: as JSON lines
+    if its name ends in .json or .jsonl, else as Parquet, with a folder for each control."""
+    engine.for_executors()
+    done: list[int] = []
+
+    def write_all() -> None:
+        unread = unread_tables(engine.session)
+        for group in in_slices(controls, _TOGETHER):
+            if engine.stopped():
+                return
+            queries = (
+                (each, certain(each.query(policy.thresholds.get(each.id, {})), each, unread))
+                for each in group
+            )
+            frames = [_results(engine.session, each, query) for each, query in queries]
+            whole = reduce(lambda a, b: a.unionByName(b), frames).mapInArrow(
+                _rendered(group, policy), _DDL
+            )
+            if folder.endswith(_LINES):
+                whole.write.mode("append").json(folder)
+            else:
+                whole.write.mode("append").partitionBy("control").parquet(folder)
+            done.append(len(group))
+
+    engine.run("writing findings", write_all, lambda: (sum(done), len(controls)))
+
+
+def _results(session: Any, control: Control, query: str) -> Any:
+    from pyspark.sql import functions as f
+
+    found = session.sql(query).where("status <> 'ok'")
+    names = ("cluster", "resource", "status", "reason", "remedy", "undo")
+    columns = (f.col(each) if each in found.columns else f.lit(None) for each in names)
+    as_text = (each.cast("string").alias(n) for each, n in zip(columns, names, strict=True))
+    return found.select(f.lit(control.id).alias("control"), *as_text)
+
+
+def _rendered(
+    controls: Sequence[Control], policy: Policy
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What executors do with the results: the values get their units, as in the report."""
+    known = {each.id: each for each in controls}
+    suppressions, today = policy.suppressions, date.today()
+
+    def render(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        kinds = {"dynamic": pyarrow.bool_()}
+        schema = pyarrow.schema(
+            [(name, kinds.get(name, pyarrow.string())) for name in AuditFinding.__struct_fields__]
+        )
+        for batch in batches:
+            found = (
+                finding(known[row["control"]], row["status"], row) for row in batch.to_pylist()
+            )
+            kept = [
+                asdict(each)
+                for each in found
+                if not any(one.covers(each, today) for one in suppressions)
+            ]
+            yield pyarrow.RecordBatch.from_pylist(kept, schema=schema)
+
+    return render
