@@ -112,7 +112,10 @@ class Filled:
         for topic in self._topics[:count]:
             back = plan_move(self._cluster, to(topic, *self._replicas))
             assert back.refused.ok and apply(back, self._cluster).ok, back.refused.failures
-        return self._topics[:count]
+        moved = self._topics[:count]
+        wait_for("they are back", lambda: not under_way(self._cluster, moved).values, 60)
+        wait_until_applied(self._cluster)  # the program may ask another broker
+        return moved
 
 
 def fill(sandbox: Sandbox, topic: str, size: int, partition: int | None = None) -> None:
