@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from kafka_shell.admin.cluster.restart.model import (
     BackInSync,
-    NotRestarted,
     Reason,
     RestartCheck,
     RestartChecks,
@@ -52,10 +51,6 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("COORDINATOR", lambda c: c.groups + c.transactions, "right"),
         Column("ROLE", lambda c: "controller" if c.controller else None),
     ),
-    NotRestarted: (
-        Column("BROKER", lambda u: u.broker, "right", "name"),
-        Column("REASONS", lambda u: "; ".join(u.reasons), give="wrap"),
-    ),
 }
 
 
@@ -78,7 +73,7 @@ def checks_page(found: RestartChecks, width: int | None) -> Iterator[Text]:
 
 
 def _about(brokers: Sequence[int], total: int) -> str:
-    return "all brokers: " if len(brokers) == total else f"{_named(brokers)}: "
+    return "all brokers: " if len(brokers) == total > 1 else f"{_named(brokers)}: "
 
 
 def _single(check: RestartCheck, width: int | None) -> Iterator[Text]:
@@ -120,7 +115,13 @@ def order_page(order: RestartOrder, width: int | None) -> Iterator[Text]:
         if order.batches:
             yield Text()
         yield text(f"{counted(len(order.unsafe), 'broker')} cannot be stopped safely", "bad")
-        yield from draw_table(COLUMNS[NotRestarted], order.unsafe, width=width)
+        total = len(order.unsafe) + sum(map(len, order.batches))
+        brokers_of: dict[str, list[int]] = {}
+        for each in order.unsafe:
+            for reason in each.reasons:
+                brokers_of.setdefault(reason, []).append(each.broker)
+        for reason, brokers in brokers_of.items():
+            yield from hang(text(_about(brokers, total), "heading") + reason, width, 4)
 
 
 def back_page(back: BackInSync, width: int | None) -> Iterator[Text]:

@@ -42,7 +42,9 @@ def restart_order(state: ClusterState) -> RestartOrder:
 def _summaries(reasons: Sequence[Reason]) -> Iterator[str]:
     for reason in reasons:
         if reason.verdict >= Verdict.UNKNOWN:
-            examples = f" ({', '.join(reason.examples)})" if reason.examples else ""
+            more = reason.count - len(reason.examples)
+            and_more = f" and {more:,} more" if more > 0 else ""
+            examples = f" ({', '.join(reason.examples)}{and_more})" if reason.examples else ""
             yield reason.summary + examples
 
 
