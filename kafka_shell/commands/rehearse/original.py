@@ -31,7 +31,7 @@ from ..state.model import ASSIGNMENT, CONFIG_KINDS, KINDS, SHAPE, Fields, State
 from ..state.read import Wanted, read_state
 
 STATIC_CONFIGS = "static broker configs"
-MOST_TOPICS = 100_000
+MOST_TOPICS = 50_000
 _TOPICS_PER_GIB = 10_000
 _AUTHORIZER = "authorizer.class.name"
 # The data of dynamic client configs is records.
