@@ -5,6 +5,7 @@ No acknowledged record is lost, no throttle is left, and the final replicas are 
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,10 +89,10 @@ def test_all_brokers_of_a_move_are_killed_and_hang_while_it_is_waited_for(
     ended_well(kafka, five, *topics)
 
 
-def test_all_brokers_of_a_move_and_the_shell_are_killed_and_hang_while_it_is_resumed(
+def test_all_brokers_of_a_move_hang_and_are_killed_and_the_terminal_is_lost_while_it_is_resumed(
     five_brokers: Sandbox, five: Cluster, kafka_on_five: Program, tmp_path: Path
 ) -> None:
-    """Source, destination and controller hang, the shell is killed, and then they are killed."""
+    """Source, destination and controller hang, the terminal is lost, and then they are killed."""
     kafka, topics = kafka_on_five, Filled(five_brokers, five, BEFORE, min_isr=2).topics(2)
     line = moving.reassign(tmp_path, [(topic, 0) for topic in topics], AFTER)
     with writing(five_brokers, *topics):
@@ -102,7 +103,8 @@ def test_all_brokers_of_a_move_and_the_shell_are_killed_and_hang_while_it_is_res
                 with hanging(five_brokers, five, *brokers):
                     assert run.process.poll() is None, run
                 moving.wait_until_up(five, 5)
-            run.process.kill()
+            run.process.send_signal(signal.SIGHUP)
+            assert run.ended() == -signal.SIGHUP, run
         with running(kafka, f"reassign-partitions --resume {id}") as run:
             wait_for("it is resumed again", lambda: moves_now(kafka))
             for brokers in ((SOURCE, DESTINATION), (controller(five),)):
