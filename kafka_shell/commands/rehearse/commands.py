@@ -78,7 +78,7 @@ def _on_twin(
     context: Context,
 ) -> Rehearsal:
     from kafka_shell.sandbox.twin.build import broker_epochs
-    from kafka_shell.sandbox.twin.followers import following
+    from kafka_shell.sandbox.twin.followers import following, settle
     from kafka_shell.sandbox.twin.spare import prepare
 
     from .limits import Refusals
@@ -105,6 +105,7 @@ def _on_twin(
             context.report,
             keep_going=invocation["keep-going"],
         )
+        settle(twin.cluster)
         found = difference(before, state_of(twin.cluster), placed_by(done, before))
         if context.ask is not None and not invocation["keep"]:  # somebody may try again
             with suppress(OSError, ShellError):  # the rehearsal is over

@@ -10,6 +10,8 @@ from msgspec import Struct, field
 
 from kafka_shell import connection_options
 from kafka_shell.admin.acls.authorizer import STANDARD
+from kafka_shell.admin.partitions.recorded import RecordedMove
+from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import ShellError
@@ -199,8 +201,20 @@ def judge(
         return UNKNOWN, refused[0]
     if status:
         return FAILED, f"exit status {status}"
-    why = next((each.why for each in doubts if each.keys & sent), "") or limits.in_part(sent)
+    why = next((each.why for each in doubts if each.keys & sent), "")
+    why = why or (limits.in_part(sent) if _copies_data(seen) else "")
     return (UNKNOWN, why) if why else (OK, None)
+
+
+def _copies_data(seen: Seen) -> bool:
+    """Whether moves copy data, as far as the plans tell. It is not known how those end."""
+    steps = [
+        step.step if isinstance(step, RecordedMove) else step
+        for plan in seen.plans
+        for step in plan.steps
+    ]
+    moving = [step for step in steps if isinstance(step, MoveReplicas) and not step.cancelled]
+    return len(moving) < len(steps) or any(m.adding for step in moving for m in step.moves)
 
 
 def _failure(error: ShellError) -> Failure:

@@ -7,10 +7,11 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
 from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
 from kafka_shell.errors import ShellError, Status, UsageError
-from kafka_shell.plan.model import Change, Report, merge_plans
+from kafka_shell.plan.model import Report, merge_plans
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.sandbox.twin.build import connection
 from kafka_shell.settings import Settings
@@ -195,19 +196,16 @@ def _outcome(seen: Seen) -> Outcome | None:
 
 def _without_files(outcome: Outcome) -> Outcome:
     """The outcome without the rollback files that it wrote: they are removed with the twin."""
-    steps = outcome.plan.steps
-    kept = tuple(step for step in steps if {*map(_kind, step.changes)} != {_FILE})
-    if len(kept) == len(steps):
+    steps = tuple(
+        step.step if isinstance(step, RecordedMove) else step for step in outcome.plan.steps
+    )
+    if steps == outcome.plan.steps:
         return outcome
     return replace(
         outcome,
-        plan=replace(outcome.plan, steps=kept),
-        changes=tuple(done for done in outcome.changes if _kind(done.change) != _FILE),
+        plan=replace(outcome.plan, steps=steps),
+        changes=tuple(done for done in outcome.changes if done.change.resource.kind != _FILE),
     )
-
-
-def _kind(change: Change) -> str:
-    return change.resource.kind
 
 
 def undo_script(lines: Sequence[RehearsedLine]) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from kafka_shell.admin.partitions.model import Reassignment
+from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.partitions.stalls import waits_for
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan, uuid_of
@@ -23,6 +24,7 @@ from ..state import Sandbox
 from .build import connect, connection
 
 _PAUSE_S = 0.05
+_SETTLE_S = 20.0
 _EPOCHS = 100  # changes of a partition on a twin, at most
 
 
@@ -38,6 +40,21 @@ def following(sandbox: Sandbox, epochs: Mapping[int, int]) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
+
+
+def settle(cluster: Cluster) -> None:
+    """Wait until all reassignments on a twin are complete that can be; 20 s at most."""
+    for _ in cluster.attempts(_SETTLE_S):
+        moving = under_way(cluster).values
+        found = scan(cluster, sorted({each.topic for each in moving}))
+        leaders = {
+            TopicPartition(each.topic, each.partition): each.leader
+            for name in found.names
+            for each in found.topic(name).partitions
+        }
+        running = {broker.id for broker in found.brokers}
+        if all(waits_for(move, leaders.get(e), running) is not None for e, move in moving.items()):
+            return
 
 
 def _follow(sandbox: Sandbox, epochs: Mapping[int, int], ended: threading.Event) -> None:

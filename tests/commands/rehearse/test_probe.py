@@ -42,6 +42,8 @@ alter-topic probe.a --partitions 6
 alter-topic probe.a --partitions 2
 alter-topic probe.nosuch --partitions 2
 alter-topic probe.b --replication-factor 3
+create-topic probe.less --replica-assignment 1:2,2:3
+alter-topic probe.less --replication-factor 1
 alter-configs probe.a retention.ms=1d max.message.bytes=2MiB
 alter-configs probe.a cleanup.policy=nonsense
 alter-configs probe.a min.insync.replicas=0
@@ -145,6 +147,7 @@ def rehearse(kafka: Program, lines: list[str], tmp_path: Path) -> Any:
     statuses = {each["status"] for each in found["lines"]}
     assert run.status == (1 if "failed" in statuses else 4 if "unknown" in statuses else 0), run
     assert [each["line"] for each in found["lines"]] == lines
+    assert "rollback-file" not in run.stdout, "it is removed with the twin"
     return found
 
 
@@ -171,8 +174,8 @@ def plainly(text: str) -> str:
     return re.sub("controller [0-9]+", "controller N", " ".join(text.split()))
 
 
-def both(kafka: Program, three: Sandbox, lines: list[str], tmp_path: Path) -> None:
-    """Rehearse the lines, run them, and compare."""
+def both(kafka: Program, three: Sandbox, lines: list[str], tmp_path: Path) -> Any:
+    """Rehearse the lines, run them, and compare. Returns the rehearsal."""
     with connect(three) as cluster:
         before = state_of(cluster)
         found = rehearse(kafka, lines, tmp_path)
@@ -183,6 +186,7 @@ def both(kafka: Program, three: Sandbox, lines: list[str], tmp_path: Path) -> No
         changed = plain(difference(before, state_of(cluster), placed).changes)
     assert not wrong, "\n".join(wrong)
     assert found["diff"]["changes"] == changed
+    return found
 
 
 def succeeded(found: Any, command: str) -> list[str]:
@@ -211,7 +215,8 @@ def test_a_line_does_what_its_rehearsal_says(
     kafka: Program, three_brokers: Sandbox, tmp_path: Path
 ) -> None:
     (tmp_path / "probe.yaml").write_text(STATE)
-    both(kafka, three_brokers, lines_of(LINES, tmp_path), tmp_path)
+    found = both(kafka, three_brokers, lines_of(LINES, tmp_path), tmp_path)
+    assert "alter-topic probe.less --replication-factor 1" in succeeded(found, "alter-topic")
 
 
 # -- random scripts --------------------------------------------------------------------------------
