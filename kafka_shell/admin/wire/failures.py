@@ -30,6 +30,8 @@ MOVED = COORDINATION | {5, 6}  # and LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWE
 # A broker's message with its whole request object in it, and the missing operation at the end.
 _NEEDS = re.compile(r"Request Request\(.*\) needs ([A-Z_]{1,40} permission)\.?", re.DOTALL)
 
+_DENIED = re.compile(r"([A-Z][a-z]+ )?[Aa]uthorization failed\.")  # and nothing more
+
 MAY_STILL_HAPPEN = "; the change may still be applied"
 """The end of the message if the deadline passed after a change was sent."""
 
@@ -56,8 +58,10 @@ def failure(
     """
     default = ERRORS.get(code, ("", ""))[1] or f"the broker returned error code {code}"
     remote = (message or "").strip()
+    if code in AUTHORIZATION and _DENIED.fullmatch(remote):
+        remote = ""
     if needed := _NEEDS.fullmatch(remote):
-        text = f"{default}: requires {needed[1]}"
+        text = default if hint else f"{default}: requires {needed[1]}"
     shown = text or (quoted(remote) if remote else default)
     subject = f"{about}: " if about and not mentions(text or remote or default, about) else ""
     return Failure(error_name(code), subject + shown, code, hint, see)

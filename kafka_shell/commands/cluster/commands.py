@@ -57,7 +57,7 @@ def unregister_broker(invocation: Invocation, context: Context) -> Plan:
 
 
 def _ids(invocation: Invocation) -> list[int]:
-    """The broker IDs as given; patterns would match running brokers only."""
+    """The broker IDs as given; patterns would match running brokers, too."""
     return [
         select.broker_id(word, invocation.span("broker-id", index), invocation.text)
         for index, words in enumerate(invocation["broker-id"])

@@ -88,9 +88,8 @@ def cluster_page(cluster: ClusterMetadata, width: int | None) -> Iterator[Text]:
     if cluster.not_read:
         yield Text()
         for what, failure in cluster.not_read:
-            line = f"not read: {what}: {failure.message}" + (
-                f" ({failure.hint})" if failure.hint else ""
-            )
+            message = failure.message.removeprefix(f"{what}: ")
+            line = f"not read: {what}: {message}" + (f" ({failure.hint})" if failure.hint else "")
             yield from hang(text(line, "warning"), width, _LABEL)
 
 
