@@ -108,7 +108,48 @@ def ask(cluster: Cluster, questions: Mapping[str, Sequence[Question]]) -> Answer
         left = _round(cluster, {group: questions[group] for group in left}, answers)
         if not left:
             break
+        lost = _lost(cluster, left)
+        for group, why in lost.items():
+            answers[group] = Answer(-1, dict.fromkeys(questions[group], why))
+        left = [group for group in left if group not in lost]
+        if not left:
+            break
     return answers
+
+
+def _lost(cluster: Cluster, groups: Sequence[str]) -> dict[str, Failure]:
+    """The groups that get no coordinator until a broker is back: all replicas of the partition that
+    stores them are offline."""
+    found = scan(cluster, [OFFSETS_TOPIC])
+    partitions = found.topic(OFFSETS_TOPIC).partitions if OFFSETS_TOPIC in found else ()
+    offline = {
+        each.partition
+        for each in partitions
+        if each.leader is None and set(each.replicas) <= set(each.offline)
+    }
+    if not offline:
+        return {}
+    stored = {group: partition_of(group, len(partitions)) for group in groups}
+    return {
+        group: failure(
+            _COORDINATOR_NOT_AVAILABLE,
+            text=f"partition {OFFSETS_TOPIC}:{number}, which stores the group, has no leader",
+            about=f"group {group}",
+            see=Resource("topic", OFFSETS_TOPIC),
+        )
+        for group, number in stored.items()
+        if number in offline
+    }
+
+
+def partition_of(group: str, partitions: int) -> int:
+    """The partition of __consumer_offsets that stores a group: by the hash code of Java strings."""
+    units = group.encode("utf-16-be", "surrogatepass")
+    code = 0
+    for at in range(0, len(units), 2):
+        code = (31 * code + int.from_bytes(units[at : at + 2])) & 0xFFFFFFFF
+    signed = code - (1 << 32) if code >> 31 else code
+    return 0 if signed == -(1 << 31) else abs(signed) % partitions
 
 
 def _round(

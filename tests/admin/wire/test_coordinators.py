@@ -76,6 +76,12 @@ def test_groups_without_a_coordinator_are_reported(
             rows = run("groups", "--output", "json").json
             assert rows[-1]["error"] == "COORDINATOR_NOT_AVAILABLE"
             assert {row["name"] for row in rows[:-1]} >= set(NAMES) - missing
+            found = groups.describe(spread, NAMES)
+            assert set(found.failures) == missing
+            for name, why in found.failures.items():  # at once: no replica can become the leader
+                place = f"__consumer_offsets:{coordinators.partition_of(name, 8)}"
+                stored = f"partition {place}, which stores the group, has no leader"
+                assert why.message == f"group {name}: {stored}"
             assert reason in run("delete-topic", topic, "--dry-run").stdout
             assert reason in run("health").stdout
     finally:
