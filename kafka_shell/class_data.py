@@ -19,6 +19,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from kafka_shell.private import private_folder
+from kafka_shell.xdg import xdg_folder
 
 _SECONDS = 120.0
 _KEPT_S = 30 * 86400  # without use
@@ -38,6 +39,11 @@ class Archive(Struct, frozen=True):
                     os.utime(file)
                 return file
         return None
+
+
+def archive_folder() -> Path:
+    """Return the folder of all archives, next to Kafka's jars: every KAFKA_SH_HOME uses them."""
+    return xdg_folder("cache", os.environ) / "class-data"
 
 
 def archive_of(folder: Path, program: str, java: Path, *made_of: str) -> Archive:

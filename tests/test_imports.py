@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "coded_enum": set(),
     "quoting": set(),
     "private": set(),
-    "class_data": {"private"},
+    "class_data": {"private", "xdg"},
     "masking": set(),
     "answers": set(),
     "structs": set(),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from kafka_shell.class_data import Archive, archive_of, jvm_options
+from kafka_shell.class_data import Archive, archive_folder, archive_of, jvm_options
 from kafka_shell.private import private_folder, write_private
-from kafka_shell.xdg import xdg_folder
 
 from . import stand_ins
 from .java_properties import escape, to_properties
@@ -101,8 +99,7 @@ def jvm_arguments(
 
 def class_archive(java: Path, class_path: str) -> Archive:
     """The archive of the classes of this Kafka."""
-    folder = xdg_folder("cache", os.environ) / "class-data"
-    return archive_of(folder, "kafka", java, class_path)
+    return archive_of(archive_folder(), "kafka", java, class_path)
 
 
 def node_settings(sandbox: Sandbox, broker: Broker) -> dict[str, str]:

@@ -21,6 +21,7 @@ def folder_of(context: Context) -> Path:
 def start(invocation: Invocation, context: Context) -> SparkServer:
     """Start the server; the state of the one that runs, if there is one."""
     from kafka_shell.audit import jvm, require_spark, server
+    from kafka_shell.class_data import archive_folder
 
     require_spark()
     jvm.spark_java()
@@ -28,8 +29,7 @@ def start(invocation: Invocation, context: Context) -> SparkServer:
     if server.running(folder) is None:
         idle = invocation["idle"] or server.IDLE_S * 1000
         try:
-            archive = context.paths.cache / "spark"
-            for _ in server.start(folder, archive, max(1, idle // 1000)):
+            for _ in server.start(folder, archive_folder(), max(1, idle // 1000)):
                 context.report("starting Spark", 0, None)
         finally:
             context.report("starting Spark", 1, 1)

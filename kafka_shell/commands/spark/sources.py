@@ -80,12 +80,13 @@ def _local(context: Context) -> Where:
 
 def _engine(context: Context, where: Where) -> Engine:
     from kafka_shell.audit.engine import Engine
+    from kafka_shell.class_data import archive_folder
 
     return Engine(
         context.paths.state / "spark",
         lambda task, done, total: None,
         where=where,
-        archive=context.paths.cache / "spark",
+        archive=archive_folder(),
     )
 
 
