@@ -38,6 +38,13 @@ class Brokers(Struct, frozen=True):
     config: ConnectionConfig
     not_read: dict[str, Failure]
 
+    @property
+    def down(self) -> frozenset[int]:
+        """Those that the cluster knows to be down."""
+        return frozenset(
+            id for id, broker in self.by_id.items() if broker.state in ("fenced", "absent")
+        )
+
 
 def brokers(cluster: Cluster) -> Brokers:
     """Probe the brokers in the metadata, and look up brokers that are not in it."""

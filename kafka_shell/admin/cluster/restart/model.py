@@ -97,10 +97,11 @@ class ClusterState(Struct, frozen=True):
     """What decides whether brokers can be stopped.
 
     `brokers` maps those that respond to their racks; `silent` ones are registered and do not
-    respond, so their replicas count as gone. `minimum` is min.insync.replicas by topic, `capped`
-    whether brokers cap it at the number of replicas. `quorum` is None if the cluster uses
-    ZooKeeper, or if it is in `unread`. `unread` maps what could not be read to the failure.
-    `topics` are those that are visible, and `stored` those in the log directories of a broker.
+    respond, so their replicas count as gone. Voters that are silent or `down` count as gone, too.
+    `minimum` is min.insync.replicas by topic, `capped` whether brokers cap it at the number of
+    replicas. `quorum` is None if the cluster uses ZooKeeper, or if it is in `unread`. `unread` maps
+    what could not be read to the failure. `topics` are those that are visible, and `stored` those
+    in the log directories of a broker.
     """
 
     brokers: Mapping[int, str | None]
@@ -108,6 +109,7 @@ class ClusterState(Struct, frozen=True):
     minimum: Mapping[str, int]
     capped: bool = True
     silent: frozenset[int] = frozenset()
+    down: frozenset[int] = frozenset()
     moving: frozenset[TopicPartition] = frozenset()
     quorum: Quorum | None = None
     unread: Mapping[str, Failure] = field(default_factory=dict)

@@ -77,6 +77,7 @@ def read_state(cluster: Cluster, stopped: Sequence[int] | None) -> ClusterState:
         minimum={} if minimum is None else minimum.values,
         capped=capped,
         silent=frozenset(known.silent),
+        down=known.down,
         moving=frozenset(() if moving is None else moving.values),
         quorum=described,
         unread=read.failures,

@@ -109,6 +109,9 @@ def test_the_verdict_is_what_happens(topologies: Cluster, three_brokers: Sandbox
     assert set(expected.values()) == {"offline", "under min ISR"}
     with stopped(three_brokers, STOPPED):
         wait_for("the broker is out", lambda: is_out(topologies, STOPPED))
+        (check,) = judge.check_each(read_state(topologies, [1]), [1]).checks
+        quorum_too = "quorum" in {reason.check for reason in check.reasons}
+        assert quorum_too, f"a voter that has just been stopped counts: {check.reasons}"
         assert observed(scan(topologies), three_brokers) == expected
 
 
