@@ -19,7 +19,6 @@ from .text import ELLIPSIS, Role, Text, cut, hang, text, width, wrap
 
 MARGIN = "  "
 _KINDS = ("topic", "partition", "group", "broker", "user")
-_NAMED = 20  # resources with the same failure
 _ALIKE = 3  # more failures of resources than this, with the same error and hint, are combined
 DEFAULT_WIDTH = 100  # cells of the source line if the width is unknown
 
@@ -61,10 +60,14 @@ def failure_lines(failure: Failure, about: object, room: int | None = None) -> I
 
 
 def grouped_failure_lines(
-    failures: Mapping[Any, Failure], room: int | None = None
+    failures: Mapping[Any, Failure],
+    room: int | None = None,
+    *,
+    most: int | None = None,
+    listed: str = "",
 ) -> Iterator[Text]:
-    """The failure of each resource. Of many that are alike the first, and the names of the rest;
-    the hint of several that are alike once."""
+    """The failure of each resource. Of many that are alike the first, and the names of the rest, at
+    most so many (`listed` says where all are); the hint of several that are alike once."""
     alike: dict[tuple[str, ...], list[tuple[str, Failure]]] = {}
     for about, failure in failures.items():
         alike.setdefault(_alike(str(about), failure), []).append((str(about), failure))
@@ -81,7 +84,7 @@ def grouped_failure_lines(
                 failure = replace(failure, hint="", see=None)
             yield from failure_lines(failure, about, room)
         if many:
-            same = _same_for([about.rpartition(": ")[2] for about, _ in items[1:]])
+            same = _same_for([about.rpartition(": ")[2] for about, _ in items[1:]], most, listed)
             yield from _labeled(text("error: ", "error"), same, room)
 
 
@@ -96,7 +99,7 @@ def _alike(about: str, failure: Failure) -> tuple[str, ...]:
     return side, failure.name, why
 
 
-def _same_for(resources: Sequence[str]) -> str:
+def _same_for(resources: Sequence[str], most: int | None, listed: str) -> str:
     """`the same for 3 more topics: a, b, c`; without a common type with the type of each."""
     kinds = {resource.partition(" ")[0] for resource in resources}
     kind = kinds.pop() if len(kinds) == 1 else ""
@@ -104,8 +107,9 @@ def _same_for(resources: Sequence[str]) -> str:
     if kind in _KINDS:
         names = [resource.partition(" ")[2] for resource in resources]
         count = counted(len(names), f"more {kind}")
-    full = " (for the full list, use --output json)" if len(names) > _NAMED else ""
-    return f"the same for {count}: {some(names, _NAMED)}{full}"
+    most = len(names) if most is None else most
+    full = f" ({listed})" if listed and len(names) > most else ""
+    return f"the same for {count}: {some(names, most)}{full}"
 
 
 def _hint(hint: str, see: str, room: int | None) -> Iterator[Text]:

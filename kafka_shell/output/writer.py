@@ -21,6 +21,7 @@ from .text import Text, hang, text
 from .theme import Theme
 
 SCREENFUL = 40  # the first rows of a stream determine its column widths
+NAMED = 20  # resources with the same failure
 PATIENCE = 0.2  # seconds to wait for further rows before the first are printed
 
 
@@ -150,7 +151,10 @@ class Writer:
     def _failures(self, results: Results[Any, Any] | Parts[Any, Any] | Pieces) -> None:
         from .errors import grouped_failure_lines
 
-        self.err.lines(grouped_failure_lines(results.failures, self.err.width))
+        listed = "" if isinstance(results, Pieces) else "for the full list, use --output json"
+        self.err.lines(
+            grouped_failure_lines(results.failures, self.err.width, most=NAMED, listed=listed)
+        )
 
     def _opened(self, parts: Parts[Any, Any]) -> Iterator[object]:
         for part in parts:

@@ -145,6 +145,7 @@ COMMANDS = (
             Option("--broker-id", kinds.BROKER, "Only these brokers.", many=True),
             Option("--differences", kinds.FLAG, "Only APIs whose versions differ between brokers."),
         ),
+        apis=(60,),
         search=("protocol", "compatibility", "rolling upgrade"),
         examples=(
             Example("api-versions", "show all APIs"),

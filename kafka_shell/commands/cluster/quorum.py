@@ -238,6 +238,7 @@ COMMANDS: tuple[Command, ...] = (
         summary="Show feature levels, and the levels that brokers support.",
         family="cluster",
         run=describe_features,
+        apis=(60,),
         search=("metadata.version", "kraft.version", "finalized", "upgrade"),
         examples=(Example("describe-features", "show the level of each feature"),),
     ),
@@ -272,6 +273,6 @@ COMMANDS: tuple[Command, ...] = (
                     "preview finishing an upgrade"),
             Example("update-features streams.version=0 --dry-run", "preview disabling a feature"),
         ),
-        apis=(57,),
+        apis=(57, 60),
     ),
 )  # fmt: skip

@@ -72,7 +72,7 @@ def _reader(reader: TopicReader) -> Text:
     offsets = (
         f", committed offsets of {counted(reader.offsets, 'partition')}" if reader.offsets else ""
     )
-    return text(reader.group, "name") + text(f": {members}{named}", role) + text(offsets)
+    return text(reader.group or "''", "name") + text(f": {members}{named}", role) + text(offsets)
 
 
 def _few(lines: Sequence[Text], noun: str) -> list[Text]:

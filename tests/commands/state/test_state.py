@@ -593,7 +593,7 @@ def test_what_is_only_on_the_cluster_differs_within_the_scope(
     file = state(f"scope: {{topics: [{name}], acls: [topic {name}]}}\n{text}")
     run = target("diff", file)
     assert run.status == 1
-    assert f"- acl {acl}" in run.stdout and "- retention.ms: 1d -> (removed)" in run.stdout
+    assert f"- ACL {acl}" in run.stdout and "- retention.ms: 1d -> (removed)" in run.stdout
     target.ok("apply", file, "--prune", "--yes")
     assert target.ok("diff", file).stdout.startswith("no differences")
 

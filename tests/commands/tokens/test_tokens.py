@@ -108,7 +108,7 @@ def test_a_token_and_its_expiry_are_undone(run: Users) -> None:
     (row,) = (row for row in rows if row["id"] == token)
     assert (row["expires"] - row["issued"]) // 60_000 == 120
     asked = run("alice", "undo")
-    assert asked.status == 2 and f"- token {token}" in asked.stderr, str(asked)
+    assert asked.status == 2 and f"- delegation token {token}" in asked.stderr, str(asked)
     assert run("alice", "undo", "--yes").status == 0
     assert ids(run, "alice") == before
     assert run("alice", "create-token").status == 0
