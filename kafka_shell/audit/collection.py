@@ -167,7 +167,12 @@ def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
     rows = engine.run(
         "writing the snapshot",
         lambda: snapshot.write(
-            engine.session, found.frames, folder, found.snapshot_id, lambda: written.append(None)
+            engine.session,
+            found.frames,
+            folder,
+            found.snapshot_id,
+            lambda: written.append(None),
+            large=bool(found.cached),
         ),
         lambda: (len(written), len(found.frames)),
     )

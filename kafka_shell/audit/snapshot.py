@@ -115,13 +115,17 @@ def write(
     folder: str,
     snapshot_id: str,
     written: Callable[[], None] = lambda: None,
+    *,
+    large: bool = True,
 ) -> dict[str, int]:
     """Write the data frames of all tables as a snapshot, and return their numbers of rows.
-    `written` is called after each table."""
+    `written` is called after each table. A table that is not `large` becomes a file for each
+    cluster."""
 
     def one(name: str) -> None:
         # In a folder of its own: Spark's committer moves the files there when all are complete.
-        frame = tables[name].drop("snapshot_id").hint("rebalance", "cluster")
+        frame = tables[name].drop("snapshot_id")
+        frame = frame.hint("rebalance", "cluster") if large else frame.coalesce(1)
         frame.write.partitionBy("cluster").parquet(_part(folder, name, snapshot_id))
         written()
 
@@ -196,11 +200,10 @@ def read(
     chosen = wanted or max(_with_clusters(session, folder, tables, clusters, known))
     frames = {}
     for name, table in tables.items():
-        frame = _frame(session, folder, name, table.ddl)
+        frame = _frame(session, folder, name, table.ddl, chosen)
         if frame is None:
             frame = session.createDataFrame([], table.ddl)
-        columns = [column.name for column in table.all_columns]
-        frames[name] = frame.select(columns).where(frame["snapshot_id"] == chosen)
+        frames[name] = frame.select([column.name for column in table.all_columns])
     _check(session, folder, chosen, frames)
     return chosen, frames
 
@@ -223,8 +226,7 @@ def _with_clusters(
 
 
 def _check(session: Any, folder: str, chosen: str, frames: Mapping[str, Any]) -> None:
-    manifest = _frame(session, folder, MANIFEST, _MANIFEST_DDL)
-    rows = manifest.where(manifest["snapshot_id"] == chosen).collect()
+    rows = _frame(session, folder, MANIFEST, _MANIFEST_DDL, chosen).collect()
     written = {row["table"]: row["rows"] for row in rows}
     found = _counted({name: frame for name, frame in frames.items() if name in written})
     for name, count in found.items():
@@ -237,10 +239,13 @@ def _check(session: Any, folder: str, chosen: str, frames: Mapping[str, Any]) ->
             )
 
 
-def _frame(session: Any, folder: str, table: str, ddl: str) -> Any:
-    """Return a table of a folder, or None if it does not exist."""
+def _frame(session: Any, folder: str, table: str, ddl: str, snapshot_id: str = "") -> Any:
+    """Return a table of a folder, or of one snapshot there, whose files alone are then listed. None
+    if it does not exist."""
+    whole = f"{folder}/{table}"
+    reader = session.read.schema(ddl).option("basePath", whole)
     try:
-        return session.read.schema(ddl).parquet(f"{folder}/{table}")
+        return reader.parquet(_part(folder, table, snapshot_id) if snapshot_id else whole)
     except Exception as error:
         if "PATH_NOT_FOUND" in str(error):
             return None
