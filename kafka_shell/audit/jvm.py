@@ -22,7 +22,7 @@ _JDK = (
 # collects garbage: a small audit is over in seconds.
 _SHORT = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
-_END_S, _POLL_S = 60.0, 0.2
+_END_S, _POLL_S, _OLD_S = 60.0, 0.2, 86400
 
 
 def spark_java() -> Path:
@@ -39,11 +39,15 @@ def heap_mebibytes() -> int:
 
 def options(java: Path, cache: Path | None, folder: Path) -> str:
     """The options of a JVM for small audits, with the archive of classes in `cache` if there is
-    one. Reports of crashes are written to `folder`."""
+    one. The second JVM lists its classes, from which it is made: who starts one only does not pay
+    for it. Reports of crashes are written to `folder`."""
     if cache is None or " " in f"{cache}{folder}":
         return _SHORT
     archive = _archive(java, cache)
-    words = jvm_options(archive, folder, _class_list(private_folder(cache), os.getpid()))
+    started = private_folder(cache) / f"{archive.name}.started"
+    class_list = _class_list(cache, os.getpid()) if started.exists() else None
+    started.touch(mode=0o600)
+    words = jvm_options(archive, folder, class_list)
     return " ".join([_SHORT, _QUIET, *words])
 
 
@@ -94,7 +98,9 @@ def _make(cache: Path, starter: int, jvm: int) -> None:
                            "spark-internal"],
         )  # fmt: skip
     finally:
-        class_list.unlink(missing_ok=True)
+        for file in cache.glob("classes-*.list"):  # also of programs that were killed
+            if file == class_list or time.time() - file.stat().st_mtime > _OLD_S:
+                file.unlink(missing_ok=True)
 
 
 def _is_running(process: int) -> bool:

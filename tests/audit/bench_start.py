@@ -2,20 +2,25 @@
 
     python -m tests.audit.bench_start [--runs 3]
 
-Each run is a process of its own, in seconds from start to exit; of the second audit in a session,
-the seconds of that audit.
+Each run is a process of its own: the seconds from start to exit, and those of CPU of all processes
+that it started (Linux only); of the second audit in a session, those of that audit. Only the ratios
+of CPU are of use on a machine that is also busy with other work.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
+import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from kafka_shell.audit import collection, run, server
 from kafka_shell.audit.control import controls_of
@@ -33,7 +38,14 @@ session = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "fa
 session.range(1000).selectExpr("sum(id)").collect()
 session.stop()
 """
-_FIRST_S = 60.0  # after its end, the JVM of the first run writes the archive of classes
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+class Cost(NamedTuple):
+    """What a run took."""
+
+    seconds: float
+    cpu: float
 
 
 def main() -> int:
@@ -45,6 +57,8 @@ def main() -> int:
     if given.second:
         second(*given.second)
         return 0
+    # Spark's JVM outlives the program that starts it: this process inherits and awaits it.
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     with tempfile.TemporaryDirectory() as folder:
         options = SandboxOptions(Path(folder, "sandbox"), port=0)
         sandbox = start_with_data(options, lambda task, done, total: None)
@@ -60,13 +74,13 @@ def compare(bootstrap: str, folder: Path, runs: int) -> None:
     audit = ("-m", "kafka_shell", "--broker", bootstrap, "spark", "audit")
     again = ("-m", "tests.audit.bench_start", "--second", bootstrap, str(folder / "again"))
     say("first audit of all", [timed(folder, *audit)], None)
-    time.sleep(_FIRST_S)
+    say("the second, which makes the archive of classes", [timed(folder, *audit)], None)
     empty, cold, twice = [], [], []
     for _ in range(runs):
         empty.append(timed(folder, "-c", EMPTY))
         cold.append(timed(folder, *audit))
         twice.append(_second(folder, again))
-    yardstick = statistics.median(empty)
+    yardstick = median(empty)
     say("an empty session with one query", empty, None)
     say("a cold audit (goal: 2)", cold, yardstick)
     say("a second audit in a session (goal: 0.5)", twice, yardstick)
@@ -74,37 +88,83 @@ def compare(bootstrap: str, folder: Path, runs: int) -> None:
     try:
         for _ in range(runs):
             timed(folder, *audit)
-        served = [timed(folder, *audit) for _ in range(runs)]
+        served = [_served(folder, *audit) for _ in range(runs)]
     finally:
         server.stop(folder / "home" / "state" / "spark-server")
     say("an audit with spark start (goal: 0.5)", served, yardstick)
 
 
-def say(what: str, seconds: list[float], yardstick: float | None) -> None:
+def median(costs: list[Cost]) -> Cost:
+    return Cost(*(statistics.median(values) for values in zip(*costs, strict=True)))
+
+
+def say(what: str, costs: list[Cost], yardstick: Cost | None) -> None:
     """A line, seen at once."""
-    found = statistics.median(seconds)
-    ratio = f", ratio {found / yardstick:.2f}" if yardstick else ""
-    sys.stdout.write(f"{what}: {found:.1f} s{ratio}\n")
+    found = median(costs)
+    pairs = zip(("s", "s of CPU"), found, yardstick or (0.0, 0.0), strict=True)
+    texts = (f"{value:.1f} {unit}" + (f" (ratio {value / of:.2f})" if of else "")
+             for unit, value, of in pairs)  # fmt: skip
+    sys.stdout.write(f"{what}: {', '.join(texts)}\n")
     sys.stdout.flush()
 
 
-def timed(folder: Path, *words: str) -> float:
-    """Seconds that a Python program takes."""
-    began = time.perf_counter()
+def timed(folder: Path, *words: str) -> Cost:
+    """What a Python program takes, with all that it starts (but a Spark server)."""
+    began, before = time.perf_counter(), _children()
     done = subprocess.run([sys.executable, *words], env=_environment(folder), check=False,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
     assert done.returncode in (0, 1), words
-    return time.perf_counter() - began
+    seconds = time.perf_counter() - began
+    if words[-1] != "start":
+        _await_orphans(folder)
+    return Cost(seconds, _children() - before)
+
+
+def _await_orphans(folder: Path) -> None:
+    kept = server.running(folder / "home" / "state" / "spark-server")
+    while kept is None:
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _served(folder: Path, *words: str) -> Cost:
+    """The same for a client of the server of `spark start`, with the CPU of the server."""
+    found = server.running(folder / "home" / "state" / "spark-server")
+    assert found is not None
+    before = _below(found.pid)
+    cost = timed(folder, *words)
+    return Cost(cost.seconds, cost.cpu + _below(found.pid) - before)
+
+
+def _below(pid: int) -> float:
+    """The seconds of CPU of the processes that this one started and that run."""
+    total = 0.0
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = file.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return total
 
 
 def _environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "KAFKA_SH_HOME": str(folder / "home")}
 
 
-def _second(folder: Path, words: tuple[str, ...]) -> float:
+def _second(folder: Path, words: tuple[str, ...]) -> Cost:
     done = subprocess.run([sys.executable, *words], env=_environment(folder), check=True,
                           capture_output=True, text=True)  # fmt: skip
-    return float(done.stdout)
+    _await_orphans(folder)
+    return Cost(*json.loads(done.stdout))
 
 
 def second(bootstrap: str, folder: str) -> None:
@@ -114,10 +174,11 @@ def second(bootstrap: str, folder: str) -> None:
     names = run.tables_for(controls, {}, TABLES)
     target = Target("demo", bootstrap=bootstrap, config_file=f"{folder}/none.toml")
     for _ in range(2):
-        began = time.perf_counter()
+        began, cpu = time.perf_counter(), time.process_time() + _below(os.getpid())
         found = collection.collect(engine, [target], TABLES, names)
         run.audit(engine, found, controls, Policy())
-    sys.stdout.write(f"{time.perf_counter() - began}\n")
+    cpu = time.process_time() + _below(os.getpid()) - cpu
+    sys.stdout.write(json.dumps([time.perf_counter() - began, cpu]))
     engine.stop()
 
 

@@ -64,7 +64,8 @@ def _ends_when_idle(bootstrap: str, home: Path, folder: Path) -> None:
         "spark sql 'select 1 as n'\n"
         f"!touch -d '2 hours ago' {folder}/server.used;"
         f" while [ -e {folder}/server.json ]; do sleep 0.1; done\n"
-        "spark sql 'select 2 as n'\n"
+        # With options of its own, the JVM makes no archive of classes.
+        "spark sql 'select 2 as n' --conf spark.driver.extraJavaOptions=-XX:+UseSerialGC\n"
     )
     done = subprocess.run(
         [sys.executable, "-m", "kafka_shell", "--broker", bootstrap, "--output", "csv"],

@@ -48,6 +48,8 @@ def test_controls(invocation: Invocation, context: Context) -> ControlTests:
         if not folder.is_dir():
             raise UsageError(f"{folder} is not a folder", span=invocation.span("dir"))
     known = control.load(folder)
+    if not known:
+        context.note(f"{folder} has no controls (.sql)")
     tests = {id: control_tests.tests_of(each, TABLES) for id, each in known.items()}
     if not any(tests.values()):
         return ControlTests(tuple(ControlTest(id, "", "untested") for id in known))
