@@ -131,7 +131,7 @@ class ScriptState(Struct):
 
     `files` are the running script files, outermost first; `left` is set by `exit`; `from_stdin` is
     whether standard input is a script, which other programs must not read; `notes` are warnings to
-    print after the line; `suggested` is the text of the next prompt. The lines of a `generated`
+    print after the line; `suggested` is what the next prompt suggests. The lines of a `generated`
     script are plain commands: no pipe, redirect or `!`. `session` identifies the run in the
     journal.
     """

@@ -9,6 +9,7 @@ from io import StringIO
 from typing import TextIO, cast
 
 from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.auto_suggest import Suggestion
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Always
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
@@ -94,9 +95,8 @@ class Session:
         try:
             while not self._leaving:
                 self._print_notes()
-                start, self.context.script.suggested = self.context.script.suggested, ""
                 try:
-                    text = self.prompt.prompt(default=start)
+                    text = self.prompt.prompt(pre_run=self._offer)
                 except KeyboardInterrupt:
                     continue  # the line was cleared
                 except EOFError:
@@ -131,6 +131,13 @@ class Session:
             if status or self._leaving:
                 break
         return status
+
+    def _offer(self) -> None:
+        """Suggest the command that the last line meant, in gray: Right takes it over. What is typed
+        instead must not become a part of it."""
+        line, self.context.script.suggested = self.context.script.suggested, ""
+        if line:
+            self.prompt.default_buffer.suggestion = Suggestion(line)
 
     def _may_suggest(self, line: str) -> bool:
         """Return whether the line is valid and has not failed in this session."""

@@ -314,11 +314,16 @@ def test_f1_on_a_config_key_shows_all_about_it(shell: Terminal) -> None:
     shell.until(lambda: shell.line.endswith("alter-configs shell.orders cleanup.policy="))
 
 
-def test_the_equivalent_of_a_pasted_line_is_ready_to_run(shell: Terminal, bootstrap: str) -> None:
+def test_the_equivalent_of_a_pasted_line_is_suggested(shell: Terminal, bootstrap: str) -> None:
     shell.run(f"kafka-topics.sh --bootstrap-server {bootstrap} --list")
     shell.sees("Equivalent: list-topics")
     shell.until(lambda: shell.line.endswith("kafka> list-topics"))
-    shell.press("enter")
+    shell.type("topics")
+    shell.until(lambda: "kafka> topics" in shell.line)
+    shell.press("c-u")
+    shell.run(f"kafka-topics.sh --bootstrap-server {bootstrap} --list")
+    shell.until(lambda: shell.line.endswith("kafka> list-topics"))
+    shell.press("right", "enter")
     shell.sees("shell.payments")
     shell.until(lambda: shell.rows[shell.screen.cursor.y].rstrip().endswith(">"))
 
