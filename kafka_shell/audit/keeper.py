@@ -33,6 +33,7 @@ def main(folder: Path, archive: Path, idle_s: int) -> int:
                 if len(others) == 1 and accepts(server.port):
                     words = [sys.executable, "-m", "kafka_shell.audit.keeper", str(folder)]
                     others.append(subprocess.Popen(words))
+                others[-1].poll()  # no zombie is left of it
                 time.sleep(_POLL_S)
         finally:
             for process in others:
