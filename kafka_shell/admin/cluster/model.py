@@ -51,8 +51,8 @@ class ClusterMetadata(Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether everything was read, except for missing permissions."""
-        return all(failure.name.endswith("AUTHORIZATION_FAILED") for _, failure in self.not_read)
+        """Whether everything was read."""
+        return not self.not_read
 
 
 class Severity(IntEnum):

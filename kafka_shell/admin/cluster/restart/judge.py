@@ -219,7 +219,9 @@ def _quorum(state: ClusterState, stopped: frozenset[int]) -> Iterator[Reason]:
 def _unread(state: ClusterState, stopped: frozenset[int]) -> Iterator[Reason]:
     """What could not be read: the cluster may or may not survive the stop."""
     for what, failure in state.unread.items():
-        yield Reason(Verdict.UNKNOWN, "not-read", f"not checked: {what}: {in_one_line(failure)}", 1)
+        why = in_one_line(failure)
+        about = "" if why.removeprefix("the ").startswith(f"{what}: ") else f"{what}: "
+        yield Reason(Verdict.UNKNOWN, "not-read", f"not checked: {about}{why}", 1)
     hidden: set[str] = set()
     for broker in sorted(stopped & state.brokers.keys()):
         stored = state.stored.get(broker, frozenset())
