@@ -148,6 +148,10 @@ def test_health_is_friendly_when_all_is_well() -> None:
     assert drawn(Health("5L6g", 1, 2, 3, ())) == (
         "healthy   cluster 5L6g: 1 broker, 2 topics, 3 partitions\n"
     )
+    note = Finding(Severity.NOTE, "moves", "1 partition being reassigned", 1)
+    skipped = Finding(Severity.NOTE, "throttles", "skipped: throttles", 1, skipped=True)
+    shown = drawn(Health("5L6g", 1, 2, 3, (note, skipped)))
+    assert shown.startswith("healthy, 1 note, 1 check skipped "), "not as if all was looked at"
 
 
 def test_configs_of_one_resource() -> None:
@@ -241,7 +245,7 @@ def test_a_controller_that_could_not_be_read_is_not_known() -> None:
     broker = Broker(1, "h", 9092, state="up")
     found = ClusterMetadata("5L6g", None, (broker,), 0, 0, 0, not_read=(("controller", why),))
     assert "controller unknown" in drawn(found) and "not read: controller: denied" in drawn(found)
-    assert found.ok, "it is not an outage"
+    assert not found.ok, "what was not read is not fine"
     assert "no controller" in drawn(ClusterMetadata("5L6g", None, (broker,), 0, 0, 0))
     absent = Broker(4, "", 0, state="absent")
     assert "absent" in drawn(ClusterMetadata("5L6g", 1, (broker, absent), 0, 0, 0))

@@ -72,7 +72,7 @@ def not_checked(check: Check, why: Failure | str, count: int = 1, about: str = "
 
 def _skipped(check: Check, failure: str) -> Finding:
     summary = f"skipped: {check.what}: {failure}"
-    return Finding(Severity.NOTE, check.name, summary, 1)
+    return Finding(Severity.NOTE, check.name, summary, 1, skipped=True)
 
 
 def _finding(severity: Severity, check: str, summary: str, about: Sequence[object]) -> Finding:
