@@ -26,6 +26,7 @@ PASSWORD = "nobody-secret"
 
 # What is refused, whole.
 REFUSED = """
+cluster-metadata
 describe-topic {topic}
 create-topic {topic}-new --partitions 1
 alter-topic {topic} --partitions 12
@@ -122,7 +123,6 @@ unregister-broker 1 --yes
 
 # What everybody may ask, as far as it goes.
 OPEN = """
-cluster-metadata
 api-versions ShareGroup
 describe-features
 """
