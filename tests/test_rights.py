@@ -24,7 +24,7 @@ from tests.program import Program, Run
 
 PASSWORD = "nobody-secret"
 
-# What is refused, whole.
+# What is refused, in whole or in part.
 REFUSED = """
 cluster-metadata
 describe-topic {topic}
