@@ -23,7 +23,7 @@ from tests.decommissioning import (
     is_registered,
 )
 from tests.freezing import freeze, thaw
-from tests.outages import controller, hanging, kill
+from tests.outages import controller, hang, hanging, kill, wake
 from tests.program import Program
 from tests.well import processes
 
@@ -122,3 +122,28 @@ def test_the_command_and_the_broker_are_killed_in_the_drain(
             assert run.ended() == 0, run
         assert STOP_IT not in run.err, "it has been stopped already"
     removed(five, five_brokers, written, large)
+
+
+def test_the_controller_hangs_before_the_drain_and_is_killed_with_the_broker_at_the_stop(
+    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program, written: str
+) -> None:
+    kafka = kafka_on_five
+    with writing(five_brokers, written):
+        active = controller(five)
+        hang(five_brokers, active)
+        try:
+            late = kafka("decommission", "5", "--deadline", "6s", "--yes")
+        finally:
+            wake(five_brokers, active)
+        assert late.status == 1 and "deadline exceeded" in late.stderr, late
+        moving.wait_until_up(five, 5)
+        with decommission(kafka, "5") as run:
+            run.said(STOP_IT)
+            active = controller(five)
+            kill(five_brokers, five, 5, active)
+            status = run.ended(120)
+        start_broker(five_brokers.folder, active)
+    if status:  # a request may have been sent to the controller that was killed
+        assert "To continue: decommission 5 --yes" in run.err, run.err[-1500:]
+        kafka.ok("decommission", "5", "--yes")
+    removed(five, five_brokers, written)
