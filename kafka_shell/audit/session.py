@@ -126,13 +126,13 @@ def _launch(where: Where, folder: Path, quick: bool, archive: Path | None) -> Op
     os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # of a session that ended
     given = where.given()
     near = bool(where.is_near())
+    quick = quick and near and _JAVA not in given and not is_submitted()
     if not is_submitted():
         java = jvm.spark_java()
         os.environ["JAVA_HOME"] = str(java.resolve().parent.parent)
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         given.setdefault("spark.master", LOCAL)
         given.setdefault(_MEMORY, f"{jvm.heap_mebibytes()}m")
-        quick = quick and near and _JAVA not in given
         if quick:
             given[_JAVA] = jvm.options(java, archive, folder)
     log = open_private(folder / "spark.log", "w")

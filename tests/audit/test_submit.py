@@ -47,6 +47,7 @@ def test_spark_submit_runs_an_audit_without_a_terminal(
     )  # fmt: skip
     assert done.returncode == 1, done.stderr[-3000:]
     # spark-submit writes both streams of the program to its standard output.
+    assert "{" in done.stdout, done
     (finding,) = json.loads(done.stdout[done.stdout.index("{") :])["findings"]
     master, zone, topics = finding["reason"].split()
     assert (master, zone) == ("local[2]", "Asia/Tokyo")
