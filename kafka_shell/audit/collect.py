@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from kafka_shell.errors import ShellError
 
-from .table import Table, Trouble
+from .table import Table, Trouble, trouble
 from .work import CURRENT, Target, Work
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def collect(
         cluster = open_cluster(work.target)
     except ShellError as error:
         for name in work.tables:
-            why = Trouble("", error.code, error.message)
+            why = trouble("", error)
             yield _status(name, work, snapshot_id, 0, 0.0, why)
         return
     CURRENT.set(work)
@@ -67,7 +67,7 @@ def _of_table(table: Table, work: Work, cluster: Cluster, snapshot_id: str) -> I
                 yield Read(table.name, rows)
                 rows = []
     except ShellError as error:
-        troubles.append(Trouble("", error.code, error.message))
+        troubles.append(trouble("", error))
     except (
         Exception
     ) as error:  # an internal error must not fail the whole job; its text could contain a secret
@@ -75,8 +75,8 @@ def _of_table(table: Table, work: Work, cluster: Cluster, snapshot_id: str) -> I
     if rows:
         yield Read(table.name, rows)
     seconds = time.time() - started
-    for trouble in troubles:
-        yield _status(table.name, work, snapshot_id, 0, seconds, trouble)
+    for each in troubles:
+        yield _status(table.name, work, snapshot_id, 0, seconds, each)
     if not troubles or count:
         yield _status(table.name, work, snapshot_id, count, seconds, None)
 

@@ -17,7 +17,7 @@ from kafka_shell.characters import printable
 
 from . import history, snapshot
 from .collection import Collection, of_snapshot
-from .drift import between
+from .drift import KEYS, between
 from .engine import Engine
 from .model import SEVERITIES, AuditFinding, AuditReport, Trend
 from .tables import TABLES as KNOWN
@@ -185,9 +185,11 @@ def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
     folder, _ = snapshot.address(stored)
     ids = engine.run("drawing charts", lambda: snapshot.ids(engine.session, folder))
     chosen = [id for id in ids if id <= collection.snapshot_id][-_SNAPSHOTS:]
-    sides = [of_snapshot(engine, f"{folder}@{id}", KNOWN) for id in chosen]
+    compared = {*KEYS, "clusters", snapshot.STATUS}
+    tables = {name: table for name, table in KNOWN.items() if name in compared}
+    sides = [of_snapshot(engine, f"{folder}@{id}", tables) for id in chosen]
     drifts = [
-        engine.run("drawing charts", partial(between, before, after, KNOWN))
+        engine.run("drawing charts", partial(between, before, after, tables))
         for before, after in pairwise(sides)
     ]
     counts = [Counter(drift.table for drift in found) for found in drifts]

@@ -12,7 +12,7 @@ from msgspec import Struct
 from kafka_shell.errors import ShellError
 
 from .collect import Opener, Read, open_target, status_row
-from .table import Table, Trouble
+from .table import Table, Trouble, trouble
 from .threads import in_threads
 from .work import SAMPLING, Sampling, Survey, Target, Work, split
 
@@ -85,8 +85,8 @@ def _survey(
             groups, lost = _groups(cluster, by.get("groups", ()))
             names = Survey(tuple(sorted(found.names)), brokers, groups)
     except ShellError as error:
-        trouble = Trouble("", error.code, error.message)
-        failed = tuple((table.name, trouble) for table in tables if table.by != "none")
+        why = trouble("", error)
+        failed = tuple((table.name, why) for table in tables if table.by != "none")
         return Surveyed(target, (), failed, reached=False)
     sizes = len(names.topics), found.partitions, len(groups)
     return Surveyed(target, split(target, names, by, sampling), lost, True, *sizes)
@@ -104,11 +104,9 @@ def _groups(
         found = groups.list_groups(cluster)
         hidden = groups.hidden(cluster)
     except ShellError as error:
-        return (), tuple((name, Trouble("", error.code, error.message)) for name in tables)
+        return (), tuple((name, trouble("", error)) for name in tables)
     lost = tuple(
-        (name, Trouble(str(about), why.name, why.message))
-        for about, why in found.failures.items()
-        for name in tables
+        (name, trouble(str(about), why)) for about, why in found.failures.items() for name in tables
     )
     if hidden:
         lost += tuple((name, _HIDDEN_GROUPS) for name in tables)

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
+from kafka_shell.errors import ShellError
+
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.plan.results import Results
+    from kafka_shell.plan.results import Failure, Results
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -48,6 +50,14 @@ class Trouble(Struct, frozen=True):
     resource: str
     error: str
     reason: str
+
+
+def trouble(resource: str, why: ShellError | Failure) -> Trouble:
+    """What an error or a failure says, with the permission that is missing."""
+    from kafka_shell.admin.wire.failures import as_failure, in_one_line
+
+    failure = as_failure(why) if isinstance(why, ShellError) else why
+    return Trouble(resource, failure.name, in_one_line(failure))
 
 
 # The part of a table that one task reads: topics, broker IDs or groups; none for a whole cluster.
@@ -136,5 +146,5 @@ def readable(
     """
     for about, why in found.failures.items():
         if why.name != besides:
-            yield Trouble(f"{what} {about}".lstrip(), why.name, why.message)
+            yield trouble(f"{what} {about}".lstrip(), why)
     return found.values

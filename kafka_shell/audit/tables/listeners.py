@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.audit.table import Names, Rows, Trouble, table
+from kafka_shell.audit.table import Names, Rows, Trouble, table, trouble
 from kafka_shell.errors import ShellError
 from kafka_shell.structs import replace
 
@@ -128,7 +128,7 @@ def _expires(cluster: Cluster, where: str) -> int | Trouble | None:
             certificate = secure.getpeercert() or {}
     except ssl.SSLError as error:
         why = handshake_error(address, error)
-        return Trouble(where, why.code, why.message)
+        return trouble(where, why)
     except (OSError, ShellError, ValueError) as error:
         return Trouble(where, "unreachable", f"TLS handshake with {where} failed: {error}")
     ends = certificate.get("notAfter")
