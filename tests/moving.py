@@ -12,6 +12,7 @@ from uuid import uuid4
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move
@@ -79,8 +80,16 @@ def placed(
     cluster: Cluster, *replicas: tuple[int, ...], configs: tuple[tuple[str, str], ...] = ()
 ) -> str:
     """A topic with a partition on each of these lists of brokers."""
-    name = f"move.{uuid4().hex[:8]}"
-    return make_topic(cluster, name, assignment=replicas, configs=configs)
+    name = make_topic(cluster, f"move.{uuid4().hex[:8]}", assignment=replicas, configs=configs)
+    partitions = [TopicPartition(name, number) for number in range(len(replicas))]
+
+    def on_disk() -> int:
+        found = log_dirs.describe(cluster, None, partitions)
+        return sum(len(each.replicas) for dirs in found for each in dirs)
+
+    # What is not there has no size, and is not moved by a rebalance.
+    wait_for("all replicas are on disk", lambda: on_disk() == sum(map(len, replicas)))
+    return name
 
 
 def delete_others(cluster: Cluster, topics: Sequence[str]) -> None:

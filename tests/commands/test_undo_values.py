@@ -183,7 +183,7 @@ def test_a_finding_leaves_out_a_command_with_control_characters() -> None:
         "remedy": "alter-client-configs --user a acks=all",
         "undo": "alter-client-configs --user a 'acks=1\n!touch PWNED'",
     }  # fmt: skip
-    found = evaluate._finding(control, row)
+    found = evaluate.finding(control, "alarm", row)
     assert found.remedy == row["remedy"]
     assert found.undo == ""
     assert found.reason == "acks is odd (remedy omitted: not a single printable command)"

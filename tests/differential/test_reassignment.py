@@ -127,9 +127,14 @@ def test_the_tool_reads_the_files_that_are_written_here_and_lifts_the_throttle(
     kafka.ok("reassign-partitions", *words)
     (move,) = kafka.home.glob("state/reassignments/*-move.json")
     (rollback,) = kafka.home.glob("state/reassignments/*-rollback.json")
-    wait_for("it is moved", lambda: not moving.moving(cluster, topic))
-    told = tool(three_brokers, "--verify", "--reassignment-json-file", str(move))
-    assert verified(told, topic) == dict.fromkeys((0, 1), MoveStatus.COMPLETED)
+
+    def told() -> dict[int, MoveStatus]:
+        return verified(
+            tool(three_brokers, "--verify", "--reassignment-json-file", str(move)), topic
+        )
+
+    complete = dict.fromkeys((0, 1), MoveStatus.COMPLETED)
+    wait_for("the tool sees that it is moved", lambda: told() == complete)
     wait_for("the tool lifts the throttle", lambda: moving.throttles(cluster, topic) == {})
     tool(three_brokers, "--execute", "--reassignment-json-file", str(rollback))
     wait_for("it is back", lambda: replicas(cluster, topic) == [(1, 2), (2, 1)])

@@ -99,6 +99,7 @@ def test_a_malformed_theme(kafka: Program, terminal: Terminal, topic: str) -> No
         sys.executable,
         ["-m", "kafka_shell", "--broker", kafka.broker, "list-topics", topic],
         env={**kafka.environment(), "KAFKA_SH_THEME": "mine"}, encoding="utf-8", timeout=20,
+        dimensions=(24, 240),
     )  # fmt: skip
     status, text = ended(child)
     assert status == 0
