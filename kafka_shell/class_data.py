@@ -2,7 +2,7 @@
 
 The first JVM lists the classes that it loads, and another one makes the archive of them. Java
 crashes if a part of an archive is missing: it is moved to its place when it is complete, and its
-size is in its name, so that one that was cut off since then is not used.
+size is in its name, so that one that was truncated later is not used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Archive(Struct, frozen=True):
 
 
 def archive_folder() -> Path:
-    """Return the folder of all archives, next to Kafka's jars: every KAFKA_SH_HOME uses them."""
+    """Return the folder of all archives, next to Kafka's jars: not one for each KAFKA_SH_HOME."""
     return xdg_folder("cache", os.environ) / "class-data"
 
 
@@ -56,7 +56,7 @@ def archive_of(folder: Path, program: str, java: Path, *made_of: str) -> Archive
 
 def jvm_options(archive: Archive, crashes: Path, class_list: Path | None) -> list[str]:
     """Return the options of a JVM that uses the archive; without one, it writes `class_list`.
-    Reports of crashes are written to the folder `crashes`, not to the current directory."""
+    Crash reports are written to the folder `crashes`, not to the current directory."""
     options = [f"-XX:ErrorFile={crashes}/hs_err_pid%p.log"]
     if found := archive.find():
         # It is not used if its checksum is wrong.

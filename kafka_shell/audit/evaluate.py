@@ -155,10 +155,7 @@ def _judge(
     """The results of controls that share a query. Raises the error of Spark if it fails."""
     result = Evaluation()
     known = {control.id: control for control in group}
-    queries = {
-        control.id: certain(control.query(thresholds.get(control.id, {})), control, unread)
-        for control in group
-    }
+    queries = {control.id: query_of(control, thresholds, unread) for control in group}
     for id, status, count, rows in (_all_of if few else _most_of)(session, queries):
         result.counts[id, status] += count
         result.findings += (finding(known[id], status, row) for row in rows[:MOST_FINDINGS])
@@ -173,13 +170,18 @@ def _judge(
 _Status = tuple[str, str, int, list[Mapping[str, Any]]]
 
 
-def certain(query: str, control: Control, unread: Iterable[tuple[str, str]]) -> str:
-    """What seems to be missing in a cluster may only not have been read."""
+def query_of(
+    control: Control,
+    thresholds: Mapping[str, Mapping[str, str]],
+    unread: Iterable[tuple[str, str]],
+) -> str:
+    """The query of a control, without results about what is missing in clusters where it may only
+    not have been read."""
     uncertain = {cluster for cluster, table in unread if table in control.absence}
     names = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
                       for name in sorted(uncertain))  # fmt: skip
     rest = f"\nWHERE status = 'ok' OR cluster NOT IN ({names})" if uncertain else ""
-    return f"SELECT * FROM (\n{query}\n){rest}"
+    return f"SELECT * FROM (\n{control.query(thresholds.get(control.id, {}))}\n){rest}"
 
 
 def _all_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import reduce
 from pathlib import Path
@@ -12,19 +12,18 @@ from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.structs import asdict
 
-from .control import Control
+from .control import COLUMNS, Control
 from .engine import Engine
-from .evaluate import certain, finding, unread_tables
+from .evaluate import finding, query_of, unread_tables
 from .model import AuditFinding
 from .policy import Policy
 from .snapshot import address
 
 _TOGETHER = 12  # controls in one job
 _LINES = (".json", ".jsonl")
-_KINDS = {"dynamic": "BOOLEAN"}
-_DDL = ", ".join(
-    f"`{name}` {_KINDS.get(name, 'STRING')}" for name in AuditFinding.__struct_fields__
-)
+_FIELDS = AuditFinding.__struct_fields__
+_BOOLEAN = "dynamic"  # the others are strings
+_DDL = ", ".join(f"`{name}` {'BOOLEAN' if name == _BOOLEAN else 'STRING'}" for name in _FIELDS)
 
 
 def require_new(text: str) -> str:
@@ -38,12 +37,7 @@ def require_new(text: str) -> str:
     return folder
 
 
-def write(
-    engine: Engine,
-    controls: Sequence[Control],
-    policy: Policy,
-    folder: str,
-) -> None:
+def write(engine: Engine, controls: Sequence[Control], policy: Policy, folder: str) -> None:
     """Write the findings of these controls that are not suppressed to a new folder: as JSON lines
     if its name ends in .json or .jsonl, else as Parquet, with a folder for each control."""
     engine.for_executors()
@@ -54,11 +48,7 @@ def write(
         for group in in_slices(controls, _TOGETHER):
             if engine.stopped():
                 return
-            queries = (
-                (each, certain(each.query(policy.thresholds.get(each.id, {})), each, unread))
-                for each in group
-            )
-            frames = [_results(engine.session, each, query) for each, query in queries]
+            frames = [_results(engine.session, each, policy, unread) for each in group]
             whole = reduce(lambda a, b: a.unionByName(b), frames).mapInArrow(
                 _rendered(group, policy), _DDL
             )
@@ -71,11 +61,13 @@ def write(
     engine.run("writing findings", write_all, lambda: (sum(done), len(controls)))
 
 
-def _results(session: Any, control: Control, query: str) -> Any:
+def _results(
+    session: Any, control: Control, policy: Policy, unread: Mapping[tuple[str, str], str]
+) -> Any:
     from pyspark.sql import functions as f
 
-    found = session.sql(query).where("status <> 'ok'")
-    names = ("cluster", "resource", "status", "reason", "remedy", "undo")
+    found = session.sql(query_of(control, policy.thresholds, unread)).where("status <> 'ok'")
+    names = COLUMNS.split(", ")
     columns = (f.col(each) if each in found.columns else f.lit(None) for each in names)
     as_text = (each.cast("string").alias(n) for each, n in zip(columns, names, strict=True))
     return found.select(f.lit(control.id).alias("control"), *as_text)
@@ -91,10 +83,8 @@ def _rendered(
     def render(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
 
-        kinds = {"dynamic": pyarrow.bool_()}
-        schema = pyarrow.schema(
-            [(name, kinds.get(name, pyarrow.string())) for name in AuditFinding.__struct_fields__]
-        )
+        text, boolean = pyarrow.string(), pyarrow.bool_()
+        schema = pyarrow.schema([(name, boolean if name == _BOOLEAN else text) for name in _FIELDS])
         for batch in batches:
             found = (
                 finding(known[row["control"]], row["status"], row) for row in batch.to_pylist()

@@ -39,8 +39,8 @@ def heap_mebibytes() -> int:
 
 def options(java: Path, cache: Path | None, folder: Path) -> str:
     """The options of a JVM for small audits, with the archive of classes in `cache` if there is
-    one. The second JVM lists its classes, from which it is made: who starts one only does not pay
-    for it. Reports of crashes are written to `folder`."""
+    one. Making one costs more than it saves once, so only the second JVM lists its classes for it.
+    Crash reports are written to `folder`."""
     if cache is None or " " in f"{cache}{folder}":
         return _SHORT
     archive = _archive(java, cache)

@@ -133,8 +133,8 @@ class Session:
         return status
 
     def _offer(self) -> None:
-        """Suggest the command that the last line meant, in gray: Right takes it over. What is typed
-        instead must not become a part of it."""
+        """Suggest the command that the last line meant, in gray; the Right key accepts it. In the
+        line itself, other words would be appended to it."""
         line, self.context.script.suggested = self.context.script.suggested, ""
         if line:
             self.prompt.default_buffer.suggestion = Suggestion(line)

@@ -123,9 +123,15 @@ def test_the_awaited_broker_is_not_written_to_a_file() -> None:
     assert err.getvalue() == ""
 
 
-def test_a_bar_shows_progress_and_remaining_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr(progress_module, "monotonic", lambda: now[0])
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time in seconds, which a test may set."""
+    time = [100.0]
+    monkeypatch.setattr(progress_module, "monotonic", lambda: time[0])
+    return time
+
+
+def test_a_bar_shows_progress_and_remaining_time(now: list[float]) -> None:
     err = Tty()
     report = Progress(err)
     report("a", 0, 4)
@@ -139,11 +145,7 @@ def test_a_bar_shows_progress_and_remaining_time(monkeypatch: pytest.MonkeyPatch
     assert "| 12.0M/48.0M [00:00<00:00]" in err.getvalue().split(ERASED)[2]
 
 
-def test_the_part_that_is_worked_on_does_not_begin_another_task(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    now = [100.0]
-    monkeypatch.setattr(progress_module, "monotonic", lambda: now[0])
+def test_the_part_that_is_worked_on_does_not_begin_another_task(now: list[float]) -> None:
     err = Tty()
     report = Progress(err)
     report("evaluating (T01)", 0, 4)

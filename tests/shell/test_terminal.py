@@ -112,11 +112,11 @@ def test_clear_and_ctrl_l_clear_the_screen(shell: Terminal, typed: str) -> None:
     shell.until(lambda: shell.rows[0] == "kafka>" and "shell.payments" not in shell.text)
 
 
-def test_words_in_another_order_start_the_next_line(shell: Terminal) -> None:
+def test_words_in_another_order_are_suggested_in_the_next_line(shell: Terminal) -> None:
     shell.run("list topics")
     shell.sees("unknown command 'list topics'", "hint: Run: list-topics")
     shell.until(lambda: shell.line.endswith("kafka> list-topics"))
-    shell.press("enter")
+    shell.press("right", "enter")
     shell.sees("shell.payments")
 
 

@@ -314,7 +314,7 @@ COMMANDS = (
                    " snapshots of a folder has, too.", metavar="DIR"),
             Option("--findings", kinds.FILE,
                    "Also write all findings, however many, to a new folder: as JSON lines if its"
-                   " name ends in .jsonl, else as Parquet.", metavar="DIR"),
+                   " name ends in .json or .jsonl, else as Parquet.", metavar="DIR"),
             Option("--report", kinds.FILE, "Also write the report as an HTML file."),
             Option("--fix", kinds.FLAG, "Apply the remedies; asks for confirmation."),
             Option("--risk", kinds.CHOICE,

@@ -193,7 +193,7 @@ def test_a_read_is_retried_after_repeated_connection_losses(mortal: Sandbox) -> 
         stopped = threading.Event()
 
         def cut() -> None:
-            while not stopped.wait(0.1):
+            while not stopped.wait(0.05):
                 for end in list(pairs):
                     try:
                         end.shutdown(socket.SHUT_RDWR)

@@ -194,5 +194,8 @@ def test_what_anybody_may_know(secure_sandbox: Sandbox, tmp_path: Path) -> None:
         f' username="alice" password="{passwords(secure_sandbox)["alice"]}";\n'
     )
     run = Program(tmp_path, secure_sandbox.bootstraps["SASL_PLAINTEXT"])
-    for words in (("describe-features",), ("api-versions",), ("cluster-metadata",)):
+    for words in (("describe-features",), ("api-versions",)):
         run.ok(*words, "--command-config", str(login))
+    partly = run("cluster-metadata", "--command-config", str(login))
+    assert partly.status == 1 and "features  " in partly.stdout, str(partly)
+    assert "not read: controller: the metadata quorum: not authorized" in partly.stdout

@@ -214,10 +214,10 @@ def test_the_credential_logs_in(secure_sandbox: Sandbox, tmp_path: Path, user: s
         "sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required"
         f' username="{user}" password="{secret}";\n'
     )
-    program.ok("cluster-metadata", "--command-config", str(login))
+    program.ok("api-versions", "--command-config", str(login))
     program.ok("scram-credentials", "--delete", "SCRAM-SHA-512", "--username", user, "--yes",
                *admin)  # fmt: skip
-    assert program("cluster-metadata", "--command-config", str(login)).status == 3
+    assert program("api-versions", "--command-config", str(login)).status == 3
 
 
 def test_the_missing_permission_is_named(secure_sandbox: Sandbox, tmp_path: Path) -> None:

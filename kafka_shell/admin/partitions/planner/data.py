@@ -116,18 +116,18 @@ class _Shelves:
     def _exchange(self, full: int, empty: int, gap: int) -> bool:
         """Exchange a replica for a smaller one, by at most half of the gap if there is such a
         pair."""
-        shelf = self._on[full]
+        shelf, half = self._on[full], gap // 2
         wide: tuple[int, int] | None = None
         for size, at in shelf[:: -max(1, len(shelf) // _TRIED_IN_EXCHANGE)]:
-            for other in self._partners(at, full, empty, size - gap // 2):
+            for other in self._partners(at, full, empty, size - half):
                 moved = size - self._board.size[other]
                 # Copying much to gain little is not worth it.
                 if moved <= (2 * size - moved) * self._board.min_gain:
                     continue
-                if moved > gap // 2 and (wide or moved >= gap):
+                if moved > half and (wide or moved >= gap):
                     continue
                 if self._worth(full, empty, moved) > 0 and self._fit(at, other, full, empty):
-                    if moved <= gap // 2:
+                    if moved <= half:
                         return self._trade(at, other, full, empty)
                     wide = at, other
         return wide is not None and self._trade(*wide, full, empty)
