@@ -124,10 +124,10 @@ def test_all_brokers_of_a_move_are_killed_and_hang_between_two_batches(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Before each of four batches, first of all the cluster does not know yet."""
+    """Before each of four batches: the cluster does not know yet, or they were up in the check."""
     kafka = kafka_on_five
     topic = moving.placed(five, *[BEFORE] * 5, configs=(("min.insync.replicas", "2"),))
-    faults = Faults(five_brokers, five)
+    faults = Faults(five_brokers, five, topic)
     monkeypatch.setattr(batched, "problem", faults.before_a_batch)
     line = moving.reassign(tmp_path, [(topic, number) for number in range(5)], AFTER)
     with writing(five_brokers, topic):
@@ -145,8 +145,10 @@ class Faults:
     """Between batches, first source and destination and then the controller are killed, and then
     hang. They are back soon after the cluster knows."""
 
-    def __init__(self, sandbox: Sandbox, cluster: Cluster) -> None:
-        self._sandbox, self._cluster = sandbox, cluster
+    _AFTER_THE_CHECK = 4  # the batch that is started although the cluster knows of a fault
+
+    def __init__(self, sandbox: Sandbox, cluster: Cluster, topic: str) -> None:
+        self._sandbox, self._cluster, self._topic = sandbox, cluster, topic
         self._recovery = threading.Thread()
         self.done: list[int] = []
 
@@ -163,13 +165,20 @@ class Faults:
                 kill(self._sandbox, self._cluster, *brokers, noticed=False)
             else:
                 hang(self._sandbox, *brokers)
-            self._recovery = threading.Thread(target=self._recover, args=(brokers,))
+            late = batch.number == self._AFTER_THE_CHECK
+            if late:
+                wait_until_noticed(self._cluster, brokers)
+            self._recovery = threading.Thread(target=self._recover, args=(brokers, late))
             self._recovery.start()
+            if late:
+                return ""
         return problem(cluster, batch, known)
 
-    def _recover(self, brokers: Sequence[int]) -> None:
+    def _recover(self, brokers: Sequence[int], late: bool) -> None:
         with connect(self._sandbox) as cluster:
             wait_until_noticed(cluster, brokers)
+            if late:
+                wait_for("the batch is started", lambda: moving.moving(cluster, self._topic) != {})
         wake(self._sandbox, *brokers)
         start_all(self._sandbox)
 

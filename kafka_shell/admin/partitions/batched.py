@@ -105,6 +105,7 @@ class InBatches(Struct, frozen=True):
             record=self.record,
             now=now,
             quick=True,
+            later=True,  # a broker that has gone down since the check is waited for
         )
         names = {str(each): each for each in batch.target}
         refused |= {names[about.name]: why for about, why in plan.refused.failures.items()}
