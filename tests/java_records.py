@@ -19,6 +19,9 @@ def producer(bootstrap: str, **configs: str) -> Iterator[Any]:
     properties.put("bootstrap.servers", bootstrap)
     properties.put("key.serializer", _BYTES)
     properties.put("value.serializer", _BYTES)
+    # With more, a batch that a broker refuses because it has not created the log of a new topic yet
+    # is overtaken by the next one, and its sequence numbers are out of order in all its retries.
+    properties.put("max.in.flight.requests.per.connection", "1")
     for name, value in configs.items():
         properties.put(name.replace("_", "."), value)
     made = java().org.apache.kafka.clients.producer.KafkaProducer(properties)
