@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox import ports
-from kafka_shell.sandbox.cluster import no_report, start, wipe
+from kafka_shell.sandbox.cluster import no_report, start, stop, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Sandbox
@@ -48,10 +48,11 @@ def pytest_configure() -> None:
 _DEAR = ("five_brokers", "three_brokers", "secure_sandbox", "demo_sandbox")
 # What takes longest is begun first, so that the workers end at about the same time.
 _LONGEST = (
-    "three_brokers", "five_brokers", "tests/audit", "tests/clients", "secure_sandbox",
+    "five_brokers", "tests/audit", "three_brokers", "demo_sandbox", "tests/clients",
+    "secure_sandbox", "tests/audit/test_server.py", "tests/audit/test_fleet.py",
     "tests/faults/test_scale.py", "tests/shell/test_terminal.py", "tests/faults/test_streams.py",
-    "tests/sandbox/test_life.py",
-    "tests/sandbox/test_command.py", "tests/sandbox/test_demo.py",
+    "tests/sandbox/test_life.py", "tests/sandbox/test_command.py", "tests/sandbox/test_demo.py",
+    "tests/commands/program/test_undo.py", "tests/commands/state/test_state.py",
 )  # fmt: skip
 
 
@@ -72,23 +73,35 @@ def _mentions(file: str) -> dict[str, set[str]]:
 
 def _together(nodeid: str) -> str:
     """Which tests one worker runs, so that what is dear is started once: those that use the same
-    cluster, all that use Spark, all of a folder with a cluster of its own, or what else is in this
-    file."""
+    cluster, all that share a Spark session, all of a folder with a cluster of its own, or what else
+    is in this file."""
     file, _, test = nodeid.partition("::")
     folder = file.rpartition("/")[0]
-    if folder == "tests/audit":
-        return folder
     found = set[str]()
     look = {test.partition("[")[0]}
     while look:
         found |= look
         look = {each for name in look for each in _mentions(file).get(name, ())} - found
+    if folder == "tests/audit" and found & {"engine", "shell"}:
+        return folder
     if "three" in found:
         return "three_brokers"
     if "five" in found:
         return "five_brokers"
     own = folder if folder == "tests/clients" else file
     return next((cluster for cluster in _DEAR if cluster in found), own)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None]:
+    """A worker stops a cluster that was dear to start after its last test: idle brokers take a
+    tenth of the time of this machine."""
+    yield
+    group = _together(item.nodeid)
+    if group in _DEAR and os.environ.get("PYTEST_XDIST_WORKER"):
+        sandbox = getattr(item, "funcargs", {}).get(group)
+        if sandbox is not None and (nextitem is None or _together(nextitem.nodeid) != group):
+            stop(sandbox.folder)
 
 
 @pytest.hookimpl(optionalhook=True)

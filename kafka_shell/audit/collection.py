@@ -40,6 +40,11 @@ class Collection(Struct, frozen=True):
         rows = self.frames["clusters"].select("cluster", "cluster_id").collect()
         return {row["cluster"]: row["cluster_id"] for row in rows}
 
+    @property
+    def rows(self) -> int:
+        """The number of rows of all tables together."""
+        return int(self.frames[snapshot.STATUS].agg({"rows": "sum"}).collect()[0][0] or 0)
+
     def show(self, prefix: str = "") -> None:
         """Create a temporary view for every table."""
         for name, frame in self.frames.items():
@@ -134,7 +139,8 @@ def of_snapshot(
 
     def read() -> Collection:
         wanted = () if of is None else tuple(of.cluster_ids.values())
-        snapshot_id, frames = snapshot.read(engine.session, text, tables, wanted)
+        keep = engine.opened.keep
+        snapshot_id, frames = snapshot.read(engine.session, text, tables, wanted, keep)
         rows = (
             frames[snapshot.STATUS]
             .groupBy("cluster")

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.errors import ShellError
 from kafka_shell.quoting import quote
 
 from .collection import Collection
+from .engine import Engine
+from .macros import sql_text
 from .model import Drift
 from .remedy import single_command
+from .snapshot import STATUS
 from .table import Table
+from .trends import shown
+from .tuning import tuned
 
 # Tables with intentional state -> their key columns. State that changes by itself (leaders, lag,
 # sizes) is not compared.
@@ -50,34 +58,123 @@ _DECIDED = {
 _WORDS = ("acl", "options")  # parts of commands, derived from the key
 
 
+class _Side(Struct, frozen=True):
+    """A cluster before or after: in which collection (`of`) under which name, and what it is
+    matched by with its other side. `pair` counts the comparisons."""
+
+    pair: int
+    mark: str  # was, now
+    of: str
+    name: str
+    by: str
+
+
+# The rows of a key that are not the same on both sides.
+_DIFFERENT = """
+WITH states AS ({states}),
+sides(pair, mark, `of`, cluster, `by`) AS (VALUES {sides})
+SELECT d.pair, s.`table`, d.`by`, s.`key`, max(IF(d.mark = 'was', s.state, NULL)) AS was,
+  max(IF(d.mark = 'now', s.state, NULL)) AS now, max_by(s.cluster, d.mark = 'now') AS cluster
+FROM states s JOIN sides d ON d.`of` = s.`of` AND d.cluster = s.cluster
+GROUP BY d.pair, s.`table`, d.`by`, s.`key`
+HAVING NOT (max(IF(d.mark = 'was', s.state, NULL)) <=> max(IF(d.mark = 'now', s.state, NULL)))
+ORDER BY cluster, `table`, `key`"""
+
+
 def between(
-    before: Collection, after: Collection, tables: Mapping[str, Table]
+    before: Collection,
+    after: Collection,
+    tables: Mapping[str, Table],
+    keep: Container[str] = (),
 ) -> tuple[Drift, ...]:
     """Return all rows that appeared, vanished or changed. Clusters are compared by their IDs, but
-    two clusters as they are now also if these differ. Raises ShellError if there are none to
-    compare.
+    two clusters as they are now also if these differ. Spark configs in `keep` are not changed.
+    Raises ShellError if there are no clusters to compare.
     """
-    from pyspark.sql import functions as f
+    names = [each for each in KEYS if each in tables and each in {*before.frames} & {*after.frames}]
+    sides: list[_Side] = []
+    states: list[str] = []
+    for mark, side, matched in zip(
+        ("was", "now"), (before, after), _matched(before, after), strict=True
+    ):
+        sides += [_Side(0, mark, mark, name, by) for name, by in matched.items()]
+        for name in names:
+            side.frames[name].createOrReplaceTempView(f"{mark}_{name}")
+            states.append(_states(name, f"{mark}_{name}", sql_text(mark)))
+    session = before.frames[STATUS].sparkSession
+    lost = {*unread(before), *unread(after)}
+    with tuned(session, before.rows + after.rows, keep):
+        return _drifts(_rows(session, states, sides), lost)
 
-    matched = _matched(before, after)
-    lost = set(unread(before)) | set(unread(after))
-    both = None
-    for side, mark, of_names in ((before, "was", matched[0]), (after, "now", matched[1])):
-        for name in KEYS:
-            if name in tables and name in before.frames and name in after.frames:
-                rows = _rows(side.frames[name], name, mark, of_names)
-                both = rows if both is None else both.union(rows)
-    assert both is not None
-    pairs = both.groupBy("table", "by", "key").agg(
-        f.max(f.when(f.col("mark") == "was", f.col("state"))).alias("was"),
-        f.max(f.when(f.col("mark") == "now", f.col("state"))).alias("now"),
-        f.max_by("cluster", f.col("mark") == "now").alias("cluster"),
+
+def over_snapshots(
+    engine: Engine, folder: str, until: str, most: int
+) -> list[tuple[str, tuple[Drift, ...]]]:
+    """Return the differences of each of the newest snapshots of a folder, up to the ID `until`,
+    from the one before it, with its ID. Snapshots without a cluster in common are left out."""
+    with shown(engine, folder, {*KEYS, "clusters", STATUS}) as known:
+        session = engine.session
+        chosen = [id for id in known if id <= until][-most:]
+        clusters: dict[str, dict[str, str]] = {}
+        for row in session.table("trend_clusters").collect():
+            clusters.setdefault(row["snapshot_id"], {})[row["cluster"]] = row["cluster_id"]
+        lost: dict[str, set[str]] = {}
+        for row in session.table("trend_collection_status").where("status = 'error'").collect():
+            lost.setdefault(row["snapshot_id"], set()).add(row["table"])
+        sides = [
+            _Side(pair, mark, id, name, by)
+            for pair, ids in enumerate(pairwise(chosen), 1)
+            for common in [set.intersection(*({*clusters.get(id, {}).values()} for id in ids))]
+            for mark, id in zip(("was", "now"), ids, strict=True)
+            for name, by in clusters.get(id, {}).items()
+            if by in common
+        ]
+        within = f"snapshot_id IN ({', '.join(map(sql_text, chosen))})"
+        states = [_states(name, f"trend_{name}", "snapshot_id", within) for name in KEYS]
+        rows = _rows(session, states, sides) if sides else []
+    return [
+        (
+            chosen[pair],
+            _drifts(
+                [row for row in rows if row["pair"] == pair],
+                lost.get(chosen[pair - 1], set()) | lost.get(chosen[pair], set()),
+            ),
+        )
+        for pair in sorted({each.pair for each in sides})
+    ]
+
+
+def _states(table: str, view: str, of: str, where: str = "true") -> str:
+    """The query of a table's rows as (of, table, key, state, cluster), with JSON key and state."""
+
+    def packed(names: Sequence[str]) -> str:
+        texts = ", ".join(f"CAST(`{name}` AS STRING) AS `{name}`" for name in names)
+        return f"to_json(struct({texts}), map('ignoreNullFields', 'false'))" if names else "'{}'"
+
+    return (
+        f"SELECT {of} AS `of`, '{table}' AS `table`, {packed(KEYS[table])} AS `key`,"
+        f" {packed(_STATE[table])} AS state, cluster"
+        f" FROM {view} WHERE {where} AND {_DECIDED.get(table, 'true')}"
     )
+
+
+def _rows(session: Any, states: Sequence[str], sides: Sequence[_Side]) -> list[Any]:
+    values = ", ".join(
+        f"({each.pair}, {', '.join(map(sql_text, (each.mark, each.of, each.name, each.by)))})"
+        for each in sides
+    )
+    query = _DIFFERENT.format(states="\nUNION ALL\n".join(states), sides=values)
+    return list(session.sql(query).collect())
+
+
+def _drifts(rows: Iterable[Any], lost: Container[str]) -> tuple[Drift, ...]:
+    """The differences, in order. What appeared or vanished in a `lost` table may only not have been
+    read."""
     found: list[Drift] = []
-    for row in pairs.where("not (was <=> now)").orderBy("cluster", "table", "key").collect():
+    for row in rows:
         whole = row["was"] is None or row["now"] is None
         if not (whole and row["table"] in lost):
-            found += _drifts(row)
+            found += _drifts_of(row)
     order = list(KEYS)
     found.sort(key=lambda drift: (drift.cluster, order.index(drift.table)))
     return tuple(_without_whole_topics(found))
@@ -121,29 +218,7 @@ def unread(side: Collection) -> dict[str, str]:
     return {row["table"]: row["reason"] for row in reversed(rows) if row["table"] in KEYS}
 
 
-def _rows(frame: Any, table: str, mark: str, names: Mapping[str, str]) -> Any:
-    """Return the rows of a table as (table, by, key, mark, state, cluster) with JSON key and
-    state. `names` are the compared clusters with what they are matched by."""
-    from pyspark.sql import functions as f
-
-    def packed(names: Sequence[str]) -> Any:
-        texts = (f.col(name).cast("string").alias(name) for name in names)
-        return f.to_json(f.struct(*texts), {"ignoreNullFields": "false"}) if names else f.lit("{}")
-
-    chosen = frame.where(_DECIDED[table]) if table in _DECIDED else frame
-    chosen = chosen.where(f.col("cluster").isin(list(names)))
-    by = f.create_map(*(f.lit(word) for pair in names.items() for word in pair))
-    return chosen.select(
-        f.lit(table).alias("table"),
-        by[f.col("cluster")].alias("by"),
-        packed(KEYS[table]).alias("key"),
-        f.lit(mark).alias("mark"),
-        packed(_STATE[table]).alias("state"),
-        f.col("cluster"),
-    )
-
-
-def _drifts(row: Any) -> list[Drift]:
+def _drifts_of(row: Any) -> list[Drift]:
     table, key = row["table"], json.loads(row["key"])
     was = None if row["was"] is None else json.loads(row["was"])
     now = None if row["now"] is None else json.loads(row["now"])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -13,28 +12,17 @@ from msgspec import Struct, field
 from kafka_shell.admin.wire.chunks import in_slices
 
 from .control import COLUMNS, Control
-from .macros import render
+from .macros import render, sql_text
 from .model import SEVERITIES, AuditFinding
 from .remedy import single_command
 from .session import sentence
 from .threads import in_threads
+from .tuning import are_few, tuned
 
 # Of each control, and of each Spark task of it. The counts are those of all results.
 MOST_FINDINGS = 10_000
 _AT_ONCE = 4
 _TOGETHER = 12  # controls in one query of a few rows: a larger plan takes longer than two
-_MANY = 200_000  # rows of all tables together
-# What makes a hundred queries of a few rows fast: compiling and adapting a query takes longer than
-# running it, and tables of one partition need neither a broadcast nor a shuffle to be joined.
-_FOR_FEW = {
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.constraintPropagation.enabled": "false",
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.ui.explainMode": "simple",
-}
 _WORD = re.compile(r"\w+")
 _LEFT_OUT = " (remedy omitted: not a single printable command)"
 
@@ -74,7 +62,7 @@ def evaluate(
     thresholds: Mapping[str, Mapping[str, str]],
     under_way: UnderWay | None = None,
     stopped: Callable[[], bool] = lambda: False,
-    keep: Collection[str] = (),
+    keep: Container[str] = (),
 ) -> Evaluation:
     """Return the results of the controls.
 
@@ -82,7 +70,8 @@ def evaluate(
     finding. No further one is begun once `stopped`. Spark configs in `keep` are not changed.
     """
     at = under_way or UnderWay()
-    few = _rows(session) < _MANY
+    rows = _rows(session)
+    few = are_few(rows)
     unread = unread_tables(session)
 
     def judge(group: Sequence[Control]) -> Evaluation:
@@ -103,7 +92,7 @@ def evaluate(
         at.done.extend(each.id for each in group)
         return found
 
-    with _configured(session, _FOR_FEW if few else {}, keep):
+    with tuned(session, rows, keep):
         return _sum(in_threads(judge, _groups(controls, few), _AT_ONCE))
 
 
@@ -127,22 +116,6 @@ def _groups(controls: Sequence[Control], few: bool) -> list[Sequence[Control]]:
 def _rows(session: Any) -> int:
     query = "SELECT coalesce(sum(`rows`), 0) AS n FROM collection_status"
     return int(session.sql(query).first()["n"])
-
-
-@contextmanager
-def _configured(session: Any, configs: Mapping[str, str], keep: Collection[str]) -> Iterator[None]:
-    """Set Spark configs, and restore them at the end."""
-    before = {key: session.conf.get(key, None) for key in configs if key not in keep}
-    for key in before:
-        session.conf.set(key, configs[key])
-    try:
-        yield
-    finally:
-        for key, value in before.items():
-            if value is None:
-                session.conf.unset(key)
-            else:
-                session.conf.set(key, value)
 
 
 def _judge(
@@ -178,8 +151,7 @@ def query_of(
     """The query of a control, without results about what is missing in clusters where it may only
     not have been read."""
     uncertain = {cluster for cluster, table in unread if table in control.absence}
-    names = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
-                      for name in sorted(uncertain))  # fmt: skip
+    names = ", ".join(map(sql_text, sorted(uncertain)))
     rest = f"\nWHERE status = 'ok' OR cluster NOT IN ({names})" if uncertain else ""
     return f"SELECT * FROM (\n{control.query(thresholds.get(control.id, {}))}\n){rest}"
 

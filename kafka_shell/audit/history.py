@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from kafka_shell.errors import ShellError
@@ -88,6 +89,15 @@ ORDER BY array_position(array('new', 'returned', 'fixed', 'not checked', 'open')
   c.cluster
 """
 
+_NEWEST_ALARMS = """
+SELECT f.cluster_id, f.control, f.resource FROM trend_findings f
+JOIN (
+  SELECT cluster_id, max(c.snapshot_id) AS newest FROM trend_clusters c
+  LEFT SEMI JOIN trend_manifest m ON m.snapshot_id = c.snapshot_id AND m.`table` = 'findings'
+  GROUP BY cluster_id
+) n ON n.cluster_id = f.cluster_id AND n.newest = f.snapshot_id
+WHERE f.status = 'alarm'"""
+
 
 def frame(engine: Engine, collection: Collection, findings: Iterable[AuditFinding]) -> Any:
     """Return the findings as a data frame, to be written with a snapshot."""
@@ -106,10 +116,9 @@ def history(engine: Engine, folder_text: str) -> tuple[FindingHistory, ...]:
     folder, _ = snapshot.address(folder_text)
 
     def read() -> tuple[FindingHistory, ...]:
-        _show(engine.session, folder, folder_text)
-        return tuple(
-            FindingHistory(**row.asDict()) for row in engine.session.sql(_HISTORY).collect()
-        )
+        with _shown(engine, folder, folder_text):
+            rows = engine.session.sql(_HISTORY).collect()
+        return tuple(FindingHistory(**row.asDict()) for row in rows)
 
     return engine.run("reading the snapshots", read)
 
@@ -119,12 +128,13 @@ def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple
     folder, _ = snapshot.address(folder_text)
 
     def read() -> dict[tuple[str, str], list[tuple[int, float]]]:
-        try:
-            _show(engine.session, folder, folder_text)
-        except ShellError:
-            return {}
         found: dict[tuple[str, str], list[tuple[int, float]]] = {}
-        for row in engine.session.sql(_COUNTS).collect():
+        try:
+            with _shown(engine, folder, folder_text):
+                rows = engine.session.sql(_COUNTS).collect()
+        except ShellError:
+            return found
+        for row in rows:
             points = found.setdefault((row["cluster"], row["severity"]), [])
             points.append((row["ms"], float(row["alarms"])))
         return found
@@ -132,21 +142,25 @@ def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple
     return engine.run("reading the snapshots", read)
 
 
-def _show(session: Any, folder: str, text: str) -> None:
-    ids: Sequence[str] = snapshot.ids(session, folder)
-    trends.show(session, folder, ids, {"clusters"})
-    session.read.parquet(f"{folder}/{snapshot.MANIFEST}").createOrReplaceTempView("trend_manifest")
-    try:
-        found = session.read.schema(f"{_DDL}, snapshot_id STRING").parquet(f"{folder}/{TABLE}")
-    except Exception as error:
-        if "PATH_NOT_FOUND" not in str(error):
-            raise
-        raise ShellError(
-            f"no snapshot in {folder} has findings",
-            hint=f"Run spark snapshot {text} to write one.",
-            code="no-findings",
-        ) from None
-    found.where(found["snapshot_id"].isin(list(ids))).createOrReplaceTempView("trend_findings")
+@contextmanager
+def _shown(engine: Engine, folder: str, text: str) -> Iterator[None]:
+    """Create the views of the snapshots' findings. Raises ShellError if there are none."""
+    session = engine.session
+    with trends.shown(engine, folder, {"clusters"}, {TABLE}) as ids:
+        manifest = session.read.parquet(f"{folder}/{snapshot.MANIFEST}")
+        manifest.createOrReplaceTempView("trend_manifest")
+        try:
+            found = session.read.schema(f"{_DDL}, snapshot_id STRING").parquet(f"{folder}/{TABLE}")
+        except Exception as error:
+            if "PATH_NOT_FOUND" not in str(error):
+                raise
+            raise ShellError(
+                f"no snapshot in {folder} has findings",
+                hint=f"Run spark snapshot {text} to write one.",
+                code="no-findings",
+            ) from None
+        found.where(found["snapshot_id"].isin(ids)).createOrReplaceTempView("trend_findings")
+        yield
 
 
 def known(engine: Engine, folder_text: str, collection: Collection) -> set[tuple[str, str, str]]:
@@ -156,15 +170,8 @@ def known(engine: Engine, folder_text: str, collection: Collection) -> set[tuple
     folder, _ = snapshot.address(folder_text)
 
     def read() -> set[tuple[str, str, str]]:
-        _show(engine.session, folder, folder_text)
-        rows = engine.session.sql("""
-SELECT f.cluster_id, f.control, f.resource FROM trend_findings f
-JOIN (
-  SELECT cluster_id, max(c.snapshot_id) AS newest FROM trend_clusters c
-  LEFT SEMI JOIN trend_manifest m ON m.snapshot_id = c.snapshot_id AND m.`table` = 'findings'
-  GROUP BY cluster_id
-) n ON n.cluster_id = f.cluster_id AND n.newest = f.snapshot_id
-WHERE f.status = 'alarm'""").collect()
+        with _shown(engine, folder, folder_text):
+            rows = engine.session.sql(_NEWEST_ALARMS).collect()
         return {(names[row[0]], row[1], row[2]) for row in rows if row[0] in names}
 
     return engine.run("reading the snapshots", read)

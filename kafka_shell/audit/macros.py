@@ -52,6 +52,11 @@ def _override(found: re.Match[str]) -> str:
     )
 
 
+def sql_text(value: str) -> str:
+    """Quote a string for Spark SQL."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 def render(text: str) -> str:
     """Format the values that a query has marked, in a reason or a remedy."""
 

@@ -46,6 +46,7 @@ from kafka_shell.files import read_text
 from kafka_shell.quoting import quote
 
 from .control import Control, Level
+from .macros import sql_text
 from .model import AuditFinding
 
 ID = "X01"
@@ -202,11 +203,11 @@ def _declared(path: Path, data: Mapping[str, Any], acls: Acls) -> Control | None
 
 
 def _topics(path: Path, entry: Mapping[str, Any]) -> Iterable[str]:
-    chosen = f"topic RLIKE {_text(_regex(entry['match']))}"
+    chosen = f"topic RLIKE {sql_text(_regex(entry['match']))}"
     if "naming" in entry:
-        regex = _text(f"^(?:{entry['naming']})$")
+        regex = sql_text(f"^(?:{entry['naming']})$")
         yield _select("topics", f"NOT internal AND {chosen}", f"NOT topic RLIKE {regex}",
-                      f"concat('name does not match ', {_text(entry['naming'])})")  # fmt: skip
+                      f"concat('name does not match ', {sql_text(entry['naming'])})")  # fmt: skip
     if "replication-factor" in entry:
         least = int(entry["replication-factor"])
         yield _select("topics", f"NOT internal AND {chosen}", f"min_factor < {least}",
@@ -238,20 +239,20 @@ def _config_rules(
         raise _wrong(path, error.message, "Use a duration such as 7d.") from None
     for key, value in entry.get("configs", {}).items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        yield key, text, lambda v, text=text: f"NOT {v} <=> {_text(text)}"  # type: ignore[misc]
+        yield key, text, lambda v, text=text: f"NOT {v} <=> {sql_text(text)}"  # type: ignore[misc]
 
 
 def _config(chosen: str, key: str, wanted: str, broken: Callable[[str], str]) -> str:
-    pair = _text(" " + quote(f"{key}={wanted}"))
+    pair = sql_text(" " + quote(f"{key}={wanted}"))
     return _select(
         "topic_configs",
-        f"key = {_text(key)} AND {chosen} AND NOT startswith(topic, '__')",
+        f"key = {sql_text(key)} AND {chosen} AND NOT startswith(topic, '__')",
         broken("value"),
-        f"concat({_text(key)}, ' is ', coalesce({{config concat(key, '=', value)}}, 'unset'),"
-        f" ', declared: ', {{config concat(key, '=', {_text(wanted)})}})",
+        f"concat({sql_text(key)}, ' is ', coalesce({{config concat(key, '=', value)}}, 'unset'),"
+        f" ', declared: ', {{config concat(key, '=', {sql_text(wanted)})}})",
         f"concat('alter-configs ', topic, {pair})",
         "CASE WHEN overridden THEN concat('alter-configs ', topic, ' ', pair)"
-        f" ELSE concat('alter-configs ', topic, ' --delete-config ', {_text(key)}) END",
+        f" ELSE concat('alter-configs ', topic, ' --delete-config ', {sql_text(key)}) END",
     )
 
 
@@ -263,15 +264,15 @@ def _rules(path: Path, entry: Mapping[str, Any], acls: Acls) -> Sequence[str]:
 
 
 def _acl(rule: str) -> str:
-    line = _text(f"alter-acls --add {quote(rule)}")
-    back = _text(f"alter-acls --remove {quote(rule)}")
+    line = sql_text(f"alter-acls --add {quote(rule)}")
+    back = sql_text(f"alter-acls --remove {quote(rule)}")
     return (
-        f"SELECT c.cluster, {_text(rule)} AS resource,"
+        f"SELECT c.cluster, {sql_text(rule)} AS resource,"
         " CASE WHEN max(a.acl) IS NULL THEN 'alarm' ELSE 'ok' END AS status,"
         " 'declared ACL is missing' AS reason,"
         f" CASE WHEN max(a.acl) IS NULL THEN {line} END AS remedy,"
         f" CASE WHEN max(a.acl) IS NULL THEN {back} END AS undo"
-        f" FROM clusters c LEFT JOIN acls a ON a.cluster = c.cluster AND a.acl = {_text(rule)}"
+        f" FROM clusters c LEFT JOIN acls a ON a.cluster = c.cluster AND a.acl = {sql_text(rule)}"
         " GROUP BY c.cluster"
     )
 
@@ -294,20 +295,20 @@ def _quota(path: Path, entry: Mapping[str, Any]) -> str:
     except ShellError as error:
         raise _wrong(path, f"{entry['key']} = {entry['value']!r}: {error}") from None
     what = " ".join(named)
-    line = _text(f"alter-quotas {options} {entry['key']}={entry['value']}")
-    gone = _text(f"alter-quotas {options} --delete-config {entry['key']}")
+    line = sql_text(f"alter-quotas {options} {entry['key']}={entry['value']}")
+    gone = sql_text(f"alter-quotas {options} --delete-config {entry['key']}")
     return (
-        f"SELECT c.cluster, {_text(what)} AS resource,"
+        f"SELECT c.cluster, {sql_text(what)} AS resource,"
         f" CASE WHEN max(q.value) <=> {wanted}D THEN 'ok' ELSE 'alarm' END AS status,"
-        f" concat({_text(entry['key'])}, ' is ',"
-        f" coalesce({{quota concat({_text(entry['key'])}, '=', max(q.value))}}, 'not set'),"
-        f" ', declared: ', {_text(str(entry['value']))}) AS reason,"
+        f" concat({sql_text(entry['key'])}, ' is ',"
+        f" coalesce({{quota concat({sql_text(entry['key'])}, '=', max(q.value))}}, 'not set'),"
+        f" ', declared: ', {sql_text(str(entry['value']))}) AS reason,"
         f" CASE WHEN max(q.value) <=> {wanted}D THEN NULL ELSE {line} END AS remedy,"
         f" CASE WHEN max(q.value) IS NULL THEN {gone} WHEN max(q.value) <> {wanted}D"
-        f" THEN concat({_text(f'alter-quotas {options} ' + entry['key'] + '=')}, max(q.value)) END"
-        " AS undo"
+        f" THEN concat({sql_text(f'alter-quotas {options} ' + entry['key'] + '=')}, max(q.value))"
+        " END AS undo"
         f" FROM clusters c LEFT JOIN quotas q ON q.cluster = c.cluster"
-        f" AND q.entity = {_text(what)} AND q.key = {_text(entry['key'])} GROUP BY c.cluster"
+        f" AND q.entity = {sql_text(what)} AND q.key = {sql_text(entry['key'])} GROUP BY c.cluster"
     )
 
 
@@ -319,11 +320,6 @@ def _select(
         f" status, {reason} AS reason, CASE WHEN {broken} THEN {remedy} END AS remedy,"
         f" CASE WHEN {broken} THEN {undo} END AS undo FROM {table} WHERE {where}"
     )
-
-
-def _text(value: str) -> str:
-    """Quote a string for Spark SQL."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _regex(selector: str) -> str:

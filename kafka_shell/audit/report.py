@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
-from itertools import groupby, pairwise
+from itertools import groupby
 from pathlib import Path
 from time import strftime, strptime
 from typing import Any
@@ -16,11 +15,10 @@ from kafka_shell import units
 from kafka_shell.characters import printable
 
 from . import history, snapshot
-from .collection import Collection, of_snapshot
-from .drift import KEYS, between
+from .collection import Collection
+from .drift import over_snapshots
 from .engine import Engine
 from .model import SEVERITIES, AuditFinding, AuditReport, Trend
-from .tables import TABLES as KNOWN
 from .trends import BYTES, forecast, trends
 
 _MOST = 20  # bars per chart
@@ -183,17 +181,12 @@ def _line(trend: Trend, several: bool) -> Line:
 def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
     """Return a chart of the differences between consecutive snapshots, up to this one."""
     folder, _ = snapshot.address(stored)
-    ids = engine.run("drawing charts", lambda: snapshot.ids(engine.session, folder))
-    chosen = [id for id in ids if id <= collection.snapshot_id][-_SNAPSHOTS:]
-    compared = {*KEYS, "clusters", snapshot.STATUS}
-    tables = {name: table for name, table in KNOWN.items() if name in compared}
-    sides = [of_snapshot(engine, f"{folder}@{id}", tables) for id in chosen]
-    drifts = [
-        engine.run("drawing charts", partial(between, before, after, tables))
-        for before, after in pairwise(sides)
-    ]
-    counts = [Counter(drift.table for drift in found) for found in drifts]
-    most = max((count.total() for count in counts), default=0) or 1
+    drifts = engine.run(
+        "drawing charts",
+        lambda: over_snapshots(engine, folder, collection.snapshot_id, _SNAPSHOTS),
+    )
+    counts = [(id, Counter(drift.table for drift in found)) for id, found in drifts]
+    most = max((count.total() for _, count in counts), default=0) or 1
     bars = tuple(
         Bar(
             _moment(id),
@@ -203,7 +196,7 @@ def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
                 f"{n:,} in {table.replace('_', ' ')}" for table, n in count.most_common()
             ),
         )
-        for id, count in zip(chosen[1:], counts, strict=True)
+        for id, count in counts
     )
     about = "Number of differences from the previous snapshot. Times are in UTC."
     return [Chart("Drift over snapshots", about, bars)] if bars else []

@@ -94,7 +94,8 @@ def _compare(
     earlier = is_snapshot(name)
     id = DRIFT[1] if earlier else DRIFT[0]
     title = f"Differs from {'the snapshot' if earlier else 'the cluster'} {name}"
-    drifts = engine.run("comparing", lambda: between(other, collection, TABLES))
+    keep = engine.opened.keep
+    drifts = engine.run("comparing", lambda: between(other, collection, TABLES, keep))
     skipped = engine.run("comparing", lambda: [
         *((cluster, "cluster", "only on one side: not compared")
           for cluster in left_out(other, collection)),

@@ -7,7 +7,7 @@ table: a snapshot that is not in it was not written to its end, and is not read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from .collect import Read
 from .source import COLLECTION, EVERYTHING, FORMAT, batches_of, pack, record_batch, unpack
 from .table import Table
 from .threads import in_threads
+from .tuning import tuned
 from .work import Work, to_json
 
 STATUS = "collection_status"
@@ -169,42 +170,49 @@ def is_snapshot(text: str) -> bool:
     return "://" in folder or Path(folder, MANIFEST).is_dir()
 
 
-def ids(session: Any, folder: str) -> list[str]:
-    """Return the IDs of the complete snapshots of a folder, oldest first. Raises ShellError if
-    there are none."""
+def written(session: Any, folder: str) -> dict[str, dict[str, int]]:
+    """Return the number of rows of each table of the complete snapshots of a folder, by ID, oldest
+    first. Raises ShellError if there are none."""
     manifest = _frame(session, folder, MANIFEST, _MANIFEST_DDL)
-    found = [] if manifest is None else manifest.select("snapshot_id").distinct().collect()
+    found: dict[str, dict[str, int]] = {}
+    for row in [] if manifest is None else manifest.orderBy("snapshot_id").collect():
+        found.setdefault(row["snapshot_id"], {})[row["table"]] = row["rows"]
     if not found:
         raise ShellError(
             f"no complete snapshot in {folder}",
             hint=f"Run spark snapshot {folder} to write one.",
             code="no-snapshot",
         )
-    return sorted(row[0] for row in found)
+    return found
 
 
 def read(
-    session: Any, text: str, tables: Mapping[str, Table], clusters: Sequence[str] = ()
+    session: Any,
+    text: str,
+    tables: Mapping[str, Table],
+    clusters: Sequence[str] = (),
+    keep: Container[str] = (),
 ) -> tuple[str, dict[str, Any]]:
     """Read `DIR@ID`, or the newest snapshot of `DIR`, if possible with one of these clusters (their
-    IDs). Return its ID and its tables. Raises ShellError if a table does not have the rows that
-    were written."""
+    IDs). Return its ID and its tables. Spark configs in `keep` are not changed. Raises ShellError
+    if a table does not have the rows that were written."""
     folder, wanted = address(text)
-    known = ids(session, folder)
+    known = written(session, folder)
     if wanted and wanted not in known:
         raise ShellError(
             f"snapshot {wanted} does not exist in {folder}, or was not written to its end",
-            hint=f"Newest snapshots: {', '.join(known[-5:])}.",
+            hint=f"Newest snapshots: {', '.join([*known][-5:])}.",
             code="no-snapshot",
         )
-    chosen = wanted or max(_with_clusters(session, folder, tables, clusters, known))
+    chosen = wanted or max(_with_clusters(session, folder, tables, clusters, [*known]))
     frames = {}
     for name, table in tables.items():
         frame = _frame(session, folder, name, table.ddl, chosen)
         if frame is None:
             frame = session.createDataFrame([], table.ddl)
         frames[name] = frame.select([column.name for column in table.all_columns])
-    _check(session, folder, chosen, frames)
+    with tuned(session, sum(known[chosen].values()), keep):
+        _check(folder, chosen, frames, known[chosen])
     return chosen, frames
 
 
@@ -225,9 +233,7 @@ def _with_clusters(
     return sorted({row[0] for row in rows.collect()} & set(known)) or known
 
 
-def _check(session: Any, folder: str, chosen: str, frames: Mapping[str, Any]) -> None:
-    rows = _frame(session, folder, MANIFEST, _MANIFEST_DDL, chosen).collect()
-    written = {row["table"]: row["rows"] for row in rows}
+def _check(folder: str, chosen: str, frames: Mapping[str, Any], written: Mapping[str, int]) -> None:
     found = _counted({name: frame for name, frame in frames.items() if name in written})
     for name, count in found.items():
         if count != written[name]:

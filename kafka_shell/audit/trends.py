@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from . import snapshot
 from .engine import Engine
 from .model import Trend
 from .tables import TABLES
+from .tuning import tuned
 
 _DAY_MS = 86_400_000
 _FEWEST = 3  # snapshots of a forecast, over at least a day
@@ -38,17 +41,23 @@ MEASURES = tuple(_MEASURES)
 BYTES = ("topics", "disks")
 
 # Clusters are told apart by their IDs; the newest name of each is shown.
-_POINT_VIEW = """
-SELECT c.cluster_id, p.cluster, p.name, unix_millis(p.at) AS ms,
+_POINTS_OF = """
+SELECT '{what}' AS what, c.cluster_id, p.cluster, p.name, unix_millis(p.at) AS ms,
   unix_millis(p.at) / 86400000D AS days, p.value, p.most
 FROM ({measure}) p
 JOIN trend_clusters c ON c.snapshot_id = p.snapshot_id AND c.cluster = p.cluster"""
 _LINES = """
-SELECT cluster_id, name, max_by(cluster, ms) AS cluster, count(*) AS n, min(ms) AS first,
-  max(ms) AS last, min_by(value, ms) AS before, max_by(value, ms) AS now,
-  coalesce(regr_slope(value, days), 0D) AS slope, max_by(most, ms) AS most
-FROM trend_points GROUP BY cluster_id, name
-ORDER BY abs(coalesce(regr_slope(value, days), 0D)) DESC, now DESC, cluster, name LIMIT {limit}"""
+WITH lines AS (
+  SELECT what, cluster_id, name, max_by(cluster, ms) AS cluster, count(*) AS n, min(ms) AS first,
+    max(ms) AS last, min_by(value, ms) AS before, max_by(value, ms) AS now,
+    coalesce(regr_slope(value, days), 0D) AS slope, max_by(most, ms) AS most
+  FROM trend_points GROUP BY what, cluster_id, name
+)
+SELECT * FROM (
+  SELECT *, row_number() OVER (PARTITION BY what ORDER BY abs(slope) DESC, now DESC, cluster, name)
+    AS place
+  FROM lines
+) WHERE place <= {limit} ORDER BY place"""
 
 
 def trends(engine: Engine, folder_text: str, whats: Iterable[str], limit: int) -> tuple[Trend, ...]:
@@ -58,54 +67,68 @@ def trends(engine: Engine, folder_text: str, whats: Iterable[str], limit: int) -
     chosen = tuple(whats)
 
     def read() -> list[Trend]:
-        ids = snapshot.ids(engine.session, folder)
-        show(
-            engine.session, folder, ids, {"clusters", *(t for w in chosen for t in _MEASURES[w][0])}
-        )
-        return [trend for what in chosen for trend in _series(engine.session, what, limit)]
+        names = {"clusters", *(t for w in chosen for t in _MEASURES[w][0])}
+        with shown(engine, folder, names):
+            return _series(engine.session, chosen, limit)
 
     return tuple(engine.run("reading the snapshots", read))
 
 
-def show(session: Any, folder: str, ids: Sequence[str], names: Iterable[str]) -> None:
-    """Create a view `trend_TABLE` of the rows of these snapshots. A column that an older snapshot
-    does not have is null."""
-    for name in names:
-        table = TABLES[name]
-        try:
-            frame = session.read.schema(table.ddl).parquet(f"{folder}/{name}")
-        except Exception as error:
-            if "PATH_NOT_FOUND" not in str(error):
-                raise
-            frame = session.createDataFrame([], table.ddl)
-        frame.where(frame["snapshot_id"].isin(list(ids))).createOrReplaceTempView(f"trend_{name}")
+@contextmanager
+def shown(
+    engine: Engine, folder: str, names: Collection[str], others: Collection[str] = ()
+) -> Iterator[list[str]]:
+    """Create a view `trend_TABLE` of the rows of each table in the complete snapshots, and tune
+    Spark to their number, with that of `others`. Yields the IDs of the snapshots. A column that an
+    older snapshot does not have is null."""
+    session = engine.session
+    written = snapshot.written(session, folder)
+    rows = sum(counts.get(name, 0) for counts in written.values() for name in (*names, *others))
+    with tuned(session, rows, engine.opened.keep):
+        for name in names:
+            table = TABLES[name]
+            try:
+                frame = session.read.schema(table.ddl).parquet(f"{folder}/{name}")
+            except Exception as error:
+                if "PATH_NOT_FOUND" not in str(error):
+                    raise
+                frame = session.createDataFrame([], table.ddl)
+            view = frame.where(frame["snapshot_id"].isin([*written]))
+            view.createOrReplaceTempView(f"trend_{name}")
+        yield [*written]
 
 
-def _series(session: Any, what: str, limit: int) -> list[Trend]:
-    view = _POINT_VIEW.format(measure=_MEASURES[what][1])
-    session.sql(view).createOrReplaceTempView("trend_points")
+def _series(session: Any, whats: Sequence[str], limit: int) -> list[Trend]:
+    """The series of each measure, in the order of the measures."""
+    points = (_POINTS_OF.format(what=what, measure=_MEASURES[what][1]) for what in whats)
+    session.sql("\nUNION ALL".join(points)).createOrReplaceTempView("trend_points")
     lines = [row.asDict() for row in session.sql(_LINES.format(limit=limit)).collect()]
-    points = _points(session, lines)
-    return [_trend(what, row, points.get((row["cluster_id"], row["name"]), [])) for row in lines]
+    lines.sort(key=lambda row: whats.index(row["what"]))
+    drawn = _points(session, lines)
+    return [_trend(row, drawn[row["what"], row["cluster_id"], row["name"]]) for row in lines]
+
+
+_Series = tuple[str, str, str]  # measure, cluster ID and name
 
 
 def _points(
     session: Any, lines: Sequence[Mapping[str, Any]]
-) -> dict[tuple[str, str], list[tuple[int, float]]]:
+) -> Mapping[_Series, list[tuple[int, float]]]:
     """Return (time, value) of the chosen series, oldest first."""
-    if not lines:
-        return {}
-    chosen = session.createDataFrame(
-        [(row["cluster_id"], row["name"]) for row in lines], "cluster_id STRING, name STRING"
-    )
-    found: dict[tuple[str, str], list[tuple[int, float]]] = {}
-    rows = session.table("trend_points").join(chosen, ["cluster_id", "name"]).orderBy("ms")
-    for row in rows.collect():
-        found.setdefault((row["cluster_id"], row["name"]), []).append((row["ms"], row["value"]))
+    found: dict[_Series, list[tuple[int, float]]] = defaultdict(list)
+    if lines:
+        keys = ("what", "cluster_id", "name")
+        chosen = session.createDataFrame(
+            [tuple(row[key] for key in keys) for row in lines],
+            "what STRING, cluster_id STRING, name STRING",
+        )
+        rows = session.table("trend_points").join(chosen, list(keys)).orderBy("ms")
+        for row in rows.collect():
+            found[row["what"], row["cluster_id"], row["name"]].append((row["ms"], row["value"]))
     return found
 
 
-def _trend(what: str, row: Mapping[str, Any], points: list[tuple[int, float]]) -> Trend:
+def _trend(row: Mapping[str, Any], points: Sequence[tuple[int, float]]) -> Trend:
     slope = float(row["slope"])
     known = row["n"] >= _FEWEST and row["last"] - row["first"] >= _DAY_MS
     full: float | None = None
@@ -114,7 +137,7 @@ def _trend(what: str, row: Mapping[str, Any], points: list[tuple[int, float]]) -
         full = round(max(0.0, days), 1) if days <= _FURTHEST_DAYS else None
     step = max(1, len(points) // _POINTS)
     return Trend(
-        what=what,
+        what=row["what"],
         cluster=row["cluster"],
         name=row["name"],
         snapshots=row["n"],

@@ -9,7 +9,8 @@ import pytest
 
 from kafka_shell.audit.control import Control, Level
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.evaluate import _FOR_FEW, MOST_FINDINGS, evaluate
+from kafka_shell.audit.evaluate import MOST_FINDINGS, evaluate
+from kafka_shell.audit.tuning import FOR_FEW
 
 TOPICS = MOST_FINDINGS * 3
 SQL = """\
@@ -61,6 +62,6 @@ def test_the_configs_of_the_session_are_restored_and_those_of_the_user_are_kept(
 ) -> None:
     own = session(engine, 3, 3)
     own.conf.set("spark.sql.shuffle.partitions", "7")
-    before = {key: own.conf.get(key, None) for key in _FOR_FEW}
+    before = {key: own.conf.get(key, None) for key in FOR_FEW}
     assert len(evaluate(own, [control("U01", SQL)], {}).findings) == 1
-    assert {key: own.conf.get(key, None) for key in _FOR_FEW} == before
+    assert {key: own.conf.get(key, None) for key in FOR_FEW} == before

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.cluster import start_broker
 from kafka_shell.sandbox.state import Sandbox
@@ -147,3 +148,30 @@ def test_the_controller_hangs_before_the_drain_and_is_killed_with_the_broker_at_
         assert "To continue: decommission 5 --yes" in run.err, run.err[-1500:]
         kafka.ok("decommission", "5", "--yes")
     removed(five, five_brokers, written)
+
+
+def test_the_quorum_has_no_majority_when_a_voter_is_to_be_removed(
+    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program
+) -> None:
+    """Voter 3 is stopped while another voter hangs, so nobody can remove it until that is back."""
+    kafka = kafka_on_five
+    with decommission(kafka, "3") as run:
+        run.said(STOP_IT)
+        active = controller(five)
+        other = active if active != 3 else 1
+        hang(five_brokers, other)
+        try:
+            kill(five_brokers, five, 3, noticed=False)
+            wait_for("there is no controller", lambda: controller(five) == -1, 60)
+            late = kafka("decommission", "3", "--deadline", "6s", "--yes")
+            assert run.process.poll() is None, run
+        finally:
+            wake(five_brokers, other)
+        status = run.ended(120)
+    assert late.status == 1 and "deadline exceeded" in late.stderr, late
+    if status:  # a request may have been sent to the controller that hung
+        assert "To continue: decommission 3 --yes" in run.err, run.err[-1500:]
+        kafka.ok("decommission", "3", "--yes")
+    assert held(five, 3) == []
+    assert 3 not in {voter.id for voter in quorum.describe(five).voters}
+    assert not is_registered(five, 3)

@@ -110,7 +110,8 @@ def diff(invocation: Invocation, context: Context) -> tuple[Drift, ...] | Nothin
             other = next(iter(sides.values()), None)
             sides[key] = side_of(names[key], engine, context, other)
         before, after = sides["a"], sides["b"]
-        found = engine.run("comparing", lambda: drift.between(before, after, TABLES))
+        keep = engine.opened.keep
+        found = engine.run("comparing", lambda: drift.between(before, after, TABLES, keep))
         notes = engine.run("comparing", lambda: [
             *(f"{name} could not be read: {why}" for side in (before, after)
               for name, why in side.unread.items()),

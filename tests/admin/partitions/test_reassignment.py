@@ -51,8 +51,7 @@ from kafka_shell.resource_kinds import command_for
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.structs import replace
 from tests import moving
-from tests.admin.helpers import connect, make_topic, refusals, wait_for
-from tests.admin.test_rights import log_in
+from tests.admin.helpers import connect, refusals, wait_for
 from tests.moving import MB, Filled, placed, put, replicas, to
 
 
@@ -360,31 +359,3 @@ def test_a_replication_factor_is_raised_into_the_other_racks(cluster: Cluster) -
     assert [set(each) for each in replicas(cluster, topic)] == [{1, 2, 3}] * 2
     with pytest.raises(ShellError, match="3 running brokers"):
         move_targets.with_factor(now, disks, [topic], 4)
-
-
-def test_an_old_broker_moves_too(old_sandbox: Sandbox) -> None:
-    with connect(old_sandbox) as old:
-        topic = make_topic(old, "move.old")
-        plan = plan_move(old, to(topic, (1,)))
-        assert [change.note for change in plan.unchanged] == ["no change: already there"]
-        assert plan_cancel(old, [TopicPartition(topic, 0)]).steps == ()
-        assert state(old, to(topic, (1,))).ok
-    again = Move(TopicPartition(topic, 0), (1,), (1,), 1)
-    assert MoveReplicas((again,)).send(old, validate_only=False).ok, "its API has version 0 only"
-
-
-def test_who_may_not_is_told_which_permission_is_missing(secure_sandbox: Sandbox) -> None:
-    move = Move(TopicPartition("move.denied", 0), (1,), (1,))
-    with log_in(secure_sandbox, "alice") as alice, log_in(secure_sandbox, "admin") as admin:
-        with pytest.raises(ShellError) as denied:
-            move_progress.under_way(alice)
-        assert denied.value.code == "CLUSTER_AUTHORIZATION_FAILED"
-        assert denied.value.hint == "Requires DESCRIBE on the cluster."
-        with pytest.raises(ShellError) as denied:
-            MoveReplicas((move,)).send(alice, validate_only=False)
-        assert denied.value.hint == "Requires ALTER on the cluster."
-        topic = make_topic(admin, "move.denied")
-        of_topic = ConfigResource(ResourceType.TOPIC, topic)
-        throttle = SetThrottle((Throttled(of_topic, FOLLOWER_REPLICAS, "0:1"),))
-        with pytest.raises(ShellError, match=f"throttle topic {topic} could not be set"):
-            throttle.send(alice, validate_only=False)
