@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+# A comma at the end of a word may be read as punctuation, as in `user alice, client-id app`.
+_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]*[A-Za-z0-9_@%+=:./-]")
 
 
 def quote(text: str) -> str:

@@ -52,7 +52,8 @@ class Engine:
         self._imported = threading.Event()
         self._shipped = False
         self._stopped = threading.Event()
-        self._cancelling: threading.Thread | None = None
+        self._cancelled = threading.Event()  # unset while work that was cancelled has not ended
+        self._cancelled.set()
 
     # -- starting ----------------------------------------------------------------------------------
 
@@ -214,6 +215,7 @@ class Engine:
         if found is None or not found.done() or found.exception() is not None or work is found:
             return
         session = found.result().session
+        self._cancelled = ended = threading.Event()
 
         def interrupt() -> None:
             until = time.monotonic() + _CANCEL_S
@@ -223,17 +225,16 @@ class Engine:
                 with suppress(BaseException):
                     work.exception(_AGAIN_S)
             time.sleep(_AGAIN_S)  # Spark cancels what it was told to a little later
+            ended.set()
 
-        self._cancelling = threading.Thread(target=interrupt, name="spark-cancel", daemon=True)
-        self._cancelling.start()
+        threading.Thread(target=interrupt, name="spark-cancel", daemon=True).start()
 
     def _await_cancelled(self, task: str) -> None:
         """Wait until work that was cancelled has ended: its jobs are cancelled as those of the
         session, and so would be those of other work."""
-        while self._cancelling is not None and self._cancelling.is_alive():
+        # Not the thread itself: after Ctrl-C in its join(), Python takes it for ended.
+        while not self._cancelled.wait(_POLL_S):
             self.report(task, 0, None)
-            self._cancelling.join(_POLL_S)
-        self._cancelling = None
 
     def stop(self) -> None:
         """Stop the session, and its JVM if this program started it."""

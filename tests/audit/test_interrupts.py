@@ -80,3 +80,20 @@ def test_a_deadline_ends_an_evaluation(engine: Engine) -> None:
     finally:
         engine.deadline = None
     await_stages(engine, some=False)
+
+
+def test_ctrl_c_while_cancelled_work_ends_does_not_cancel_what_is_run_next(engine: Engine) -> None:
+    engine.deadline = time.monotonic() + 2
+    try:
+        with pytest.raises(ShellError, match="deadline exceeded"):
+            endless(engine)
+    finally:
+        engine.deadline = None
+    threading.Timer(0.1, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.run("counting", lambda: engine.session.range(3).count())
+    assert engine.run("counting", lambda: engine.session.range(3).count()) == 3
+    cancelling = [each for each in threading.enumerate() if each.name == "spark-cancel"]
+    for each in cancelling:
+        each.join(1)
+        assert not each.is_alive(), "jobs are still being cancelled"

@@ -69,7 +69,7 @@ def _words(kind: str, name: str | Default) -> Iterator[str]:
         yield f"{kind}-default"
     else:
         yield kind
-        yield quote(name) if not name.endswith(",") else quote(f"{name} ")[:-2] + "'"
+        yield quote(name)
 
 
 def _rank(name: str | Default | None) -> tuple[int, str]:

@@ -117,6 +117,7 @@ def test_while_a_broker_is_gone_and_after_it_is_back(
 
 def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
     make_topic(three, name)
+    wait_until_applied(three)
     broker = ConfigResource(ResourceType.BROKER, "1")
     topic = ConfigResource(ResourceType.TOPIC, name)
     wanted = {
