@@ -46,6 +46,10 @@ def pytest_configure() -> None:
 
 # Clusters that are dear to start, the dearest first.
 _DEAR = ("five_brokers", "three_brokers", "secure_sandbox", "demo_sandbox")
+# Tests of audits in processes of their own; the others share a Spark session.
+_OWN_SPARK = tuple(
+    f"tests/audit/test_{name}.py" for name in ("distributed", "fleet", "server", "submit")
+)
 # What takes longest is begun first, so that the workers end at about the same time.
 _LONGEST = (
     "five_brokers", "tests/audit", "three_brokers", "demo_sandbox", "tests/clients",
@@ -82,7 +86,7 @@ def _together(nodeid: str) -> str:
     while look:
         found |= look
         look = {each for name in look for each in _mentions(file).get(name, ())} - found
-    if folder == "tests/audit" and found & {"engine", "shell"}:
+    if folder == "tests/audit" and file not in _OWN_SPARK:
         return folder
     if "three" in found:
         return "three_brokers"

@@ -342,6 +342,22 @@ class NetworkClients:
             client._net.stop(timeout_ms=1_000)
 
 
+def close_producer(producer: Any) -> None:
+    """Close a producer within some two seconds, also with records that cannot be written: for those
+    its own close() raises an error and leaves its thread running, which never waits once its
+    connections are closed."""
+    try:
+        producer.close(timeout=1)
+    except kafka_errors.KafkaTimeoutError:
+        abandon(producer)
+        producer._sender.join(1)
+
+
+def abandon(producer: Any) -> None:
+    """Make what is being written fail, and the thread of the producer end."""
+    producer._sender.force_close()
+
+
 def find_topic(consumer: Any, topic: str, timeout_ms: int) -> tuple[Any, list[int]]:
     """Return ID and partitions of a topic without creating it. Raises the error of the broker."""
     manager = consumer._client._manager

@@ -66,6 +66,7 @@ class Store:
             "metrics_enabled": False,
             "kafka_client": self._networks,
         }
+        self._registering: Any = None  # the producer
         self._levels = frozenset(levels)
         self._found: dict[tuple[ClientEntity, str], ClientConfig] = {}
         self._positions: dict[int, int] = {}
@@ -107,6 +108,8 @@ class Store:
 
     def end(self) -> None:
         """Make the current and all later operations fail. Can be called from another thread."""
+        if (producer := self._registering) is not None:
+            internals.abandon(producer)
         self._networks.end()
 
     def _read_on(self, consumer: Any) -> None:
@@ -184,11 +187,13 @@ class Store:
         producer = None
         try:
             producer = KafkaProducer(**self._connection, max_block_ms=_MOST_WAIT_MS)
+            self._registering = producer
             yield producer
         finally:
             try:
+                self._registering = None
                 if producer is not None:
-                    producer.close(timeout=1)
+                    internals.close_producer(producer)
             finally:
                 self._networks.close()
 

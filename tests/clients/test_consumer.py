@@ -138,8 +138,12 @@ def test_a_session_timeout_that_is_set_holds_from_the_first_join(
 
 
 def costs_one_rebalance(store: Store, topic: str, group: str, wire: Wire, assignor: Any) -> None:
-    """Change the session timeout of a group of four by their client ids; see them join once."""
-    configs = MEMBER | {"partition_assignment_strategy": [assignor]}
+    """Change the session timeout of a group of four by their client ids; see them join once.
+
+    They learn of a rebalance with a heartbeat. Until then each has read its configs.
+    """
+    own = {"heartbeat_interval_ms": SOON * 6, "partition_assignment_strategy": [assignor]}
+    configs = MEMBER | own
     ids = [f"{group}-{i}" for i in range(4)]
 
     def joined_with() -> set[int]:

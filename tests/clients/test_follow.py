@@ -7,16 +7,17 @@ import json
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from kafka import KafkaAdminClient
+from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType
 
 from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.client_configs.keys import supported_by
-from kafka_shell.admin.client_configs.model import ClientEntity
+from kafka_shell.admin.client_configs.model import ClientEntity, ClientRegistration
 from kafka_shell.clients import follow, internals
 from kafka_shell.clients import store as reading
 from kafka_shell.clients.consumer import DynamicKafkaConsumer
@@ -24,6 +25,8 @@ from kafka_shell.clients.producer import DynamicKafkaProducer
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.clients.helpers import SOON, USER, Store, everything, followers, said, wait_for
+from tests.freezing import freeze, is_frozen, thaw
+from tests.well import processes
 
 
 def producer_of(store: Store, name: str, **configs: Any) -> DynamicKafkaProducer:
@@ -151,6 +154,51 @@ def test_another_kafka_python_switches_it_off_with_one_line(
         assert producer.config["linger_ms"] == 0
         assert not followers()
     assert len(caplog.records) == len(said(caplog, "disabled", "3.0.", "3.1.0")) == 1
+
+
+@pytest.fixture
+def hanging(store: Store, box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The process of the broker, which hangs when a registration is sent."""
+    pid = processes(box)[1] or 0
+
+    class Sending(KafkaProducer):  # type: ignore[misc]
+        def send(self, topic: str, *args: Any, **configs: Any) -> Any:
+            self.partitions_for(topic)
+            freeze(pid)
+            return super().send(topic, *args, **configs)
+
+    monkeypatch.setattr(reading, "KafkaProducer", Sending)
+    yield pid
+    thaw(pid)
+    store.come_back()
+
+
+def registration(name: str) -> ClientRegistration:
+    return ClientRegistration(ClientEntity(USER, name), "lib", "1", ("acks",), 1)
+
+
+def test_a_registration_that_cannot_be_written_leaves_no_thread(
+    store: Store, hanging: int, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_MOST_WAIT_MS", 3_000)
+    with pytest.raises(reading.StoreError, match=f"cannot write to topic {REGISTRATIONS_TOPIC}"):
+        reading.Store(store.connection, name, []).register(registration(name))
+    assert not followers(), "it would use all of a core"
+
+
+def test_a_registration_under_way_ends_with_the_client(
+    store: Store, hanging: int, name: str
+) -> None:
+    own = reading.Store(store.connection, name, [])
+    began = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        registering = pool.submit(own.register, registration(name))
+        wait_for("it is being written", lambda: is_frozen(hanging))
+        own.end()
+        with pytest.raises(reading.StoreError):
+            registering.result()
+    assert time.monotonic() - began < 5, "it waited for the broker"
+    assert not followers()
 
 
 # -- compaction, and a broker that restarts --------------------------------------------------------

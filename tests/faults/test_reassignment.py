@@ -16,6 +16,7 @@ from tests.moving import Filled, replicas
 from tests.outages import kill
 from tests.program import Program
 from tests.running import Running, running
+from tests.well import wait_until_applied
 
 
 @contextmanager
@@ -25,6 +26,7 @@ def moved(kafka: Program, cluster: Cluster, topic: str, folder: Path) -> Iterato
     with running(kafka, f"{line} --throttle 1 --wait") as shell:
         wait_for("the move starts", lambda: moving.moving(cluster, topic) == {0: (3,)}, 60)
         wait_for("it is throttled", lambda: len(moving.throttles(cluster, topic)) == 5)
+        wait_until_applied(cluster)  # and the shell has its response
         yield shell
 
 

@@ -51,7 +51,7 @@ def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(timeout)
-    found = done[0] if done else HttpFailure(f"no response within {timeout:.1f} s")
+    found = done[0] if done else _timed_out(timeout)
     if isinstance(found, HttpFailure):
         raise found
     return found
@@ -68,7 +68,14 @@ def _read(client: OpenerDirector, request: Request, timeout: float, largest: int
         error.close()
         raise HttpFailure(f"HTTP {error.code}", error.code) from None
     except (URLError, OSError, HTTPException, ValueError) as error:
-        raise HttpFailure(quoted(str(getattr(error, "reason", error)))) from None
+        reason = getattr(error, "reason", error)
+        if isinstance(reason, TimeoutError):
+            raise _timed_out(timeout) from None
+        raise HttpFailure(quoted(str(reason))) from None
     if len(body) > largest:
         raise HttpFailure(f"the response is larger than {largest >> 10:,} KiB")
     return body
+
+
+def _timed_out(timeout: float) -> HttpFailure:
+    return HttpFailure(f"no response within {timeout:.1f} s")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from random import Random
 from typing import Any
 
@@ -98,7 +99,8 @@ def _produce(
             "records", {"the records": Failure(type(error).__name__, str(error))}
         ) from None
     finally:
-        producer.close(timeout=1)
+        with suppress(KafkaError):  # what is left cannot be written
+            producer.close(timeout=1)
     lost: dict[str, Failure] = {}
     for topic, future in sent:
         if future.succeeded():
