@@ -65,8 +65,14 @@ def _mentions(file: str) -> dict[str, set[str]]:
     """What each function of a file names: the fixtures that it uses are among that."""
     text = (Path(__file__).parent.parent / file).read_text(encoding="utf-8")
     functions = [each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
+    automatic = {
+        each.name
+        for each in functions
+        if any("autouse=True" in ast.unparse(decorator) for decorator in each.decorator_list)
+    }
     return {
-        function.name: {
+        function.name: automatic
+        | {
             str(getattr(node, "id", None) or getattr(node, "arg", None) or node.value)
             for node in ast.walk(function)
             if isinstance(node, ast.Name | ast.arg | ast.Constant)
@@ -88,9 +94,9 @@ def _together(nodeid: str) -> str:
         look = {each for name in look for each in _mentions(file).get(name, ())} - found
     if folder == "tests/audit" and file not in _OWN_SPARK:
         return folder
-    if "three" in found:
+    if found & {"three", "kafka_on_three", "filled"}:
         return "three_brokers"
-    if "five" in found:
+    if found & {"five", "kafka_on_five"}:
         return "five_brokers"
     own = folder if folder == "tests/clients" else file
     return next((cluster for cluster in _DEAR if cluster in found), own)

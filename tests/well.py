@@ -196,6 +196,7 @@ def restore(sandbox: Sandbox, before: Mapping[str, str]) -> list[str]:
         left += _cancel_moves(cluster)
         if left or _out_of_sync(cluster, len(sandbox.brokers)):
             wait_until_back(sandbox)
+            wait_until_applied(cluster)  # any broker may be asked
         now = state(cluster)
         if now != before:
             left += [f"{what}: {value}" for what, value in now.items() if before.get(what) != value]
