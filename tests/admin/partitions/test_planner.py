@@ -93,6 +93,19 @@ def test_an_exchange_may_move_more_than_half_of_the_difference() -> None:
 
 
 @QUICK
+def test_an_exchange_may_take_a_leader_if_another_partition_gives_one_back() -> None:
+    """Of two large partitions one stays where it is, led by the same broker, and leaders are even:
+    what the exchange takes from a broker is returned by a partition that copies nothing."""
+    layout = topic("t", (2, 3), (1, 2), (1, 2), (1, 2), (1, 2), (2, 3))
+    problem = of(layout, 3, sizes=dict(zip(layout, [2, 0, 0, 0, 0, 2], strict=True)))
+    spread = after(problem, rebalance(problem))
+    found = values(problem, spread)
+    large = [on for each, on in spread.items() if problem.sizes[each]]
+    assert sorted(Counter(broker for on in large for broker in on).values()) == [1, 1, 2], spread
+    assert found["topic-leaders"] == found["leaders"] == found["topic-replicas"] == 0
+
+
+@QUICK
 def test_what_is_even_is_not_changed() -> None:
     problem = of(topic("even", (1, 2), (2, 3), (3, 1)), 3)
     proposal = rebalance(problem)

@@ -133,9 +133,17 @@ class _Shelves:
         return wide is not None and self._trade(*wide, full, empty)
 
     def _trade(self, at: int, other: int, full: int, empty: int) -> bool:
+        passed = [(at, full, empty), (other, empty, full)]
+        leads = [self._board.replicas[each][0] == old for each, old, _ in passed]
+        returned: tuple[int, ...] = ()
+        if leads[0] != leads[1]:
+            each, old, new = passed[leads.index(True)]
+            if not self._may_pass(each, old, new):
+                returned = (self._returning(each, old, new),)
+                self._board.lead(returned[0], old)
         self._put(at, full, empty)
         self._put(other, empty, full)
-        self._board.keep_together(at, other)
+        self._board.keep_together(at, other, *returned)
         return True
 
     def _partners(self, at: int, full: int, empty: int, least: int) -> Iterator[int]:
@@ -170,6 +178,28 @@ class _Shelves:
         board = self._board
         return board.may_reorder(at) and not board.write[at] and board.may_pass(at, old, new)
 
+    def _returning(self, at: int, old: int, new: int) -> int:
+        """A partition of the same topic that `old` may lead instead of `new`, when `new` leads this
+        one instead of `old`; -1 if there is none."""
+        board = self._board
+        topic = board.topic[at]
+        if board.write[at] or not board.may_reorder(at) or not board.led[topic].get(new, 0):
+            return -1
+        return next(
+            (
+                each
+                for each in islice(board.topics[topic], _TRIED_IN_EXCHANGE)
+                if board.replicas[each][0] == new
+                and old in board.replicas[each]
+                and not board.write[each]
+                and board.may_reorder(each)
+            ),
+            -1,
+        )
+
+    def _may_lead(self, at: int, old: int, new: int) -> bool:
+        return self._may_pass(at, old, new) or self._returning(at, old, new) >= 0
+
     def _fit(self, at: int, other: int, full: int, empty: int) -> bool:
         """The same of two replicas that change places."""
         board = self._board
@@ -183,8 +213,8 @@ class _Shelves:
             return False
         leads, other_leads = board.replicas[at][0] == full, board.replicas[other][0] == empty
         if not (leads and other_leads):
-            return (not leads or self._may_pass(at, full, empty)) and (
-                not other_leads or self._may_pass(other, empty, full)
+            return (not leads or self._may_lead(at, full, empty)) and (
+                not other_leads or self._may_lead(other, empty, full)
             )
         if board.write[at] != board.write[other]:
             return False
