@@ -185,9 +185,10 @@ class Member:
         self._thread.start()
 
     def _run(self) -> None:
-        # kafka-python sends a join again that ended between two polls: so polls are long.
+        # kafka-python sends a join again that ended between two polls, which is one more rebalance:
+        # so polls are long.
         while not self._stop.is_set():
-            for records in self.consumer.poll(1_000).values():
+            for records in self.consumer.poll(4_000).values():
                 self.polled.update(int(record.value) for record in records)
 
     @property

@@ -117,7 +117,7 @@ def test_the_active_group_that_may_be_of_the_principal_is_named(
     consumer = KafkaConsumer(name, bootstrap_servers=sandbox.bootstrap, group_id=group)
     try:
         wait_for("the consumer has a partition",
-                 lambda: bool(consumer.poll(100) or consumer.assignment()))  # fmt: skip
+                 lambda: bool(consumer.poll(1_000) or consumer.assignment()))  # fmt: skip
         member = f"it may be the principal of active group {group}"
         plan = removal(cluster, reads(bob, name))
         assert (plan.warnings, plan.notes) == (

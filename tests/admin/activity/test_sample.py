@@ -124,7 +124,7 @@ def test_a_consumer_that_has_not_committed_has_no_lag(sandbox: Sandbox, cluster:
 def _when_assigned(cluster: Cluster, group: str, consumer: object) -> GroupActivity:
     until = time.monotonic() + 30
     while time.monotonic() < until:
-        consumer.poll(timeout_ms=200)  # type: ignore[attr-defined]
+        consumer.poll(timeout_ms=1_000)  # type: ignore[attr-defined]
         rows = [row for row in group_rates(None, sample_groups(cluster)) if row.name == group]
         if rows and rows[0].partitions:
             return rows[0]

@@ -151,7 +151,7 @@ def classic(bootstrap: str, group: str, *topics: str, instance: str | None = Non
     reader.subscribe(topics)
 
     def has() -> bool:
-        reader.poll(timeout_ms=100)
+        reader.poll(timeout_ms=1_000)  # a join that ends between two polls is repeated
         return bool(reader.assignment())
 
     wait_for(f"the member of group {group} has partitions", has)

@@ -45,7 +45,7 @@ def reading(sandbox: Sandbox, group: str, topic: str) -> Iterator[None]:
     )
     try:
         wait_for("the consumer has a partition",
-                 lambda: bool(consumer.poll(100) or consumer.assignment()))  # fmt: skip
+                 lambda: bool(consumer.poll(1_000) or consumer.assignment()))  # fmt: skip
         yield
     finally:
         consumer.close()
