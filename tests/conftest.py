@@ -104,13 +104,13 @@ def _together(nodeid: str) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None]:
-    """A worker stops its three or five brokers after the last test that uses them: idle, they take
-    a twentieth of the time of this machine. Tests of one broker may use several clusters."""
-    yield
+    """Stop the three or five brokers of a worker after the last test that uses them: idle, they
+    use a twentieth of two cores. Clusters of one broker are used by tests of several groups."""
+    yield  # after the last test of all, fixtures have removed them
     group = _together(item.nodeid)
     if group in ("five_brokers", "three_brokers") and os.environ.get("PYTEST_XDIST_WORKER"):
         sandbox = getattr(item, "funcargs", {}).get(group)
-        if sandbox is not None and (nextitem is None or _together(nextitem.nodeid) != group):
+        if sandbox and nextitem and _together(nextitem.nodeid) != group:
             stop(sandbox.folder)
 
 

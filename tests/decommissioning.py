@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
+from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
@@ -46,3 +47,18 @@ def dynamic_configs(cluster: Cluster, broker: int) -> dict[str, str | None]:
     found = configs.describe(cluster, [resource])
     assert found.ok, found.failures
     return {entry.name: entry.value for entry in found[resource] if entry.overridden}
+
+
+def assert_removed(cluster: Cluster, broker: int) -> None:
+    """It has no replicas, no vote and no registration."""
+    assert held(cluster, broker) == []
+    assert broker not in {voter.id for voter in quorum.describe(cluster).voters}
+    assert not is_registered(cluster, broker)
+
+
+def finish(kafka: Program, run: Running, status: int, line: str) -> None:
+    """Continue a run that has failed, as it says: a request may have been sent to a controller that
+    was killed or that hung."""
+    if status:
+        assert f"To continue: decommission {line} --yes" in run.err, run.err[-1500:]
+        kafka.ok("decommission", *line.split(), "--yes")

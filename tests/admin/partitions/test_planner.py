@@ -93,9 +93,9 @@ def test_an_exchange_may_move_more_than_half_of_the_difference() -> None:
 
 
 @QUICK
-def test_an_exchange_may_take_a_leader_if_another_partition_gives_one_back() -> None:
-    """Of two large partitions one stays where it is, led by the same broker, and leaders are even:
-    what the exchange takes from a broker is returned by a partition that copies nothing."""
+def test_a_leading_replica_is_exchanged_if_another_partition_can_be_reordered() -> None:
+    """The leaders stay as even: a partition of the same topic gets another preferred leader, which
+    copies nothing."""
     layout = topic("t", (2, 3), (1, 2), (1, 2), (1, 2), (1, 2), (2, 3))
     problem = of(layout, 3, sizes=dict(zip(layout, [2, 0, 0, 0, 0, 2], strict=True)))
     spread = after(problem, rebalance(problem))

@@ -133,18 +133,23 @@ class _Shelves:
         return wide is not None and self._trade(*wide, full, empty)
 
     def _trade(self, at: int, other: int, full: int, empty: int) -> bool:
-        passed = [(at, full, empty), (other, empty, full)]
-        leads = [self._board.replicas[each][0] == old for each, old, _ in passed]
-        returned: tuple[int, ...] = ()
-        if leads[0] != leads[1]:
-            each, old, new = passed[leads.index(True)]
-            if not self._may_pass(each, old, new):
-                returned = (self._returning(each, old, new),)
-                self._board.lead(returned[0], old)
+        leads, other_leads = self._leads(at, full), self._leads(other, empty)
+        reordered: tuple[int, ...] = ()
+        if leads != other_leads:
+            passing = (at, full, empty) if leads else (other, empty, full)
+            reordered = self._make_up_for(*passing)
         self._put(at, full, empty)
         self._put(other, empty, full)
-        self._board.keep_together(at, other, *returned)
+        self._board.keep_together(at, other, *reordered)
         return True
+
+    def _make_up_for(self, at: int, old: int, new: int) -> tuple[int, ...]:
+        """If leading may not simply pass, reorder another partition the other way; return it."""
+        if self._may_pass(at, old, new):
+            return ()
+        opposite = self._opposite(at, old, new)
+        self._board.lead(opposite, old)
+        return (opposite,)
 
     def _partners(self, at: int, full: int, empty: int, least: int) -> Iterator[int]:
         """Partitions of at least so many bytes to exchange with, those of the same topic first."""
@@ -178,9 +183,13 @@ class _Shelves:
         board = self._board
         return board.may_reorder(at) and not board.write[at] and board.may_pass(at, old, new)
 
-    def _returning(self, at: int, old: int, new: int) -> int:
-        """A partition of the same topic that `old` may lead instead of `new`, when `new` leads this
-        one instead of `old`; -1 if there is none."""
+    def _may_lead(self, at: int, old: int, new: int) -> bool:
+        """Whether leading may pass, alone or with a partition that is reordered the other way."""
+        return self._may_pass(at, old, new) or self._opposite(at, old, new) >= 0
+
+    def _opposite(self, at: int, old: int, new: int) -> int:
+        """A partition of the same topic that `new` leads and `old` may lead instead, which copies
+        nothing; -1 if there is none."""
         board = self._board
         topic = board.topic[at]
         if board.write[at] or not board.may_reorder(at) or not board.led[topic].get(new, 0):
@@ -189,7 +198,7 @@ class _Shelves:
             (
                 each
                 for each in islice(board.topics[topic], _TRIED_IN_EXCHANGE)
-                if board.replicas[each][0] == new
+                if self._leads(each, new)
                 and old in board.replicas[each]
                 and not board.write[each]
                 and board.may_reorder(each)
@@ -197,8 +206,8 @@ class _Shelves:
             -1,
         )
 
-    def _may_lead(self, at: int, old: int, new: int) -> bool:
-        return self._may_pass(at, old, new) or self._returning(at, old, new) >= 0
+    def _leads(self, at: int, broker: int) -> bool:
+        return self._board.replicas[at][0] == broker
 
     def _fit(self, at: int, other: int, full: int, empty: int) -> bool:
         """The same of two replicas that change places."""
@@ -211,7 +220,7 @@ class _Shelves:
             here[full] <= here.get(empty, 0) or there[empty] <= there.get(full, 0)
         ):
             return False
-        leads, other_leads = board.replicas[at][0] == full, board.replicas[other][0] == empty
+        leads, other_leads = self._leads(at, full), self._leads(other, empty)
         if not (leads and other_leads):
             return (not leads or self._may_lead(at, full, empty)) and (
                 not other_leads or self._may_lead(other, empty, full)
