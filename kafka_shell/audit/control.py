@@ -101,25 +101,17 @@ class Control(Struct, frozen=True):
         """The family, by the letter of the ID: topics, brokers, security ..."""
         return FAMILIES.get(self.id[0], "own")
 
+    @property
+    def requires(self) -> frozenset[str]:
+        """The tables that tell whether a cluster has the required configs."""
+        return frozenset({"clusters", *(table for table, _ in self.wants)} if self.wants else ())
+
     def query(self, thresholds: Mapping[str, str]) -> str:
         """Return the SQL with parameters filled in; `thresholds` override their defaults."""
         sql = self.sql
         for name, value in self.parameters.items():
             sql = sql.replace("{" + name + "}", thresholds.get(name, value))
-        sql = macros.expand(sql)
-        if not self.wants:
-            return sql
-        without = "".join(_without(table, config) for table, config in self.wants)
-        return f"SELECT {COLUMNS} FROM (\n{sql}\n){without}"
-
-
-def _without(table: str, config: str) -> str:
-    """Return the SELECT of the ok rows of clusters without this config. If its table could not be
-    read, the control is skipped for that reason."""
-    return f"""
-UNION ALL
-SELECT c.cluster, '{config}', 'ok', '{config} does not exist in this version of Kafka', NULL, NULL
-FROM clusters c LEFT ANTI JOIN {table} k ON k.cluster = c.cluster AND k.key = '{config}'"""
+        return macros.expand(sql)
 
 
 def controls_of(*user_folders: Path) -> dict[str, Control]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from .tuning import are_few, tuned
 # Of each control, and of each Spark task of it. The counts are those of all results.
 MOST_FINDINGS = 10_000
 _AT_ONCE = 4
+_CORES = max(2, os.cpu_count() or 2)  # few rows: each query keeps a core busy with planning
 _TOGETHER = 12  # controls in one query of a few rows: a larger plan takes longer than two
 _WORD = re.compile(r"\w+")
 _LEFT_OUT = " (remedy omitted: not a single printable command)"
@@ -93,7 +95,36 @@ def evaluate(
         return found
 
     with tuned(session, rows, keep):
-        return _sum(in_threads(judge, _groups(controls, few), _AT_ONCE))
+        found = _sum(in_threads(judge, _groups(controls, few), _CORES if few else _AT_ONCE))
+        found.counts += _without_configs(session, controls, unread)
+    return found
+
+
+def _without_configs(
+    session: Any, controls: Sequence[Control], unread: Container[tuple[str, str]]
+) -> Counter[tuple[str, str]]:
+    """The ok results of clusters that do not have a config that a control requires, one for each
+    config: their version of Kafka is older than the config."""
+    wanted: dict[str, set[str]] = defaultdict(set)
+    for control in controls:
+        for table, key in control.wants:
+            wanted[table].add(key)
+    if not wanted:
+        return Counter()
+    parts = ["SELECT DISTINCT '' AS `table`, cluster, '' AS key FROM clusters"] + [
+        f"SELECT DISTINCT '{table}', cluster, key FROM {table}"
+        f" WHERE key IN ({', '.join(map(sql_text, sorted(keys)))})"
+        for table, keys in wanted.items()
+    ]
+    has = {tuple(row) for row in session.sql("\nUNION ALL\n".join(parts)).collect()}
+    clusters = [cluster for table, cluster, _ in has if not table]
+    return Counter(
+        (control.id, "ok")
+        for control in controls
+        for table, key in control.wants
+        for cluster in clusters
+        if (table, cluster, key) not in has and (cluster, table) not in unread
+    )
 
 
 def _sum(parts: Iterable[Evaluation]) -> Evaluation:
@@ -150,10 +181,12 @@ def query_of(
 ) -> str:
     """The query of a control, without results about what is missing in clusters where it may only
     not have been read."""
+    query = control.query(thresholds.get(control.id, {}))
     uncertain = {cluster for cluster, table in unread if table in control.absence}
+    if not uncertain:
+        return query
     names = ", ".join(map(sql_text, sorted(uncertain)))
-    rest = f"\nWHERE status = 'ok' OR cluster NOT IN ({names})" if uncertain else ""
-    return f"SELECT * FROM (\n{control.query(thresholds.get(control.id, {}))}\n){rest}"
+    return f"SELECT * FROM (\n{query}\n) WHERE status = 'ok' OR cluster NOT IN ({names})"
 
 
 def _all_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:

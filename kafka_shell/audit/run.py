@@ -26,12 +26,11 @@ def tables_for(
     controls: Sequence[Control], thresholds: Thresholds, tables: Mapping[str, Table]
 ) -> set[str]:
     """Return the names of the tables that these controls read."""
-    return {
-        name
-        for control in controls
-        for name in {*mentioned(control.query(thresholds.get(control.id, {})), tables),
-                     *control.needs} & tables.keys()
-    }  # fmt: skip
+    names: set[str] = set()
+    for control in controls:
+        names |= mentioned(control.query(thresholds.get(control.id, {})), tables)
+        names |= {*control.needs, *control.requires} & tables.keys()
+    return names
 
 
 def audit(

@@ -22,6 +22,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import psutil
+
 from kafka_shell.audit import collection, run, server
 from kafka_shell.audit.control import controls_of
 from kafka_shell.audit.engine import Engine
@@ -121,12 +123,18 @@ def timed(folder: Path, *words: str) -> Cost:
 
 
 def _await_orphans(folder: Path) -> None:
-    kept = server.running(folder / "home" / "state" / "spark-server")
-    while kept is None:
-        try:
-            os.waitpid(-1, 0)
-        except ChildProcessError:
-            return
+    """Wait for the programs that outlive the ones that started them: all but the broker."""
+    if server.running(folder / "home" / "state" / "spark-server") is None:
+        while left := [each for each in psutil.Process().children() if not _is_broker(each)]:
+            for each in left:
+                os.waitpid(each.pid, 0)
+
+
+def _is_broker(process: psutil.Process) -> bool:
+    try:
+        return any("node-1" in word for word in process.cmdline())
+    except psutil.ZombieProcess:  # it has ended, but was not awaited
+        return False
 
 
 def _children() -> float:

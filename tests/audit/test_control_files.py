@@ -41,11 +41,11 @@ def test_a_control_is_read_with_all_it_says() -> None:
     assert not control.query({}).endswith(";")
 
 
-def test_a_required_config_is_checked_on_every_cluster() -> None:
+def test_required_configs() -> None:
     text = GOOD.replace("-- remedy:", "-- wants: topic_configs a.b, c.d\n-- remedy:")
     control = parse(text, Path("U01.sql"))
     assert control.wants == (("topic_configs", "a.b"), ("topic_configs", "c.d"))
-    assert control.query({}).count("LEFT ANTI JOIN") == 2
+    assert control.requires == {"clusters", "topic_configs"}
 
 
 @pytest.mark.parametrize(
