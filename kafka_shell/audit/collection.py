@@ -9,14 +9,16 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from . import near, snapshot
+from . import near, snapshot, stores
 from .collect import Read
 from .engine import Engine
 from .model import AuditSnapshot
 from .survey import Surveyed, new_id, survey
 from .table import Table
+from .threads import in_threads
 from .work import SAMPLING, Sampling, Target, Work
 
+_VIEWS_AT_ONCE = 4
 _WORD = re.compile(r"\w+")
 
 
@@ -47,8 +49,11 @@ class Collection(Struct, frozen=True):
 
     def show(self, prefix: str = "") -> None:
         """Create a temporary view for every table."""
-        for name, frame in self.frames.items():
-            frame.createOrReplaceTempView(prefix + name)
+
+        def one(name: str) -> None:
+            self.frames[name].createOrReplaceTempView(prefix + name)
+
+        in_threads(one, [*self.frames], _VIEWS_AT_ONCE)
 
     def release(self) -> None:
         """Release the data frames that Spark keeps in memory."""
@@ -168,7 +173,7 @@ def _unread(status: Any) -> dict[str, str]:
 
 def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
     """Write a collection to a snapshot folder."""
-    folder, _ = snapshot.address(text)
+    folder, _ = stores.address(text)
     written: list[None] = []
     rows = engine.run(
         "writing the snapshot",

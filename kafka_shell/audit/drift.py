@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -17,7 +18,7 @@ from .engine import Engine
 from .macros import sql_text
 from .model import Drift
 from .remedy import single_command
-from .snapshot import STATUS
+from .snapshot import STATUS, check
 from .table import Table
 from .trends import shown
 from .tuning import tuned
@@ -91,7 +92,9 @@ def between(
     two clusters as they are now also if these differ. Spark configs in `keep` are not changed.
     Raises ShellError if there are no clusters to compare.
     """
-    names = [each for each in KEYS if each in tables and each in {*before.frames} & {*after.frames}]
+    names = [
+        name for name in KEYS if all(name in of for of in (tables, before.frames, after.frames))
+    ]
     sides: list[_Side] = []
     states: list[str] = []
     for mark, side, matched in zip(
@@ -111,25 +114,30 @@ def over_snapshots(
     engine: Engine, folder: str, until: str, most: int
 ) -> list[tuple[str, tuple[Drift, ...]]]:
     """Return the differences of each of the newest snapshots of a folder, up to the ID `until`,
-    from the one before it, with its ID. Snapshots without a cluster in common are left out."""
-    with shown(engine, folder, {*KEYS, "clusters", STATUS}) as known:
-        session = engine.session
-        chosen = [id for id in known if id <= until][-most:]
-        clusters: dict[str, dict[str, str]] = {}
-        for row in session.table("trend_clusters").collect():
-            clusters.setdefault(row["snapshot_id"], {})[row["cluster"]] = row["cluster_id"]
-        lost: dict[str, set[str]] = {}
-        for row in session.table("trend_collection_status").where("status = 'error'").collect():
-            lost.setdefault(row["snapshot_id"], set()).add(row["table"])
+    from the one before it, with its ID. Snapshots without a cluster in common are left out. Raises
+    ShellError if a table does not have the rows that were written."""
+    session = engine.session
+    with shown(engine, folder, {*KEYS, "clusters", STATUS}) as written:
+        chosen = [id for id in written if id <= until][-most:]
+        within = f"snapshot_id IN ({', '.join(map(sql_text, chosen))})"
+        counts = _row_counts(session, within)
+        for id in chosen:
+            check(folder, id, written[id], {name: counts[id, name] for name in KEYS})
+        clusters: dict[str, dict[str, str]] = {id: {} for id in chosen}
+        for row in session.table("trend_clusters").where(within).collect():
+            clusters[row["snapshot_id"]][row["cluster"]] = row["cluster_id"]
+        lost: dict[str, set[str]] = {id: set() for id in chosen}
+        status = session.table("trend_collection_status").where(within)
+        for row in status.where("status = 'error'").collect():
+            lost[row["snapshot_id"]].add(row["table"])
         sides = [
             _Side(pair, mark, id, name, by)
             for pair, ids in enumerate(pairwise(chosen), 1)
-            for common in [set.intersection(*({*clusters.get(id, {}).values()} for id in ids))]
-            for mark, id in zip(("was", "now"), ids, strict=True)
-            for name, by in clusters.get(id, {}).items()
-            if by in common
+            for mark, id, matched in zip(
+                ("was", "now"), ids, _common(*(clusters[id] for id in ids)), strict=True
+            )
+            for name, by in matched.items()
         ]
-        within = f"snapshot_id IN ({', '.join(map(sql_text, chosen))})"
         states = [_states(name, f"trend_{name}", "snapshot_id", within) for name in KEYS]
         rows = _rows(session, states, sides) if sides else []
     return [
@@ -137,11 +145,22 @@ def over_snapshots(
             chosen[pair],
             _drifts(
                 [row for row in rows if row["pair"] == pair],
-                lost.get(chosen[pair - 1], set()) | lost.get(chosen[pair], set()),
+                lost[chosen[pair - 1]] | lost[chosen[pair]],
             ),
         )
         for pair in sorted({each.pair for each in sides})
     ]
+
+
+def _row_counts(session: Any, within: str) -> Counter[tuple[str, str]]:
+    """The number of rows of each compared table, by snapshot and table."""
+    counts = (
+        f"SELECT snapshot_id, '{name}' AS `table`, count(*) AS n FROM trend_{name} WHERE {within}"
+        " GROUP BY snapshot_id"
+        for name in KEYS
+    )
+    rows = session.sql("\nUNION ALL\n".join(counts)).collect()
+    return Counter({(row["snapshot_id"], row["table"]): row["n"] for row in rows})
 
 
 def _states(table: str, view: str, of: str, where: str = "true") -> str:
@@ -183,10 +202,9 @@ def _drifts(rows: Iterable[Any], lost: Container[str]) -> tuple[Drift, ...]:
 def _matched(before: Collection, after: Collection) -> tuple[dict[str, str], dict[str, str]]:
     """Return the clusters of both sides that are compared: by name, with what they share."""
     sides = before.cluster_ids, after.cluster_ids
-    common = set(sides[0].values()) & set(sides[1].values())
-    if common:
-        both = ({name: id for name, id in side.items() if id in common} for side in sides)
-        return next(both), next(both)
+    both = _common(*sides)
+    if both[0]:
+        return both
     if before.stored or after.stored or any(len(side) != 1 for side in sides):
         raise ShellError(
             "there is no cluster that is on both sides:"
@@ -195,6 +213,17 @@ def _matched(before: Collection, after: Collection) -> tuple[dict[str, str], dic
             code="other-cluster",
         )
     return dict.fromkeys(sides[0], ""), dict.fromkeys(sides[1], "")
+
+
+def _common(
+    before: Mapping[str, str], after: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The clusters that are on both sides, as IDs by their name there."""
+    shared = set(before.values()) & set(after.values())
+    first, second = (
+        {name: id for name, id in side.items() if id in shared} for side in (before, after)
+    )
+    return first, second
 
 
 def left_out(before: Collection, after: Collection) -> list[str]:

@@ -232,7 +232,7 @@ class Engine:
     def _await_cancelled(self, task: str) -> None:
         """Wait until work that was cancelled has ended: its jobs are cancelled as those of the
         session, and so would be those of other work."""
-        # Not the thread itself: after Ctrl-C in its join(), Python takes it for ended.
+        # Not by joining the thread: if Ctrl-C interrupts join(), Python reports it as ended.
         while not self._cancelled.wait(_POLL_S):
             self.report(task, 0, None)
 

@@ -17,7 +17,7 @@ from .engine import Engine
 from .evaluate import finding, query_of, unread_tables
 from .model import AuditFinding
 from .policy import Policy
-from .snapshot import address
+from .stores import address
 
 _TOGETHER = 12  # controls in one job
 _LINES = (".json", ".jsonl")

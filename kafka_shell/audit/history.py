@@ -8,7 +8,7 @@ from typing import Any
 
 from kafka_shell.errors import ShellError
 
-from . import snapshot, trends
+from . import snapshot, stores, trends
 from .collection import Collection
 from .engine import Engine
 from .model import AuditFinding, FindingHistory
@@ -113,7 +113,7 @@ def frame(engine: Engine, collection: Collection, findings: Iterable[AuditFindin
 def history(engine: Engine, folder_text: str) -> tuple[FindingHistory, ...]:
     """Return the alarms of the newest two audits of each cluster, with what became of them. Raises
     ShellError if no snapshot has findings."""
-    folder, _ = snapshot.address(folder_text)
+    folder, _ = stores.address(folder_text)
 
     def read() -> tuple[FindingHistory, ...]:
         with _shown(engine, folder, folder_text):
@@ -125,7 +125,7 @@ def history(engine: Engine, folder_text: str) -> tuple[FindingHistory, ...]:
 
 def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Return the number of alarms over time, by cluster and severity. Empty without findings."""
-    folder, _ = snapshot.address(folder_text)
+    folder, _ = stores.address(folder_text)
 
     def read() -> dict[tuple[str, str], list[tuple[int, float]]]:
         found: dict[tuple[str, str], list[tuple[int, float]]] = {}
@@ -146,20 +146,17 @@ def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple
 def _shown(engine: Engine, folder: str, text: str) -> Iterator[None]:
     """Create the views of the snapshots' findings. Raises ShellError if there are none."""
     session = engine.session
-    with trends.shown(engine, folder, {"clusters"}, {TABLE}) as ids:
-        manifest = session.read.parquet(f"{folder}/{snapshot.MANIFEST}")
-        manifest.createOrReplaceTempView("trend_manifest")
-        try:
-            found = session.read.schema(f"{_DDL}, snapshot_id STRING").parquet(f"{folder}/{TABLE}")
-        except Exception as error:
-            if "PATH_NOT_FOUND" not in str(error):
-                raise
+    with trends.shown(engine, folder, {"clusters"}, {TABLE}) as written:
+        found = stores.stored(session, folder, TABLE, f"{_DDL}, snapshot_id STRING")
+        if found is None:
             raise ShellError(
                 f"no snapshot in {folder} has findings",
                 hint=f"Run spark snapshot {text} to write one.",
                 code="no-findings",
-            ) from None
-        found.where(found["snapshot_id"].isin(ids)).createOrReplaceTempView("trend_findings")
+            )
+        found.where(found["snapshot_id"].isin([*written])).createOrReplaceTempView("trend_findings")
+        manifest = snapshot.manifest(session, folder)
+        manifest.createOrReplaceTempView("trend_manifest")
         yield
 
 
@@ -167,7 +164,7 @@ def known(engine: Engine, folder_text: str, collection: Collection) -> set[tuple
     """Return (cluster, control, resource) of the alarms in the newest audit of each of these
     clusters."""
     names = {id: name for name, id in collection.cluster_ids.items()}
-    folder, _ = snapshot.address(folder_text)
+    folder, _ = stores.address(folder_text)
 
     def read() -> set[tuple[str, str, str]]:
         with _shown(engine, folder, folder_text):

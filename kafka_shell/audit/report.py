@@ -14,7 +14,7 @@ from msgspec import Struct
 from kafka_shell import units
 from kafka_shell.characters import printable
 
-from . import history, snapshot
+from . import history, stores
 from .collection import Collection
 from .drift import over_snapshots
 from .engine import Engine
@@ -180,7 +180,7 @@ def _line(trend: Trend, several: bool) -> Line:
 
 def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
     """Return a chart of the differences between consecutive snapshots, up to this one."""
-    folder, _ = snapshot.address(stored)
+    folder, _ = stores.address(stored)
     drifts = engine.run(
         "drawing charts",
         lambda: over_snapshots(engine, folder, collection.snapshot_id, _SNAPSHOTS),

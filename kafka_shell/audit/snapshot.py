@@ -1,23 +1,22 @@
-"""Collect all tables in one Spark job, and read and write Parquet snapshots.
+"""Collect all tables in one Spark job, and read and write snapshots.
 
-A snapshot folder contains one folder per table, partitioned by `snapshot_id` and `cluster`, which
-Spark and DuckDB can read. The table `snapshots` is written last, with the number of rows of each
-table: a snapshot that is not in it was not written to its end, and is not read.
+The table `snapshots` is written last, with the number of rows of each table: a snapshot that is not
+in it was not written to its end, and is not read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
 from kafka_shell import __version__
 from kafka_shell.errors import ShellError
-from kafka_shell.units import counted, to_path
+from kafka_shell.units import counted
 
 from .collect import Read
 from .source import COLLECTION, EVERYTHING, FORMAT, batches_of, pack, record_batch, unpack
+from .stores import address, append, may_have, stored
 from .table import Table
 from .threads import in_threads
 from .tuning import tuned
@@ -113,7 +112,7 @@ def table_of(collection: Any, table: Table) -> Any:
 def write(
     session: Any,
     tables: Mapping[str, Any],
-    folder: str,
+    store: str,
     snapshot_id: str,
     written: Callable[[], None] = lambda: None,
     *,
@@ -124,22 +123,17 @@ def write(
     cluster."""
 
     def one(name: str) -> None:
-        # In a folder of its own: Spark's committer moves the files there when all are complete.
-        frame = tables[name].drop("snapshot_id")
+        frame = tables[name]
         frame = frame.hint("rebalance", "cluster") if large else frame.coalesce(1)
-        frame.write.partitionBy("cluster").parquet(_part(folder, name, snapshot_id))
+        append(session, store, name, frame, snapshot_id)
         written()
 
     in_threads(one, sorted(tables), _WRITES_AT_ONCE)
     rows = _counted(tables)
-    manifest = [(name, count, __version__) for name, count in rows.items()]
-    frame = session.createDataFrame(manifest, _MANIFEST_DDL.rpartition(",")[0]).coalesce(1)
-    frame.write.parquet(_part(folder, MANIFEST, snapshot_id))
+    manifest = [(name, count, __version__, snapshot_id) for name, count in rows.items()]
+    frame = session.createDataFrame(manifest, _MANIFEST_DDL).coalesce(1)
+    append(session, store, MANIFEST, frame, snapshot_id)
     return rows
-
-
-def _part(folder: str, table: str, snapshot_id: str) -> str:
-    return f"{folder}/{table}/snapshot_id={snapshot_id}"
 
 
 def _counted(tables: Mapping[str, Any]) -> dict[str, int]:
@@ -151,36 +145,29 @@ def _counted(tables: Mapping[str, Any]) -> dict[str, int]:
     return dict.fromkeys(sorted(tables), 0) | {row["table"]: row["count"] for row in counts}
 
 
-def address(text: str) -> tuple[str, str]:
-    """Split `DIR` or `DIR@ID` into the folder (local paths absolute) and the ID or ""."""
-    parent, slash, last = text.rpartition("/")
-    name, at, snapshot_id = last.rpartition("@")
-    if at and not parent.endswith(":/"):  # as in abfss://container@account
-        folder = f"{parent}{slash}{name}"
-    else:
-        folder, snapshot_id = text, ""
-    if "://" in folder:
-        return folder.rstrip("/"), snapshot_id
-    return str(to_path(folder).absolute()), snapshot_id
-
-
 def is_snapshot(text: str) -> bool:
-    """Return whether the text names a folder with snapshots."""
-    folder, _ = address(text)
-    return "://" in folder or Path(folder, MANIFEST).is_dir()
+    """Return whether the text names a store with snapshots."""
+    store, _ = address(text)
+    return may_have(store, MANIFEST)
 
 
-def written(session: Any, folder: str) -> dict[str, dict[str, int]]:
-    """Return the number of rows of each table of the complete snapshots of a folder, by ID, oldest
+def manifest(session: Any, store: str) -> Any:
+    """Return the table of complete snapshots, one row for each of their tables; None if there is
+    none."""
+    return stored(session, store, MANIFEST, _MANIFEST_DDL)
+
+
+def written(session: Any, store: str) -> dict[str, dict[str, int]]:
+    """Return the number of rows of each table of the complete snapshots of a store, by ID, oldest
     first. Raises ShellError if there are none."""
-    manifest = _frame(session, folder, MANIFEST, _MANIFEST_DDL)
+    rows = manifest(session, store)
     found: dict[str, dict[str, int]] = {}
-    for row in [] if manifest is None else manifest.orderBy("snapshot_id").collect():
+    for row in [] if rows is None else rows.orderBy("snapshot_id").collect():
         found.setdefault(row["snapshot_id"], {})[row["table"]] = row["rows"]
     if not found:
         raise ShellError(
-            f"no complete snapshot in {folder}",
-            hint=f"Run spark snapshot {folder} to write one.",
+            f"no complete snapshot in {store}",
+            hint=f"Run spark snapshot {store} to write one.",
             code="no-snapshot",
         )
     return found
@@ -196,63 +183,54 @@ def read(
     """Read `DIR@ID`, or the newest snapshot of `DIR`, if possible with one of these clusters (their
     IDs). Return its ID and its tables. Spark configs in `keep` are not changed. Raises ShellError
     if a table does not have the rows that were written."""
-    folder, wanted = address(text)
-    known = written(session, folder)
+    store, wanted = address(text)
+    known = written(session, store)
     if wanted and wanted not in known:
         raise ShellError(
-            f"snapshot {wanted} does not exist in {folder}, or was not written to its end",
+            f"snapshot {wanted} does not exist in {store}, or was not written to its end",
             hint=f"Newest snapshots: {', '.join([*known][-5:])}.",
             code="no-snapshot",
         )
-    chosen = wanted or max(_with_clusters(session, folder, tables, clusters, [*known]))
+    chosen = wanted or max(_with_clusters(session, store, tables, clusters, known))
     frames = {}
     for name, table in tables.items():
-        frame = _frame(session, folder, name, table.ddl, chosen)
+        frame = stored(session, store, name, table.ddl, chosen)
         if frame is None:
             frame = session.createDataFrame([], table.ddl)
         frames[name] = frame.select([column.name for column in table.all_columns])
     with tuned(session, sum(known[chosen].values()), keep):
-        _check(folder, chosen, frames, known[chosen])
+        found = _counted(frames)
+    check(store, chosen, known[chosen], found)
     return chosen, frames
 
 
 def _with_clusters(
     session: Any,
-    folder: str,
+    store: str,
     tables: Mapping[str, Table],
     clusters: Sequence[str],
-    known: Sequence[str],
-) -> Sequence[str]:
+    known: Collection[str],
+) -> Collection[str]:
     """Return the snapshots with one of these clusters; all if there are none."""
     if not clusters or "clusters" not in tables:
         return known
-    frame = _frame(session, folder, "clusters", tables["clusters"].ddl)
+    frame = stored(session, store, "clusters", tables["clusters"].ddl)
     if frame is None:
         return known
     rows = frame.where(frame["cluster_id"].isin(list(clusters))).select("snapshot_id").distinct()
     return sorted({row[0] for row in rows.collect()} & set(known)) or known
 
 
-def _check(folder: str, chosen: str, frames: Mapping[str, Any], written: Mapping[str, int]) -> None:
-    found = _counted({name: frame for name, frame in frames.items() if name in written})
+def check(
+    store: str, snapshot_id: str, written: Mapping[str, int], found: Mapping[str, int]
+) -> None:
+    """Raise ShellError if a table of a snapshot does not have the number of rows that was written.
+    `found` may contain tables that an older snapshot does not have."""
     for name, count in found.items():
-        if count != written[name]:
+        if count != written.get(name, count):
             raise ShellError(
-                f"snapshot {chosen} in {folder} is damaged: {name} has {counted(count, 'row')},"
-                f" and {written[name]:,} were written",
+                f"snapshot {snapshot_id} in {store} is damaged: {name} has"
+                f" {counted(count, 'row')}, and {written[name]:,} were written",
                 hint="Read another snapshot with DIR@ID, or write a new one.",
                 code="damaged-snapshot",
             )
-
-
-def _frame(session: Any, folder: str, table: str, ddl: str, snapshot_id: str = "") -> Any:
-    """Return a table of a folder, or of one snapshot there, whose files alone are then listed. None
-    if it does not exist."""
-    whole = f"{folder}/{table}"
-    reader = session.read.schema(ddl).option("basePath", whole)
-    try:
-        return reader.parquet(_part(folder, table, snapshot_id) if snapshot_id else whole)
-    except Exception as error:
-        if "PATH_NOT_FOUND" in str(error):
-            return None
-        raise

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from . import snapshot
+from . import snapshot, stores
 from .engine import Engine
 from .model import Trend
 from .tables import TABLES
@@ -63,7 +63,7 @@ SELECT * FROM (
 def trends(engine: Engine, folder_text: str, whats: Iterable[str], limit: int) -> tuple[Trend, ...]:
     """Return the series of these measures that grow or shrink most, over the complete snapshots of
     a folder. Raises ShellError if there are none."""
-    folder, _ = snapshot.address(folder_text)
+    folder, _ = stores.address(folder_text)
     chosen = tuple(whats)
 
     def read() -> list[Trend]:
@@ -77,25 +77,22 @@ def trends(engine: Engine, folder_text: str, whats: Iterable[str], limit: int) -
 @contextmanager
 def shown(
     engine: Engine, folder: str, names: Collection[str], others: Collection[str] = ()
-) -> Iterator[list[str]]:
+) -> Iterator[Mapping[str, Mapping[str, int]]]:
     """Create a view `trend_TABLE` of the rows of each table in the complete snapshots, and tune
-    Spark to their number, with that of `others`. Yields the IDs of the snapshots. A column that an
-    older snapshot does not have is null."""
+    Spark to their number, with that of `others`. Yields the number of rows of each table by
+    snapshot, oldest first. A column that an older snapshot does not have is null."""
     session = engine.session
     written = snapshot.written(session, folder)
     rows = sum(counts.get(name, 0) for counts in written.values() for name in (*names, *others))
     with tuned(session, rows, engine.opened.keep):
         for name in names:
-            table = TABLES[name]
-            try:
-                frame = session.read.schema(table.ddl).parquet(f"{folder}/{name}")
-            except Exception as error:
-                if "PATH_NOT_FOUND" not in str(error):
-                    raise
-                frame = session.createDataFrame([], table.ddl)
+            ddl = TABLES[name].ddl
+            frame = stores.stored(session, folder, name, ddl)
+            if frame is None:
+                frame = session.createDataFrame([], ddl)
             view = frame.where(frame["snapshot_id"].isin([*written]))
             view.createOrReplaceTempView(f"trend_{name}")
-        yield [*written]
+        yield written
 
 
 def _series(session: Any, whats: Sequence[str], limit: int) -> list[Trend]:

@@ -278,6 +278,11 @@ def test_drift_over_snapshots(sandbox: Sandbox, engine: Engine, tmp_path: Path) 
     assert re.findall(r'"number">(\d+)<', figure[0]) == ["1", "0"]
     assert re.findall(r"width: ([\d.]+)%", figure[0]) == ["100.0", "0.0"]
     assert "1 in topics" in figure[0]
+    before = sorted((folder / "topics").iterdir())[1]  # the newest is checked when it is read
+    for part in before.rglob("*.parquet"):
+        part.unlink()
+    run = shell(audit)
+    assert run.status == 1 and f"{before.name.partition('=')[2]} in {folder} is damaged" in run.err
 
 
 @pytest.mark.quick

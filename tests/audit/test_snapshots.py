@@ -6,10 +6,7 @@ import shutil
 from pathlib import Path
 from threading import Thread
 
-import pytest
-
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.snapshot import address
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.in_process import Shell
@@ -83,20 +80,3 @@ def test_a_snapshot_is_compared_with_its_own_cluster(
     skipped = [each["cluster"] for each in found if each["control"] == "X03"]
     assert skipped == ["two"]
     assert mine != theirs
-
-
-@pytest.mark.parametrize(
-    ("text", "folder", "id"),
-    [
-        ("/data/state@20260131T120000.000Z-1a2b", "/data/state", "20260131T120000.000Z-1a2b"),
-        ("/data/state", "/data/state", ""),
-        ("s3a://bucket/state@X", "s3a://bucket/state", "X"),
-        ("abfss://container@account.dfs.core.windows.net/state",
-         "abfss://container@account.dfs.core.windows.net/state", ""),
-        ("abfss://container@account.dfs.core.windows.net/state@X",
-         "abfss://container@account.dfs.core.windows.net/state", "X"),
-        ("abfss://container@account", "abfss://container@account", ""),
-    ],
-)  # fmt: skip
-def test_the_address_of_a_snapshot(text: str, folder: str, id: str) -> None:
-    assert address(text) == (folder, id)

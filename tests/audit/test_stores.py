@@ -1,0 +1,116 @@
+"""Where snapshots are kept: addresses, and the tables of a Spark catalog."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shell.audit.stores import address
+from kafka_shell.sandbox.state import Sandbox
+from tests.in_process import Shell
+
+
+@pytest.mark.parametrize(
+    ("text", "folder", "id"),
+    [
+        ("/data/state@20260131T120000.000Z-1a2b", "/data/state", "20260131T120000.000Z-1a2b"),
+        ("/data/state", "/data/state", ""),
+        ("s3a://bucket/state@X", "s3a://bucket/state", "X"),
+        ("abfss://container@account.dfs.core.windows.net/state",
+         "abfss://container@account.dfs.core.windows.net/state", ""),
+        ("abfss://container@account.dfs.core.windows.net/state@X",
+         "abfss://container@account.dfs.core.windows.net/state", "X"),
+        ("abfss://container@account", "abfss://container@account", ""),
+        ("catalog:lakehouse.audits", "catalog:lakehouse.audits", ""),
+        ("catalog:lakehouse.audits@X", "catalog:lakehouse.audits", "X"),
+    ],
+)  # fmt: skip
+def test_the_address_of_a_snapshot(text: str, folder: str, id: str) -> None:
+    assert address(text) == (folder, id)
+
+
+SCHEMA = "catalog:lakehouse"
+NEWEST = "spark sql 'select distinct snapshot_id from topics' --output json --snapshot"
+METASTORE = """
+spark.sql.catalogImplementation hive
+spark.sql.warehouse.dir {folder}/warehouse
+spark.hadoop.javax.jdo.option.ConnectionURL jdbc:derby:;databaseName={folder}/metastore;create=true
+spark.hadoop.datanucleus.schema.autoCreateAll true
+spark.hadoop.hive.metastore.schema.verification false
+spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+"""
+
+# A table without one of our columns and with another one, and a snapshot that was not finished.
+OLDER = """
+from pyspark.sql import SparkSession, functions as f
+from kafka_shell.audit.tables import TABLES
+session = SparkSession.builder.master("local[1]").getOrCreate()
+fields = session.createDataFrame([], TABLES["topics"].ddl).schema
+columns = [f.lit(None).cast(each.dataType).alias(each.name) for each in fields]
+row = session.range(1).select(*columns).drop("topic_id").withColumns({
+    "snapshot_id": f.lit("20990101T000000.000Z-0000"), "of_a_newer_version": f.lit("a")})
+session.sql("CREATE DATABASE lakehouse")
+row.write.partitionBy("snapshot_id", "cluster").saveAsTable("lakehouse.topics")
+"""
+
+
+def run(folder: Path, bootstrap: str, *lines: str) -> list[Any]:
+    """The answers of a script that kafka.sh runs in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kafka_shell", "--broker", bootstrap, "--output", "json"],
+        input="\n".join(lines), text=True, capture_output=True, timeout=300, check=False,
+        cwd=folder, env=os.environ | {"SPARK_CONF_DIR": str(folder), "KAFKA_SH_HOME": str(folder)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    decoder, rest, answers = json.JSONDecoder(), done.stdout.strip(), []
+    while rest:
+        answer, end = decoder.raw_decode(rest)
+        answers.append(answer)
+        rest = rest[end:].strip()
+    return answers
+
+
+def test_snapshots_in_a_catalog(demo_sandbox: Sandbox, tmp_path: Path) -> None:
+    """They outlive the session. The rows of one that was not written to its end are ignored, and a
+    table of an older version gets the columns that it does not have."""
+    (tmp_path / "spark-defaults.conf").write_text(METASTORE.format(folder=tmp_path))
+    (tmp_path / "older.py").write_text(OLDER)
+    older = subprocess.run(
+        [sys.executable, "older.py"], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=os.environ | {"SPARK_CONF_DIR": str(tmp_path)}, timeout=200,
+    )  # fmt: skip
+    assert older.returncode == 0, older.stderr[-3000:]
+    first, second = run(
+        tmp_path, demo_sandbox.bootstrap, f"spark snapshot {SCHEMA}", f"spark snapshot {SCHEMA}"
+    )
+    assert first["folder"] == SCHEMA and first["rows"]["topics"] > 40
+    ids = [{"snapshot_id": each["snapshot_id"]} for each in (first, second)]
+    counted = "spark sql 'select count(*) as n, count(topic_id) as ids from topics' --snapshot"
+    newest, one, rows, drifts, findings, partitions = run(
+        tmp_path,
+        demo_sandbox.bootstrap,
+        f"{NEWEST} {SCHEMA}",
+        f"{NEWEST} {SCHEMA}@{first['snapshot_id']}",
+        f"{counted} {SCHEMA}",
+        f"spark diff {SCHEMA}@{first['snapshot_id']} {SCHEMA}",
+        f"spark trend findings --snapshot {SCHEMA}",
+        f"spark trend partitions --snapshot {SCHEMA}",
+    )
+    assert ([newest], [one]) == ([ids[1:]], [ids[:1]])
+    assert rows == [{"n": second["rows"]["topics"], "ids": second["rows"]["topics"]}]
+    assert drifts == []
+    assert {row["state"] for row in findings} == {"open"}
+    assert [(row["name"], row["snapshots"]) for row in partitions] == [("partitions", 2)]
+
+
+def test_a_catalog_in_memory_is_refused(shell: Shell) -> None:
+    run = shell("spark snapshot catalog:audits --no-findings")
+    assert run.status == 1 and "would be lost" in run.err, str(run)
+    run = shell("spark trend --snapshot catalog:audits")
+    assert run.status == 1 and "no complete snapshot in catalog:audits" in run.err, str(run)
