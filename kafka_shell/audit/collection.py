@@ -16,6 +16,7 @@ from .model import AuditSnapshot
 from .survey import Surveyed, new_id, survey
 from .table import Table
 from .threads import in_threads
+from .tuning import are_many
 from .work import SAMPLING, Sampling, Target, Work
 
 _VIEWS_AT_ONCE = 4
@@ -142,10 +143,17 @@ def of_snapshot(
     cluster of another collection, if there are any."""
     from pyspark.sql import functions as f
 
+    task = "reading the snapshot"
+    store, _ = stores.address(text)
+    known = engine.run(task, lambda: snapshot.written(engine.session, store))
+    # The frames of another collection end with their session.
+    if of is None and are_many(max(sum(rows.values()) for rows in known.values())):
+        engine.for_much()
+
     def read() -> Collection:
         wanted = () if of is None else tuple(of.cluster_ids.values())
         keep = engine.opened.keep
-        snapshot_id, frames = snapshot.read(engine.session, text, tables, wanted, keep)
+        snapshot_id, frames = snapshot.read(engine.session, text, known, tables, wanted, keep)
         rows = (
             frames[snapshot.STATUS]
             .groupBy("cluster")
@@ -158,7 +166,7 @@ def of_snapshot(
         unread = _unread(frames[snapshot.STATUS])
         return Collection(snapshot_id, at, names, frames, unread, stored=True)
 
-    return engine.run("reading the snapshot", read)
+    return engine.run(task, read)
 
 
 def _unread(status: Any) -> dict[str, str]:

@@ -51,6 +51,7 @@ class Engine:
         self._opened: Future[Opened] | None = None
         self._imported = threading.Event()
         self._shipped = False
+        self._stages: dict[int, tuple[int, int]] = {}  # completed and all tasks, by stage ID
         self._stopped = threading.Event()
         self._cancelled = threading.Event()  # unset while work that was cancelled has not ended
         self._cancelled.set()
@@ -157,6 +158,7 @@ class Engine:
         """The same for work that does not use Spark, which may still be starting."""
         self._await_cancelled(task)
         self._stopped = threading.Event()
+        self._stages = {}
         result: Future[T] = Future()
 
         def target() -> None:
@@ -248,15 +250,18 @@ class Engine:
                 _end_jvm(opened.session)
 
     def _tasks(self) -> tuple[int, int | None]:
-        """Return completed and total tasks of the active stages; unknown with Spark Connect."""
+        """Return completed and total tasks of the stages of the current work so far; unknown with
+        Spark Connect."""
         if self.where.remote:
             return 0, None
         tracker = self.session.sparkContext.statusTracker()
-        done = total = 0
+        self._stages = {stage: (total, total) for stage, (_, total) in self._stages.items()}
         for stage in tracker.getActiveStageIds():
             info = tracker.getStageInfo(stage)
             if info is not None:
-                done, total = done + info.numCompletedTasks, total + info.numTasks
+                self._stages[stage] = info.numCompletedTasks, info.numTasks
+        done = sum(each for each, _ in self._stages.values())
+        total = sum(each for _, each in self._stages.values())
         return (min(done, total - 1), total) if total else (0, None)
 
 

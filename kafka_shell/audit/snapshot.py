@@ -176,15 +176,15 @@ def written(session: Any, store: str) -> dict[str, dict[str, int]]:
 def read(
     session: Any,
     text: str,
+    known: Mapping[str, Mapping[str, int]],
     tables: Mapping[str, Table],
     clusters: Sequence[str] = (),
     keep: Container[str] = (),
 ) -> tuple[str, dict[str, Any]]:
-    """Read `DIR@ID`, or the newest snapshot of `DIR`, if possible with one of these clusters (their
-    IDs). Return its ID and its tables. Spark configs in `keep` are not changed. Raises ShellError
-    if a table does not have the rows that were written."""
+    """Read `DIR@ID`, or the newest of the `known` snapshots of `DIR` (see `written`), if possible
+    with one of these clusters (their IDs). Return its ID and its tables. Spark configs in `keep`
+    are not changed. Raises ShellError if a table does not have the rows that were written."""
     store, wanted = address(text)
-    known = written(session, store)
     if wanted and wanted not in known:
         raise ShellError(
             f"snapshot {wanted} does not exist in {store}, or was not written to its end",

@@ -1,4 +1,4 @@
-"""Spark configs for queries of a few rows."""
+"""How Spark runs queries of a few rows, and of many."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_MANY = 200_000  # rows
+_FEW, _MANY = 200_000, 2_000_000  # rows
 # Compiling and adapting a query of a few rows takes longer than running it, and tables of one
 # partition need neither a broadcast nor a shuffle to be joined.
 FOR_FEW = {
@@ -22,7 +22,12 @@ FOR_FEW = {
 
 def are_few(rows: int) -> bool:
     """Whether tables with so many rows together are small."""
-    return rows < _MANY
+    return rows < _FEW
+
+
+def are_many(rows: int) -> bool:
+    """Whether it is worth starting a JVM with all compilers and collectors for them."""
+    return rows > _MANY
 
 
 @contextmanager

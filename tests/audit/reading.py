@@ -14,10 +14,10 @@ from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.audit.collect import collect, open_target
-from kafka_shell.audit.collection import mentioned
 from kafka_shell.audit.control import Control
 from kafka_shell.audit.evaluate import evaluate
 from kafka_shell.audit.model import AuditFinding
+from kafka_shell.audit.run import tables_for
 from kafka_shell.audit.source import record_batch
 from kafka_shell.audit.table import arrow_schema
 from kafka_shell.audit.tables import TABLES
@@ -89,9 +89,7 @@ class Reading:
         own = session.newSession()  # views of its own
         folder.mkdir(parents=True, exist_ok=True)
         controls, given = list(controls), thresholds or {}
-        asked = {name for each in controls
-                 for name in mentioned(each.query(given.get(each.id, {})), TABLES)}  # fmt: skip
-        for name in asked | {"collection_status"}:
+        for name in tables_for(controls, given, TABLES) | {"collection_status"}:
             table = self.tables.get(name)
             if table is None:
                 continue

@@ -11,19 +11,17 @@
 -- parameter: fewest_replicas = 100
 -- parameter: fewest_bytes = 10737418240
 -- remedy: dynamic, disruptive
-WITH measures AS (
-  SELECT b.cluster, b.broker_id, 'replicas' AS measure, count(r.topic) AS amount,
-    {fewest_replicas} AS fewest
-  FROM brokers b
-  LEFT JOIN replicas r ON r.cluster = b.cluster AND r.broker_id = b.broker_id
-  GROUP BY b.cluster, b.broker_id
+WITH held AS (
+  SELECT cluster, broker_id, count(*) AS replicas, count_if(leader) AS leaders
+  FROM replicas GROUP BY cluster, broker_id
+),
+measures AS (
+  SELECT b.cluster, b.broker_id, {fewest_replicas} AS fewest,
+    stack(2, 'replicas', coalesce(replicas, 0), 'leaders', coalesce(leaders, 0))
+      AS (measure, amount)
+  FROM brokers b LEFT JOIN held ON held.cluster = b.cluster AND held.broker_id = b.broker_id
   UNION ALL
-  SELECT b.cluster, b.broker_id, 'leaders', count_if(r.leader), {fewest_replicas}
-  FROM brokers b
-  LEFT JOIN replicas r ON r.cluster = b.cluster AND r.broker_id = b.broker_id
-  GROUP BY b.cluster, b.broker_id
-  UNION ALL
-  SELECT cluster, broker_id, 'bytes', sum(size), {fewest_bytes}
+  SELECT cluster, broker_id, {fewest_bytes}, 'bytes', sum(size)
   FROM disk_replicas GROUP BY cluster, broker_id
 ),
 judged AS (

@@ -5,36 +5,36 @@
 -- description: Replicas should be spread over as many racks as possible. If a rack fails, several
 --   replicas are lost at once.
 -- source: Apache Kafka documentation, Balancing replicas across racks
--- needs: brokers, replicas
+-- needs: brokers, partitions
 -- remedy: dynamic, disruptive
 WITH racks AS (
-  SELECT cluster, count(DISTINCT rack) AS racks, count_if(rack IS NULL) AS without
+  SELECT cluster, count(DISTINCT rack) AS racks, count_if(rack IS NULL) AS without,
+    map_from_entries(collect_list(struct(broker_id, rack))) AS rack_of
   FROM brokers GROUP BY cluster
 ),
 spread AS (
-  SELECT r.cluster, r.topic, r.partition, count(*) AS factor,
-    count(DISTINCT b.rack) AS racks, count_if(b.broker_id IS NULL) AS unknown
-  FROM replicas r
-  LEFT JOIN brokers b ON b.cluster = r.cluster AND b.broker_id = r.broker_id
-  GROUP BY r.cluster, r.topic, r.partition
+  SELECT p.cluster, p.topic, p.partition, size(p.replicas) AS factor, r.racks AS existing,
+    size(array_distinct(transform(p.replicas, id -> try_element_at(rack_of, id)))) AS racks,
+    exists(p.replicas, id -> NOT map_contains_key(rack_of, id)) AS unknown
+  FROM partitions p JOIN racks r ON r.cluster = p.cluster
+  WHERE r.without = 0
 )
 SELECT
-  s.cluster,
-  concat(s.topic, ':', s.partition) AS resource,
+  cluster,
+  concat(topic, ':', partition) AS resource,
   CASE
-    WHEN s.unknown > 0 THEN 'skip'
-    WHEN s.racks < least(s.factor, racks.racks) THEN 'alarm'
+    WHEN unknown THEN 'skip'
+    WHEN racks < least(factor, existing) THEN 'alarm'
     ELSE 'ok'
   END AS status,
   CASE
-    WHEN s.unknown > 0 THEN 'unknown rack: a broker with a replica is offline'
-    ELSE concat(s.factor, ' replicas in ', s.racks, ' of ', racks.racks, ' racks')
+    WHEN unknown THEN 'unknown rack: a broker with a replica is offline'
+    ELSE concat(factor, ' replicas in ', racks, ' of ', existing, ' racks')
   END AS reason,
-  CASE WHEN s.unknown = 0 AND s.racks < least(s.factor, racks.racks)
-    THEN concat('reassign-partitions --topics=', s.topic) END AS remedy,
+  CASE WHEN NOT unknown AND racks < least(factor, existing)
+    THEN concat('reassign-partitions --topics=', topic) END AS remedy,
   NULL AS undo
-FROM spread s JOIN racks ON racks.cluster = s.cluster
-WHERE racks.without = 0
+FROM spread
 UNION ALL
 SELECT cluster, 'cluster', 'skip', concat(without, ' brokers have no rack, see B04'), NULL, NULL
 FROM racks WHERE without > 0
