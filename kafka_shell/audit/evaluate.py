@@ -96,7 +96,8 @@ def evaluate(
 
     with tuned(session, rows, keep):
         found = _sum(in_threads(judge, _groups(controls, few), _CORES if few else _AT_ONCE))
-        found.counts += _without_configs(session, controls, unread)
+        if not stopped():
+            found.counts += _without_configs(session, controls, unread)
     return found
 
 
