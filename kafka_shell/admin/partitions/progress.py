@@ -21,7 +21,10 @@ from .model import Assignment, Move, MoveStatus, PartitionMove, Reassignment, To
 from .sizes import Sizes
 
 TIMEOUT_MS = 60_000
-_PROPAGATION_S, _RETRY_S = 0.5, 0.05  # until brokers have the controller's metadata
+# Until brokers have the controller's metadata. If a broker still shows the replicas of a move that
+# has ended, its metadata is old: it is busy, or has just started.
+_PROPAGATION_S, _OLD_METADATA_S = 0.5, 10.0
+_FIRST_RETRY_S, _RETRY_S = 0.05, 0.5
 NOT_MOVING = "not being reassigned"
 
 Lags = Mapping[tuple[int, TopicPartition], int]
@@ -163,13 +166,20 @@ def progress(
 
 def settled_rows(cluster: Cluster, wanted: Assignment) -> list[PartitionMove]:
     """The rows; brokers show the end of a reassignment a moment later than the controller."""
-    deadline = time.monotonic() + _PROPAGATION_S
+    began, pause = time.monotonic(), _FIRST_RETRY_S
     while True:
         rows = _rows(cluster, wanted, under_way(cluster).values)
-        failed = any(row.status is MoveStatus.FAILED and row.replicas for row in rows)
-        if not failed or time.monotonic() > deadline:
+        failed = [row for row in rows if row.status is MoveStatus.FAILED and row.replicas]
+        limit = _OLD_METADATA_S if any(map(_shown_moving, failed)) else _PROPAGATION_S
+        if not failed or time.monotonic() > began + limit:
             return rows
-        time.sleep(_RETRY_S)
+        time.sleep(pause)
+        pause = min(2 * pause, _RETRY_S)
+
+
+def _shown_moving(row: PartitionMove) -> bool:
+    """Whether it has its target replicas and others, as while it is being reassigned."""
+    return set(row.replicas) > set(row.wanted or ())
 
 
 def _rows(

@@ -35,6 +35,7 @@ from kafka_shell.resource import Resource
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.structs import replace
 from tests.admin.helpers import connect, done, make_topic, refusals
+from tests.well import wait_until_applied
 
 quick = pytest.mark.quick
 
@@ -423,6 +424,7 @@ def test_many_topics_are_read_in_parts_by_every_broker(
         new = [NewTopic(f"{stem}-{n}", 1, 1, configs=(("retention.ms", str(1000 + n)),))
                for n in range(8)]  # fmt: skip
         done(topic_changes.plan_create(new), cluster)
+        wait_until_applied(cluster)
         asked = [topic_of(each.name) for each in new] + [topic_of(f"{stem}-gone")]
         parts = list(configs.in_parts(cluster, asked, ["retention.ms"]))
         assert [len(part) for part in parts] == [3, 3, 3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -44,6 +45,7 @@ from kafka_shell.admin.partitions.throttles import (
 )
 from kafka_shell.admin.records.log import append
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Resource
@@ -199,6 +201,25 @@ def test_a_move_under_way_is_listed_with_what_is_copied(
     assert row.lag and row.copied < row.lag * 50_000 + row.copied <= row.size, str(row)
     (verified,) = state(cluster, to(held, (2, 3))).partitions
     assert (verified.status, verified.code) == (MoveStatus.IN_PROGRESS, 0)
+
+
+def test_a_broker_with_old_metadata_is_no_cancelled_move(
+    held: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy broker, or one that has just started, shows for seconds what was true before."""
+    old = move_progress.scan(cluster, [held])
+    assert set(old.topic(held).partitions[0].replicas) == {1, 2, 3}
+    moving.release(cluster)
+    wait_for("it has ended", lambda: not moving.moving(cluster, held), 60)
+    until = time.monotonic() + 1.5
+
+    def scan(cluster: Cluster, topics: list[str]) -> MetadataScan:
+        return old if time.monotonic() < until else now(cluster, topics)
+
+    now = move_progress.scan
+    monkeypatch.setattr(move_progress, "scan", scan)
+    (row,) = state(cluster, to(held, (2, 3))).partitions
+    assert (row.status, row.replicas) == (MoveStatus.COMPLETED, (2, 3))
 
 
 def test_a_cancelled_move_is_undone_with_its_throttle(
