@@ -172,7 +172,9 @@ def _state(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield f"quota {quota.entity} {quota.key}", str(quota.value)
     for binding in acls.describe(cluster):
         yield f"ACL {binding}", "set"
-    for owned in scram.describe(cluster):
+    users = scram.describe(cluster)
+    assert users.ok, f"credentials could not be read: {users.failures}"
+    for owned in users:
         for credential in owned:
             yield f"credential {credential.user} {credential.mechanism.name}", "set"
 
