@@ -35,7 +35,8 @@ def test_what_is_left_behind_is_told_and_repaired(
     kafka.ok("update-features", "streams.version=0", "--yes")
     leader = quorum.describe(three).leader
     other, third = (id for id in (1, 2, 3) if id != leader)
-    kafka.ok("alter-quorum", "--remove", str(other), "--yes")
+    # Not the voter that is stopped: Kafka 4.3.1 does not start a removed one that voted for itself.
+    kafka.ok("alter-quorum", "--remove", str(third), "--yes")
     stop_broker(three_brokers.folder, other)
     freeze(well.processes(three_brokers)[third] or 0)
 
@@ -43,7 +44,7 @@ def test_what_is_left_behind_is_told_and_repaired(
     assert set(left) >= {
         f"broker {other}: stopped",
         f"broker {third}: frozen",
-        f"voter {other}: missing",
+        f"voter {third}: missing",
         f"reassignment of {topic}:0: in progress",
         "config broker-default log.cleaner.threads: 2",
         f"config topic {throttled} {FOLLOWER_REPLICAS}: 0:1",

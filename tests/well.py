@@ -26,6 +26,7 @@ from kafka_shell.admin.quotas.model import QuotaAlteration
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.users import scram
+from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.admin.wire.metadata_scan import scan
@@ -172,11 +173,20 @@ def _state(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield f"quota {quota.entity} {quota.key}", str(quota.value)
     for binding in acls.describe(cluster):
         yield f"ACL {binding}", "set"
-    users = scram.describe(cluster)
-    assert users.ok, f"credentials could not be read: {users.failures}"
-    for owned in users:
-        for credential in owned:
-            yield f"credential {credential.user} {credential.mechanism.name}", "set"
+    for user, mechanism in sorted(_credentials(cluster)):
+        yield f"credential {user} {mechanism.name}", "set"
+
+
+def _credentials(cluster: Cluster) -> set[tuple[str, ScramMechanism]]:
+    """The credentials that any broker shows. Kafka 4.3.1 loses some of them in one that starts: it
+    applies all changes at once, and drops a mechanism whose map a removal leaves empty."""
+    found = set()
+    for broker in cluster.brokers():
+        with Cluster(ConnectionConfig((Address(broker.host, broker.port),))) as one:
+            users = scram.describe(one)
+        assert users.ok, f"credentials could not be read: {users.failures}"
+        found |= {(each.user, each.mechanism) for owned in users for each in owned}
+    return found
 
 
 def _overrides(cluster: Cluster) -> Iterator[tuple[ConfigResource, str, str]]:
@@ -263,10 +273,9 @@ def _repair(
     bindings = [each for each in acls.describe(cluster) if f"ACL {each}" not in before]
     _settle(acl_changes.plan_delete(cluster, list(map(AclFilter.exactly, bindings))), cluster)
     credentials = [
-        (each.user, each.mechanism)
-        for owned in scram.describe(cluster)
-        for each in owned
-        if f"credential {each.user} {each.mechanism.name}" not in before
+        (user, mechanism)
+        for user, mechanism in _credentials(cluster)
+        if f"credential {user} {mechanism.name}" not in before
     ]
     _settle(scram.plan_delete(cluster, credentials), cluster)
 
