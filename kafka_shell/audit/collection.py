@@ -9,6 +9,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.plan.results import Failure
+
 from . import near, snapshot, stores
 from .collect import Read
 from .engine import Engine
@@ -42,6 +44,19 @@ class Collection(Struct, frozen=True):
         """The IDs of the clusters by name. A cluster that could not be read has none."""
         rows = self.frames["clusters"].select("cluster", "cluster_id").collect()
         return {row["cluster"]: row["cluster_id"] for row in rows}
+
+    def failures(self, tables: Iterable[str]) -> dict[str, Failure]:
+        """What is missing in these tables: whole clusters, and tables of others, with the reason
+        of the first error."""
+        status = self.frames[snapshot.STATUS].where("status = 'error'")
+        rows = status.select("cluster", "table", "reason").collect()
+        wanted = {*tables}
+        found = {cluster: Failure("not-read", reason) for cluster, reason in self.unread.items()}
+        for row in rows:
+            if row["table"] in wanted and row["cluster"] not in self.unread:
+                about = f"table {row['table']} of {row['cluster']}"
+                found.setdefault(about, Failure("not-read", row["reason"]))
+        return found
 
     @property
     def rows(self) -> int:
@@ -144,10 +159,11 @@ def of_snapshot(
     from pyspark.sql import functions as f
 
     task = "reading the snapshot"
-    store, _ = stores.address(text)
+    store, named = stores.address(text)
     known = engine.run(task, lambda: snapshot.written(engine.session, store))
+    rows = known.get(named or max(known), {})
     # The frames of another collection end with their session.
-    if of is None and are_many(max(sum(rows.values()) for rows in known.values())):
+    if of is None and are_many(sum(rows.values())):
         engine.for_much()
 
     def read() -> Collection:

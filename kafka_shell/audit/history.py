@@ -14,6 +14,7 @@ from .engine import Engine
 from .model import AuditFinding, FindingHistory
 
 TABLE = "findings"
+_NO_FINDINGS = "no-findings"
 _COLUMNS = ("cluster", "cluster_id", "control", "title", "severity", "status", "resource", "reason")
 _DDL = ", ".join(f"`{name}` STRING" for name in _COLUMNS)
 
@@ -116,7 +117,7 @@ def history(engine: Engine, folder_text: str) -> tuple[FindingHistory, ...]:
     folder, _ = stores.address(folder_text)
 
     def read() -> tuple[FindingHistory, ...]:
-        with _shown(engine, folder, folder_text):
+        with _shown(engine, folder):
             rows = engine.session.sql(_HISTORY).collect()
         return tuple(FindingHistory(**row.asDict()) for row in rows)
 
@@ -130,9 +131,11 @@ def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple
     def read() -> dict[tuple[str, str], list[tuple[int, float]]]:
         found: dict[tuple[str, str], list[tuple[int, float]]] = {}
         try:
-            with _shown(engine, folder, folder_text):
+            with _shown(engine, folder):
                 rows = engine.session.sql(_COUNTS).collect()
-        except ShellError:
+        except ShellError as error:
+            if error.code != _NO_FINDINGS:
+                raise
             return found
         for row in rows:
             points = found.setdefault((row["cluster"], row["severity"]), [])
@@ -143,7 +146,7 @@ def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple
 
 
 @contextmanager
-def _shown(engine: Engine, folder: str, text: str) -> Iterator[None]:
+def _shown(engine: Engine, folder: str) -> Iterator[None]:
     """Create the views of the snapshots' findings. Raises ShellError if there are none."""
     session = engine.session
     with trends.shown(engine, folder, {"clusters"}, {TABLE}) as written:
@@ -151,8 +154,8 @@ def _shown(engine: Engine, folder: str, text: str) -> Iterator[None]:
         if found is None:
             raise ShellError(
                 f"no snapshot in {folder} has findings",
-                hint=f"Run spark snapshot {text} to write one.",
-                code="no-findings",
+                hint=f"Run spark snapshot {folder} to write one.",
+                code=_NO_FINDINGS,
             )
         found.where(found["snapshot_id"].isin([*written])).createOrReplaceTempView("trend_findings")
         manifest = snapshot.manifest(session, folder)
@@ -167,7 +170,7 @@ def known(engine: Engine, folder_text: str, collection: Collection) -> set[tuple
     folder, _ = stores.address(folder_text)
 
     def read() -> set[tuple[str, str, str]]:
-        with _shown(engine, folder, folder_text):
+        with _shown(engine, folder):
             rows = engine.session.sql(_NEWEST_ALARMS).collect()
         return {(names[row[0]], row[1], row[2]) for row in rows if row[0] in names}
 

@@ -142,6 +142,12 @@ def _part(folder: str, table: str, snapshot_id: str) -> str:
 def _quoted(store: str) -> str:
     """`catalog:lakehouse.audits` as an identifier of SQL."""
     parts = store.removeprefix(CATALOG).split(".")
+    if not all(parts):
+        raise ShellError(
+            f"{store!r} does not name a schema of a catalog",
+            hint=f"For example: {CATALOG}lakehouse.audits",
+            code="invalid-catalog",
+        )
     return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
 
 

@@ -94,6 +94,15 @@ def test_missing_permissions_are_reported_as_skipped_controls(
         assert "describe" in skipped["S05"].lower(), "the permission that is missing"
         ok = {c["control"] for c in run.json["controls"] if set(c["counts"]) == {"ok"}}
         assert not ok & set(skipped), "what could not be read is not ok"
+        fixed = shell(f"spark audit --controls S05 --fix --command-config {alice}")
+        assert fixed.status == 3 and "no finding has a remedy" in fixed.err, str(fixed)
+        rows = shell("spark sql 'select topic from topics where cluster not in"
+                     f" (select cluster from acls)' --command-config {alice}")  # fmt: skip
+        assert rows.status == 1 and "table acls of" in rows.err, str(rows)
+        shell(f"spark snapshot {tmp_path / 'state'} --no-findings --command-config {alice}")
+        same = shell(f"spark diff {tmp_path / 'state'} now --command-config {alice}")
+        assert same.status == 1 and "table acls of" in same.err, str(same)
+        assert "no differences" not in same.err, "what could not be read is not the same"
     finally:
         shell(f"alter-acls --remove '{rule}' --yes --command-config {admin}")
         shell(f"delete-topic half-seen --yes --command-config {admin}")

@@ -12,7 +12,7 @@ from kafka_shell.audit.control import RISKS
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
-from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.plan.model import Effect, NotChecked, Plan
 from kafka_shell.structs import replace
 from kafka_shell.units import counted, to_path
 
@@ -170,16 +170,23 @@ def _check_fix(invocation: Invocation, context: Context) -> None:
         )
 
 
-def _fix(report: AuditReport, most: str, context: Context) -> Plan | Nothing:
-    """One plan with the remedies of all findings up to this risk; it asks for confirmation."""
+def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport | Nothing:
+    """One plan with the remedies of all findings up to this risk; it asks for confirmation. Without
+    any, the report if something was not checked."""
+    from kafka_shell.admin.wire.failures import as_failure
     from kafka_shell.plan.model import Resource, merge_plans
     from kafka_shell.plan.results import Failure, Results
 
     given = [finding for finding in report.findings if finding.remedy]
     chosen = [each for each in given if RISKS.index(_risk(each)) <= RISKS.index(most)]
     left_out = tuple(_left_out(given, most))
+    not_checked = tuple(_not_checked(report))
     if not chosen:
-        return Nothing("; ".join(["no finding has a remedy that can be applied", *left_out]))
+        note = "; ".join(["no finding has a remedy that can be applied", *left_out])
+        if not not_checked:
+            return Nothing(note)
+        context.note(note)
+        return report
     together = _Together(context)
     plans: list[Plan] = []
     failed: dict[Resource, Failure] = {}
@@ -190,14 +197,23 @@ def _fix(report: AuditReport, most: str, context: Context) -> Plan | Nothing:
         try:
             plan = together.plan(line, findings)
         except ShellError as error:
-            failed[Resource("remedy", line)] = Failure(error.code, error.message, hint=error.hint)
+            failed[Resource("remedy", line)] = as_failure(error)
         else:
             plans.append(replace(plan, about=()))
     merged = merge_plans([*plans, Plan(Effect.CHANGE, (), refused=Results({}, failed))])
     return replace(
         merged, confirm=True, fresh=None, about=tuple(_by_control(chosen)),
-        warnings=(*merged.warnings, *left_out),
+        warnings=(*merged.warnings, *left_out), not_checked=(*merged.not_checked, *not_checked),
     )  # fmt: skip
+
+
+def _not_checked(report: AuditReport) -> Iterator[NotChecked]:
+    """Clusters and controls for which findings, and so remedies, may be missing."""
+    for cluster, reason in report.unread.items():
+        yield NotChecked(cluster, reason)
+    for each in report.findings:
+        if each.status in ("error", "skip"):
+            yield NotChecked(f"{each.control} {each.title}", each.reason)
 
 
 def _risk(finding: AuditFinding) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kafka_shell.answers import Nothing
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.plan.results import Results
 
 from .kinds import AUDIT_TABLE, SQL
 from .sources import (
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
 # -- spark sql, spark tables -----------------------------------------------------------------------
 
 
-def sql(invocation: Invocation, context: Context) -> tuple[Mapping[str, Any], ...] | Nothing:
-    """Query the tables with SQL."""
+def sql(invocation: Invocation, context: Context) -> Results[Any, Mapping[str, Any]] | Nothing:
+    """Query the tables with SQL. What could not be read of them is a failure: a query for what is
+    missing would find it."""
     ready(context)
     from kafka_shell.audit import query
     from kafka_shell.audit.collection import mentioned
@@ -52,9 +54,8 @@ def sql(invocation: Invocation, context: Context) -> tuple[Mapping[str, Any], ..
         except query.InvalidQuery as error:
             error.span = invocation.span("query")
             raise
-        for cluster, reason in collection.unread.items():
-            context.note(f"{cluster} could not be read: {reason}")
-    return rows or Nothing("no rows")
+        failures = engine.run("querying", lambda: collection.failures(names))
+    return Results.numbered(rows, failures) or Nothing("no rows")
 
 
 def tables(
@@ -73,6 +74,7 @@ def tables(
 
 def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
     """Save the state of clusters, and the findings of an audit, to a folder of Parquet files."""
+    context.refuse_dry_run("spark snapshot")
     ready(context)
     from kafka_shell.audit import collection, control, history, policy, run
     from kafka_shell.audit.tables import TABLES
@@ -94,8 +96,9 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
         found.release()
 
 
-def diff(invocation: Invocation, context: Context) -> tuple[Drift, ...] | Nothing:
-    """The differences between two snapshots, profiles or the current cluster."""
+def diff(invocation: Invocation, context: Context) -> Results[Any, Drift] | Nothing:
+    """The differences between two snapshots, profiles or the current cluster. What could not be
+    read of a side is a failure: it is not compared."""
     ready(context)
     from kafka_shell.audit import drift
     from kafka_shell.audit.snapshot import is_snapshot
@@ -112,20 +115,20 @@ def diff(invocation: Invocation, context: Context) -> tuple[Drift, ...] | Nothin
         before, after = sides["a"], sides["b"]
         keep = engine.opened.keep
         found = engine.run("comparing", lambda: drift.between(before, after, TABLES, keep))
-        notes = engine.run("comparing", lambda: [
-            *(f"{name} could not be read: {why}" for side in (before, after)
-              for name, why in side.unread.items()),
-            *(f"{name} is only on one side: not compared"
-              for name in drift.left_out(before, after)),
-            *(f"{table} could not be read, so what is missing there is not compared: {why}"
-              for table, why in (drift.unread(before) | drift.unread(after)).items()),
-        ])  # fmt: skip
-        for note in notes:
-            context.note(note)
+        failed = engine.run(
+            "comparing", lambda: [side.failures(drift.KEYS) for side in (before, after)]
+        )
+        for name in engine.run("comparing", lambda: drift.left_out(before, after)):
+            context.note(f"{name} is only on one side: not compared")
     finally:
         for side in sides.values():
             side.release()
-    return found or Nothing("no differences")
+    failures = {
+        f"{about} in {side}": why
+        for side, each in zip(names.values(), failed, strict=True)
+        for about, why in each.items()
+    }
+    return Results.numbered(found, failures) or Nothing("no differences")
 
 
 COMMANDS = (

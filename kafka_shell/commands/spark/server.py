@@ -23,6 +23,7 @@ def start(invocation: Invocation, context: Context) -> SparkServer:
     from kafka_shell.audit import jvm, require_spark, server
     from kafka_shell.class_data import archive_folder
 
+    context.refuse_dry_run("spark start")
     require_spark()
     jvm.spark_java()
     folder = folder_of(context)
@@ -40,6 +41,7 @@ def stop(invocation: Invocation, context: Context) -> SparkServer:
     """Stop the server."""
     from kafka_shell.audit import server
 
+    context.refuse_dry_run("spark stop")
     server.stop(folder_of(context))
     return status(invocation, context)
 
