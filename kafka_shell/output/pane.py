@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 from kafka_shell.characters import printable
@@ -50,7 +51,8 @@ class PipeClosed(Exception):
 
 
 class Pane:
-    """A stream with a width (None: unlimited) and optionally colors."""
+    """A stream with a width (None: unlimited) and optionally colors. If `may_close` is set, what is
+    written after its reader has closed it is dropped."""
 
     def __init__(
         self,
@@ -66,6 +68,7 @@ class Pane:
         self.terminal = stream.isatty()
         self.before = before
         self.depth: Depth = depth
+        self.may_close = False
         self._codes: dict[Role, str] = theme.codes(depth) if theme is not None and depth else {}
         self._encoding = getattr(stream, "encoding", None) or "utf-8"
         self.unicode = self._encoding.lower().replace("-", "") in ("utf8", "utf16", "utf32")
@@ -111,8 +114,7 @@ class Pane:
             buffer.write(data)
             buffer.flush()
         except BrokenPipeError as error:
-            self._silence()
-            raise PipeClosed from error
+            self._closed(error)
 
     def draw(self, characters: str) -> None:
         """Print text that may contain our control sequences. Raises PipeClosed."""
@@ -123,9 +125,8 @@ class Pane:
         try:
             draw(self.stream, self._encodable(characters))
             self.stream.flush()
-        except BrokenPipeError as error:
-            self._silence()
-            raise PipeClosed from error
+        except (BrokenPipeError, PipeClosed) as error:
+            self._closed(error)
 
     def _encodable(self, characters: str) -> str:
         if self.unicode:
@@ -133,11 +134,11 @@ class Pane:
         spelled = characters.replace(ELLIPSIS, "...")
         return spelled.encode(self._encoding, "backslashreplace").decode(self._encoding)
 
-    def _silence(self) -> None:
-        try:
+    def _closed(self, error: Exception) -> None:
+        with suppress(OSError, ValueError):  # not a file
             descriptor = self.stream.fileno()
-        except (OSError, ValueError):
-            return
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, descriptor)
-        os.close(null)
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, descriptor)
+            os.close(null)
+        if not self.may_close:
+            raise PipeClosed from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
@@ -105,15 +106,9 @@ def cut(line: Text, cells: int) -> Text:
 
 def wrap(line: Text, cells: int) -> list[Text]:
     """Lines of at most this many cells, broken after a space or comma if possible."""
-    lines: list[Text] = []
-    while line.width > cells:
-        at = _break(line.plain, max(1, cells))
-        head, line = _split_at(line, at)
-        lines.append(rstrip(head))
-        line = _lstrip(line)
-    if line or not lines:
-        lines.append(line)
-    return lines
+    if line.width <= cells:
+        return [line]
+    return list(map(rstrip, _slices(line, _places(line.plain, max(1, cells))))) or [line]
 
 
 def hang(line: Text, cells: int | None, indent: int) -> Iterator[Text]:
@@ -152,20 +147,50 @@ def _lstrip(line: Text) -> Text:
     return _split_at(line, spaces)[1] if spaces else line
 
 
-def _break(plain: str, cells: int) -> int:
-    """The index to break at: after the last space or comma that fits, else at the width."""
-    used, full = 0, len(plain)
-    for index, char in enumerate(plain):
-        used += _cells(char)
+def _places(plain: str, cells: int) -> Iterator[tuple[int, int]]:
+    """The start and the end of each line. Lines begin without spaces."""
+    start = 0
+    while start < len(plain):
+        end = _break(plain, cells, start)
+        yield start, end
+        start = end
+        while plain[start : start + 1] == " ":
+            start += 1
+
+
+def _break(plain: str, cells: int, start: int = 0) -> int:
+    """The index to break at: after the last space or comma that fits, else at the width. The end if
+    all fits."""
+    used, full = 0, start
+    for full in range(start, len(plain)):
+        used += _cells(plain[full])
         if used > cells:
-            full = max(1, index)
             break
+    else:
+        return len(plain)
+    full = max(start + 1, full)
     if plain[full : full + 1] == " ":
         return full
-    for index in range(full, full // 3, -1):
+    for index in range(full, start + (full - start) // 3, -1):
         if plain[index - 1] in " ,;":
             return index
     return full
+
+
+def _slices(line: Text, places: Iterable[tuple[int, int]]) -> Iterator[Text]:
+    """The pieces of the line between these indexes, which ascend."""
+    parts, offset = deque(line.parts), 0
+    for start, end in places:
+        piece: list[tuple[Role, str]] = []
+        while parts and offset < end:
+            role, part = parts[0]
+            if offset + len(part) > start:
+                piece.append((role, part[max(0, start - offset) : end - offset]))
+            if offset + len(part) > end:
+                break
+            offset += len(part)
+            parts.popleft()
+        yield Text(tuple(piece))
 
 
 def _split(line: Text, cells: int) -> tuple[Text, Text]:

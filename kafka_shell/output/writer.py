@@ -69,6 +69,8 @@ class Writer:
         """
         if value is None:
             return
+        # The changes are made: their failures are reported even if nobody reads the rest.
+        self.out.may_close |= isinstance(value, Outcome)
         if isinstance(value, Nothing):
             self.err.lines(hang(text(value.note, "hint"), self.err.width, 2))
             value = ()

@@ -51,6 +51,10 @@ def test_wrap_keeps_everything_but_spaces_and_fits(raw: str, cells: int) -> None
     assert "".join(p.plain for p in pieces).replace(" ", "") == line.plain.replace(" ", "")
 
 
+def test_a_record_of_a_megabyte_is_wrapped_line_by_line() -> None:
+    assert len(wrap(text("é" * 1_000_000), 80)) == 12_500  # minutes, if each line read the rest
+
+
 def test_wrap_breaks_after_commas_and_spaces() -> None:
     assert plain(wrap(text("PLAINTEXT://a:1,SSL://b:2"), 20)) == "PLAINTEXT://a:1,\nSSL://b:2"
     assert plain(wrap(text("one two three"), 8)) == "one two\nthree"

@@ -109,7 +109,10 @@ def _selected(
     """The partitions that --topic selects (default: all), and a failure for each missing one."""
     chosen: dict[TopicPartition, None] = {}
     refused: dict[Resource, Failure] = {}
-    topics = sorted({each.topic for each in offsets})
+    by_topic: dict[str, dict[int, TopicPartition]] = {}
+    for each in sorted(offsets):
+        by_topic.setdefault(each.topic, {})[each.partition] = each
+    topics = list(by_topic)
     for index, (word, numbers) in enumerate(invocation["topic"]):
         found = selectors.select([word], topics)
         for _, item in found.unmatched:
@@ -117,7 +120,7 @@ def _selected(
                 raise _no_match(item, invocation.span("topic", index))
             refused[Resource("topic", item)] = _no_offset(item, did_you_mean(item, topics))
         for topic in found.names:
-            existing = {each.partition: each for each in sorted(offsets) if each.topic == topic}
+            existing = by_topic[topic]
             for number in existing if numbers is None else numbers:
                 if number in existing:
                     chosen[existing[number]] = None

@@ -103,7 +103,8 @@ def _totals(state: TopState) -> list[Text]:
         count = f"{len(state.shown):,} of {count}"
     if state.view == GROUPS:
         lags = [row.lag for row in found.rows if row.lag is not None]
-        return [text(count), text(f"lag {sum(lags):,}" if lags else "")]
+        partial = "+" if any(row.lag is None or row.unknown for row in found.rows) else ""
+        return [text(count), text(f"lag {sum(lags):,}{partial}" if lags else "")]
     records = _sum(row.records_per_s for row in found.rows)
     size = _sum(row.bytes_per_s for row in found.rows)
     partial = "+" if any(row.not_measured for row in found.rows) else ""
