@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from msgspec import Struct, field
 
-from kafka_shell.errors import ShellError, Status
+from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Plan, Report
 from kafka_shell.structs import replace
 
@@ -265,6 +265,14 @@ class Context(Struct, frozen=True):
     def note(self, message: str) -> None:
         """Add a warning to be printed on stderr after the line."""
         self.script.notes.append(message)
+
+    def refuse_dry_run(self, what: str) -> None:
+        """Raise UsageError in a dry run: `what` changes files or processes, and has no plan."""
+        if self.defaults.get("dry-run"):
+            raise UsageError(
+                f"{what} is not allowed under --dry-run", hint="Nothing was changed.",
+                code="dry-run",
+            )  # fmt: skip
 
     def with_settings(self, settings: Settings) -> Context:
         """Return a context with other settings and a connection of its own, for one line."""

@@ -58,7 +58,7 @@ def run_text(text: str, context: Context, *, origin: str = "", keep_going: bool 
     for sequence in _split_at_semicolons(parts):
         status = _run_sequence(sequence, text, context, origin)
         worst = max(worst, status)
-        if _stops(status, context) or (status and origin and not keep_going):
+        if stops(status, context) or (status and origin and not keep_going):
             break
     return worst if origin else status
 
@@ -91,7 +91,7 @@ def _run_sequence(parts: Sequence[_Part], text: str, context: Context, origin: s
     for line, invocation in parts:
         if line is not parts[0][0] and (line.joint == "&&") == bool(status):
             continue
-        if _stops(status, context):
+        if stops(status, context):
             break
         last, reported = line, False
         try:
@@ -136,8 +136,8 @@ def _check_allowed(line: Line, context: Context) -> None:
     )
 
 
-def _stops(status: Status, context: Context) -> bool:
-    """Return whether the rest of the line is skipped: after Ctrl-C or `exit`."""
+def stops(status: Status, context: Context) -> bool:
+    """Return whether the rest of the line or script is skipped: after Ctrl-C or `exit`."""
     return status is Status.INTERRUPTED or context.script.left
 
 

@@ -1,7 +1,8 @@
 """`> file` and `>> file`: write the output of a command to a file.
 
-The output goes to a temporary file that replaces the target when the command has succeeded, so a
-failed command does not destroy the target. Devices and named pipes are written directly.
+The output goes to a temporary file that replaces the target when the command has ended. An error
+leaves the target unchanged, but a partial result replaces it (exit status 1). Devices and named
+pipes are written directly.
 """
 
 from __future__ import annotations

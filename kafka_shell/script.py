@@ -10,7 +10,7 @@ from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.units import counted
 
 from .context import Context
-from .dispatch import report_error, run_text
+from .dispatch import report_error, run_text, stops
 from .errors import ShellError, Status, UsageError
 
 MAX_LINE_BYTES = 1 << 20
@@ -41,7 +41,7 @@ def run_script(
             worst = max(worst, status)
             ran += bool(text.strip() and not text.lstrip().startswith("#"))
             failed += bool(status)
-            if context.script.left or (status and not keep_going):
+            if stops(status, context) or (status and not keep_going):
                 break
     except _Unreadable as error:
         return max(worst, report_error(error, context, origin=error.place))

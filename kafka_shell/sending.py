@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from . import journal
+from .admin.wire.failures import as_failure
 from .commands.undo import undo_lines, unknown_undo_lines
 from .context import Context
 from .errors import ShellError, Status, UnexpectedEnd
@@ -180,14 +181,22 @@ def _follow_and_finish(
         failed = _finish(plan, context, intent, before)
         if failed and plan.lasting is not None and plan.lasting(context.cluster, context.report):
             failed = _finish(plan, context, intent, before)  # so that the journal has it
-        for item in failed:
-            message = f"{item.change.resource}: {item.failure} ({command})"
-            return "\n".join(filter(None, (message, item.failure.hint if item.failure else "")))
+        if failed:
+            return "\n".join(_told(failed, command))
         if unexpected_end is not None:
             raise unexpected_end
     except ShellError as error:
         return "\n".join(filter(None, (f"{error.message} ({command})", hint_of(error))))
     return f"done: {command}"
+
+
+def _told(failed: Sequence[Done], command: str) -> Iterator[str]:
+    """A line for each failure, and the hint of several once."""
+    for item in failed:
+        yield f"{item.change.resource}: {item.failure} ({command})"
+    yield from dict.fromkeys(
+        item.failure.hint for item in failed if item.failure and item.failure.hint
+    )
 
 
 def _finish(
@@ -207,7 +216,7 @@ def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:
         results = step.send(cluster, validate_only=False)
     except ShellError as error:
         status = "unknown" if error.code in OUTCOME_UNKNOWN else "failed"
-        failure = Failure(error.code, error.message, hint=error.hint)
+        failure = as_failure(error)
         done.extend(Done(change, status, failure) for change in step.changes)
         return True
     except StepInterrupted as interrupted:

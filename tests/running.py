@@ -54,16 +54,19 @@ class Running:
 
 
 @contextmanager
-def running(kafka: Program, line: str) -> Iterator[Running]:
+def running(kafka: Program, line: str, *, script: str = "") -> Iterator[Running]:
     """A run of the line, which is killed if it has not ended by itself."""
     folder = kafka.home / f"run-{len(list(kafka.home.glob('run-*')))}"
     folder.mkdir(parents=True)
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
         process = subprocess.Popen(
             [sys.executable, "-m", "kafka_shell", "--broker", kafka.broker, *line.split()],
-            stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=kafka.environment(),
+            stdin=subprocess.PIPE, stdout=out, stderr=err, env=kafka.environment(),
         )  # fmt: skip
+    assert process.stdin is not None
     try:
+        with process.stdin as stdin:
+            stdin.write(script.encode())
         yield Running(process, folder)
     finally:
         if process.poll() is None:

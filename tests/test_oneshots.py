@@ -233,6 +233,13 @@ def test_a_pipe_that_closes_early_is_quiet(kafka: Program, topic: str) -> None:
     assert run.stderr == ""
 
 
+def test_a_failed_change_is_reported_although_nobody_reads_the_result(
+    kafka: Program, topic: str
+) -> None:
+    run = kafka(stdin=f"alter-topic {topic} no-such-topic --partitions 9 --yes | true\n")
+    assert run.status == 1 and "no-such-topic" in run.stderr, str(run)
+
+
 def test_a_missing_name_beside_a_pattern_is_not_dropped(kafka: Program, topic: str) -> None:
     run = kafka("delete-topic", f"{topic[:-1]}*", "no-such-topic", "--dry-run")
     assert run.status == 1, str(run)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct, field
 
@@ -64,6 +64,11 @@ class Results(Struct, Generic[K, V], frozen=True):
             else:
                 results.failures[key] = failure
         return results
+
+    @staticmethod
+    def numbered(rows: Iterable[V], failures: Mapping[Any, Failure]) -> Results[Any, V]:
+        """Rows in their order, and what is missing among them."""
+        return Results(dict(enumerate(rows)), dict(failures))
 
     @property
     def ok(self) -> bool:

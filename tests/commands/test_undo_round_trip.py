@@ -86,6 +86,14 @@ def test_a_dry_run_of_a_script_runs_no_other_program(
     assert not (beside / "PWNED").exists()
 
 
+@pytest.mark.parametrize(
+    "line", ["sandbox wipe --yes", "export --directory beside", "spark snapshot beside"]
+)
+def test_a_dry_run_of_a_script_writes_no_files(kafka: Program, beside: Path, line: str) -> None:
+    fails(kafka("--dry-run", stdin=f"{line}\n"), "not allowed under --dry-run", status=2)
+    assert not (beside / "beside").exists()
+
+
 def test_lines_after_a_generated_file_are_not_restricted(
     kafka: Program, topic: str, beside: Path
 ) -> None:

@@ -116,12 +116,13 @@ def test_a_broken_journal(kafka: Program, victim: str) -> None:
         (b"", b"garbage", b"[]", b"{}", b"null", b"3", b"\xff\xfe", b"[" * 100_000, whole[:40])
     ):
         entry.with_name(f"{number:017d}-0123abc{number}.json").write_bytes(garbage)
-    run = kafka.ok("journal", "--output", "json")
-    assert [entry["status"] for entry in run.json] == ["done"]
-    assert run.stderr.count("is not a valid journal entry") == 9
+    run = kafka("journal", "--output", "json")
+    assert [entry["status"] for entry in run.json if "status" in entry] == ["done"]
+    assert run.status == 1 and "is not a valid journal entry" in run.stderr, str(run)
+    assert all(f"0123abc{number}.json" in run.stderr for number in range(9)), str(run)
     kafka.ok("alter-configs", victim, "retention.ms=31d")
-    entries = kafka.ok("journal", "--output", "json").json
-    assert [entry["status"] for entry in entries] == ["done", "done"]
+    entries = kafka("journal", "--output", "json").json
+    assert [entry["status"] for entry in entries if "status" in entry] == ["done", "done"]
     newest = max(entry.parent.glob("*.json"))
     newest.write_bytes(whole[:40])
     run = refused(kafka("undo"), 1, str(newest), "the last change is unknown")

@@ -20,10 +20,13 @@ from tests.well import wait_until_applied
 
 
 @contextmanager
-def moved(kafka: Program, cluster: Cluster, topic: str, folder: Path) -> Iterator[Running]:
-    """A shell that has begun to move the topic to brokers 2 and 3, at 1 B/s, and waits for it."""
-    line = moving.reassign(folder, [(topic, 0)])
-    with running(kafka, f"{line} --throttle 1 --wait") as shell:
+def moved(
+    kafka: Program, cluster: Cluster, topic: str, folder: Path, *, then: str = ""
+) -> Iterator[Running]:
+    """A shell that has begun to move the topic to brokers 2 and 3, at 1 B/s, and waits for it; then
+    it runs another line, whether this one fails or not."""
+    line = f"{moving.reassign(folder, [(topic, 0)])} --throttle 1 --wait"
+    with running(kafka, "--keep-going", script=f"{line}\n{then}\n") as shell:
         wait_for("the move starts", lambda: moving.moving(cluster, topic) == {0: (3,)}, 60)
         wait_for("it is throttled", lambda: len(moving.throttles(cluster, topic)) == 5)
         wait_until_applied(cluster)  # and the shell has its response
@@ -55,8 +58,9 @@ def test_an_interrupted_shell_leaves_the_move_and_says_how_to_end_it(
 ) -> None:
     kafka = kafka_on_three
     (topic,) = filled.topics(1)
-    with moved(kafka, three, topic, tmp_path) as shell:
+    with moved(kafka, three, topic, tmp_path, then="!echo never") as shell:
         assert shell.interrupt() == 130, shell
+    assert "never" not in shell.out, "the script went on after Ctrl-C"
     assert "the reassignment continues, and its throttle is still set" in shell.err
     assert moving.moving(three, topic) == {0: (3,)}, "the move was stopped"
     assert len(moving.throttles(three, topic)) == 5, "the throttle was lifted under it"

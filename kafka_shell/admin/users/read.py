@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from kafka_shell.admin.acls import authorizer
@@ -16,7 +16,11 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
 )
 from kafka_shell.admin.client_configs import read as client_configs
-from kafka_shell.admin.client_configs.model import ClientConfigFilter, ClientRegistration
+from kafka_shell.admin.client_configs.model import (
+    ClientConfig,
+    ClientConfigFilter,
+    ClientRegistration,
+)
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.quotas import resolution as quota_resolution
@@ -27,6 +31,7 @@ from kafka_shell.admin.wire.failures import as_error, as_failure
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.structs import replace
+from kafka_shell.units import counted
 
 from . import scram
 from .model import ScramCredential, UserPage
@@ -48,8 +53,7 @@ def describe(cluster: Cluster, name: str) -> UserPage:
     known = None if isinstance(rules, Failure) else rules.super_users
     bindings = _part(lambda: _bindings(cluster, principal))
     which = ClientConfigFilter(user=user)
-    now = int(time.time() * 1000)
-    registrations = _part(lambda: client_configs.registrations(cluster, which, now=now))
+    registrations = _part(lambda: _registrations(cluster, which))
     own = bindings
     if not isinstance(bindings, Failure):
         kept = (each for each in bindings if each.principal in (principal, _ANYONE))
@@ -61,7 +65,7 @@ def describe(cluster: Cluster, name: str) -> UserPage:
         credentials=_part(lambda: _credentials(cluster, user)),
         quotas=found if isinstance(found, Failure) else _of_user(found, user),
         limits=() if isinstance(found, Failure) else _limits(found, user),
-        client_configs=_part(lambda: client_configs.describe(cluster, which)),
+        client_configs=_part(lambda: _client_configs(cluster, which)),
         registrations=registrations,
         acls=own,
         tokens=_part(lambda: delegation_tokens.describe(cluster, [principal])),
@@ -75,6 +79,29 @@ def _part(read: Callable[[], T]) -> T | Failure:
         return read()
     except ShellError as error:
         return as_failure(error)
+
+
+def _client_configs(cluster: Cluster, which: ClientConfigFilter) -> tuple[ClientConfig, ...]:
+    unread: dict[str, str] = {}
+    found = client_configs.describe(cluster, which, unread=unread)
+    _require_decoded(unread, "client config")
+    return found
+
+
+def _registrations(cluster: Cluster, which: ClientConfigFilter) -> tuple[ClientRegistration, ...]:
+    unread: dict[str, str] = {}
+    now = int(time.time() * 1000)
+    found = client_configs.registrations(cluster, which, now=now, unread=unread)
+    _require_decoded(unread, "registration")
+    return found
+
+
+def _require_decoded(unread: Mapping[str, str], noun: str) -> None:
+    """Raise ShellError for records that a newer version of this program wrote."""
+    if unread:
+        about, why = next(iter(unread.items()))
+        message = f"{counted(len(unread), noun)} could not be decoded, such as {about}: {why}"
+        raise ShellError(message, code="not-decoded")
 
 
 def _credentials(cluster: Cluster, user: str) -> tuple[ScramCredential, ...]:

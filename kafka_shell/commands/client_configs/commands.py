@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_shell.answers import Nothing
-from kafka_shell.commands.configs.config_dynamic import SUPPORTED, note_unread, with_acl_commands
+from kafka_shell.commands.configs.config_dynamic import SUPPORTED, not_decoded, with_acl_commands
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kind import Source
 from kafka_shell.plan.model import Effect, Plan, merge_plans
+from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ _DEFAULT = Option(
 
 def describe_client_configs(
     invocation: Invocation, context: Context
-) -> Sequence[ClientConfig] | Sequence[ClientRegistration] | Nothing:
+) -> Results[Any, ClientConfig] | Results[Any, ClientRegistration] | Nothing:
     """Dynamic client configs, the effective ones of a client, or those that clients support."""
     from kafka_shell.admin.client_configs import read as client_configs
 
@@ -55,18 +56,19 @@ def describe_client_configs(
     if invocation["supported"]:
         now = int(context.clock() * 1000)
         registrations = client_configs.registrations(context.cluster, which, now=now, unread=unread)
-        note_unread(unread, "registration", context)
-        return registrations or Nothing("no client has registered support for dynamic configs")
+        none = Nothing("no client has registered support for dynamic configs")
+        return Results.numbered(registrations, not_decoded(unread)) or none
     found = client_configs.describe(context.cluster, which, unread=unread)
-    note_unread(unread, "config", context)
-    return found or Nothing(f"no dynamic client configs{_for_user(invocation)}")
+    return Results.numbered(found, not_decoded(unread)) or Nothing(
+        f"no dynamic client configs{_for_user(invocation)}"
+    )
 
 
 def _for_user(invocation: Invocation) -> str:
     return f" for user {invocation['user']}" if invocation["user"] is not None else ""
 
 
-def _resolved(invocation: Invocation, context: Context) -> Sequence[ClientConfig] | Nothing:
+def _resolved(invocation: Invocation, context: Context) -> Results[Any, ClientConfig] | Nothing:
     from kafka_shell.admin.client_configs import read as client_configs
 
     user, client_id = invocation["user"], invocation["client-id"]
@@ -77,8 +79,10 @@ def _resolved(invocation: Invocation, context: Context) -> Sequence[ClientConfig
         )
     unread: dict[str, str] = {}
     found = client_configs.resolved(context.cluster, user, client_id or "", unread=unread)
-    note_unread(unread, "config", context)
-    return found or Nothing(f"no dynamic configs apply to this client{_for_user(invocation)}")
+    failures = not_decoded(unread)
+    return Results.numbered(found, failures) or Nothing(
+        f"no dynamic configs apply to this client{_for_user(invocation)}"
+    )
 
 
 def _filter(invocation: Invocation) -> ClientConfigFilter:

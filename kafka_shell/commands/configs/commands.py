@@ -168,7 +168,7 @@ def describe_configs(
     )
     only_set = invocation["only-set"] or not (keys or show_all)
     shown = (_shown(part, only_set=only_set, documented=documented) for part in found)
-    if show_all and len(resources) > _STREAM_ABOVE:
+    if show_all and not keys and len(resources) > _STREAM_ABOVE:
         return Parts(shown)
     merged = Results.merge(shown)
     if keys and merged.values:

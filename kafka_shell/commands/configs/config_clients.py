@@ -154,10 +154,11 @@ def _lines(context: Context, parts: Mapping[str, str | Default | None]) -> Lines
             about = line.entity.resource
             lines[about] = (*lines.get(about, ()), line)
     in_order = [line for entity_lines in lines.values() for line in entity_lines]
-    in_order += config_dynamic.lines(context, parts)
+    dynamic = config_dynamic.lines(context, parts)
+    in_order += dynamic
     in_order.sort(key=lambda line: (_ORDER.index(line.what), line.entity.order))
     everything = {Resource("", ""): tuple(in_order)} if in_order else {}
-    return Results(everything, failures)
+    return Results(everything, {**failures, **dynamic.failures})
 
 
 _ORDER = (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Plan, merge_plans
-from kafka_shell.units import counted
+from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientConfigFilter, ClientEntity
@@ -44,16 +44,14 @@ def has_dynamic(entity: QuotaEntity) -> bool:
 # -- describe --------------------------------------------------------------------------------------
 
 
-def lines(context: Context, parts: Mapping[str, str | Default | None]) -> list[ConfigLine]:
-    """One line per entity with its dynamic configs, then one with what its clients support.
-
-    If they cannot be read, a note says so and no lines are returned.
-    """
+def lines(context: Context, parts: Mapping[str, str | Default | None]) -> Results[Any, ConfigLine]:
+    """One line per entity with its dynamic configs, then one with what its clients support."""
     from kafka_shell.admin.client_configs import read as client_configs
+    from kafka_shell.admin.wire.failures import as_failure
 
     which = _filter(parts)
     if which is None:
-        return []
+        return Results()
     now = int(context.clock() * 1000)
     unread: dict[str, str] = {}
     unregistered: dict[str, str] = {}
@@ -63,10 +61,7 @@ def lines(context: Context, parts: Mapping[str, str | Default | None]) -> list[C
             context.cluster, which, now=now, unread=unregistered
         )
     except ShellError as error:
-        context.note(f"dynamic client configs could not be read: {error.message}")
-        return []
-    note_unread(unread, "config", context)
-    note_unread(unregistered, "registration", context)
+        return Results({}, {"dynamic client configs": as_failure(error)})
     configured: dict[ClientEntity, dict[str, str]] = {}
     for config in configs:
         configured.setdefault(config.entity, {})[config.key] = config.value
@@ -75,18 +70,18 @@ def lines(context: Context, parts: Mapping[str, str | Default | None]) -> list[C
         software = f"softwareName={each.software_name}, softwareVersion={each.software_version}"
         versions = supported.setdefault(each.entity, {})
         versions[f"ClientInformation({software})"] = ", ".join(each.supported)
-    return [
-        *(_line("Dynamic configs", entity, values) for entity, values in configured.items()),
-        *(_line("Supported dynamic configs", entity, v) for entity, v in supported.items()),
-    ]
+    return Results.numbered(
+        [
+            *(_line("Dynamic configs", entity, values) for entity, values in configured.items()),
+            *(_line("Supported dynamic configs", entity, v) for entity, v in supported.items()),
+        ],
+        not_decoded(unread | unregistered),
+    )
 
 
-def note_unread(unread: Mapping[str, str], noun: str, context: Context) -> None:
-    """Print how many records could not be decoded: a newer version of the program wrote them."""
-    if unread:
-        about, why = next(iter(unread.items()))
-        left_out = f"{counted(len(unread), f'client {noun}')} could not be decoded"
-        context.note(f"{left_out}, such as {about}: {why}")
+def not_decoded(unread: Mapping[str, str]) -> dict[str, Failure]:
+    """The failures of records that a newer version of the program wrote."""
+    return {about: Failure("not-decoded", why) for about, why in unread.items()}
 
 
 def _line(what: str, entity: ClientEntity, values: Mapping[str, str]) -> ConfigLine:

@@ -46,13 +46,20 @@ def cancel(invocation: Invocation, context: Context) -> Plan:
 def _moving(invocation: Invocation, context: Context) -> Results[Resource, TopicPartition]:
     from kafka_shell.admin.partitions import progress as move_progress
     from kafka_shell.admin.partitions.model import TopicPartition
+    from kafka_shell.admin.topics import read as topics_read
 
     if invocation["partitions"]:
         chosen = select.partitions(invocation, context.cluster, "partitions")
         return chosen.map(lambda each: TopicPartition(each.topic, each.partition))
     topics = select.topics(invocation, context.cluster, "topics")
     moving = move_progress.under_way(context.cluster, topics).values
-    return Results({each.resource: each for each in moving})
+    busy = {each.topic for each in moving}
+    idle = [name for name in topics if name not in busy]
+    missing = topics_read.describe(context.cluster, idle, only=lambda topic: False).failures
+    return Results(
+        {each.resource: each for each in moving},
+        {Resource("topic", name): failure for name, failure in missing.items()},
+    )
 
 
 def _of_file(invocation: Invocation, context: Context) -> Plan:

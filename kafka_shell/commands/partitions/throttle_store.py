@@ -31,11 +31,18 @@ class ThrottleFile(ThrottleRecord):
         self._path = path
 
     def read(self) -> Record:
-        """The record by config; empty if the file is missing or damaged."""
+        """The record by config; empty if the file is missing or damaged. Raises ShellError if it
+        cannot be read."""
         try:
             rows = [_row(*row) for row in json.loads(self._path.read_text(encoding="utf-8"))]
-        except (OSError, TypeError, ValueError, KeyError, RecursionError):
+        except (FileNotFoundError, TypeError, ValueError, KeyError, RecursionError):
             return {}
+        except OSError as error:
+            raise ShellError(
+                f"cannot read {self._path}: {error.strerror}",
+                hint="It records the throttles to be removed after reassignments.",
+                code="no-file",
+            ) from None
         return {row.config: row for row in rows}
 
     def update(self, change: Callable[[Record], Record]) -> None:

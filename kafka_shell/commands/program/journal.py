@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_shell import units
 from kafka_shell.answers import Nothing
@@ -16,6 +16,7 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kind import Kind, Source
 from kafka_shell.plan.outcome import JournalEntry
+from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
@@ -28,7 +29,9 @@ _DURATION = re.compile(r"P|\d+(\.\d+)?[a-z]")
 _OFFERED = 30  # entries to complete; each is a file
 
 
-def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...] | Nothing | str:
+def journal(
+    invocation: Invocation, context: Context
+) -> Results[Any, JournalEntry] | tuple[JournalEntry, ...] | Nothing | str:
     """The entries of the journal, newest last, or the commands that undo them."""
     if invocation["id"]:
         chosen = tuple(entries(invocation["id"], context))
@@ -40,9 +43,13 @@ def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...
             span=invocation.span("undo"),
             text=invocation.text,
         )
-    found = tuple(islice(_selected(invocation, context), invocation["last"]))[::-1]
+    found = [*islice(_selected(invocation, context), invocation["last"])][::-1]
+    readable = [each for each in found if not isinstance(each, Path)]
+    invalid = {each: _invalid(each) for each in found if isinstance(each, Path)}
     filtered = any(invocation[name] for name in ("session", "since", "resource"))
-    return found if found or not filtered else Nothing("no matching journal entry")
+    if filtered and not found:
+        return Nothing("no matching journal entry")
+    return Results.numbered(readable, invalid)
 
 
 def entries(ids: Sequence[str], context: Context) -> Iterator[JournalEntry]:
@@ -62,15 +69,20 @@ def entries(ids: Sequence[str], context: Context) -> Iterator[JournalEntry]:
         yield entry
 
 
-def _selected(invocation: Invocation, context: Context) -> Iterator[JournalEntry]:
-    """The entries that the options select, newest first, each read when needed."""
+def _invalid(file: Path) -> Failure:
+    return Failure("journal", f"{file} is not a valid journal entry")
+
+
+def _selected(invocation: Invocation, context: Context) -> Iterator[JournalEntry | Path]:
+    """The entries that the options select, newest first, each read when needed. The path of an
+    entry that cannot be read."""
     from kafka_shell import journal as book
 
     since = _since(invocation, context)
     wanted = _matcher(invocation["resource"]) if invocation["resource"] else None
     for entry in book.newest(context.paths.journal):
         if isinstance(entry, Path):
-            context.note(f"{entry} is not a valid journal entry")
+            yield entry
             continue
         if since is not None and entry.time < since:
             continue

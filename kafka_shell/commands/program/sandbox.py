@@ -23,6 +23,8 @@ def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
 
     folder = session.folder_of(context.environ)
     action = invocation["action"]
+    if action != "status":
+        context.refuse_dry_run(f"sandbox {action}")
     if action == "start":
         options = session.options_from(
             folder,

@@ -208,7 +208,8 @@ def resolve_quota(invocation: Invocation, context: Context) -> QuotaLadder:
     ladder = quota_resolution.resolve(context.cluster, user, client_id, ip)
     try:
         callback = quota_resolution.callback(context.cluster)
-    except ShellError:
+    except ShellError as error:
+        context.note(f"client.quota.callback.class was not checked: {error.message}")
         callback = ""
     if callback:
         context.note(f"brokers use a custom quota callback ({callback}); showing Kafka's own rules")

@@ -173,16 +173,25 @@ def _saved(invocation: Invocation, context: Context) -> dict[str, Any]:
 
 
 def _later(id: str, context: Context) -> list[str]:
-    """The entries that continued this one and saved their progress."""
+    """The entries that continued this one and saved their progress. Raises ShellError for a newer
+    one that cannot be read: it may have continued this one, whose records it has copied."""
     from pathlib import Path
 
     from kafka_shell import journal as book
 
-    return [
-        entry.id
-        for entry in book.newest(context.paths.journal)
-        if not isinstance(entry, Path) and entry.progress.get("continues") == id
-    ]
+    found = []
+    for entry in book.newest(context.paths.journal):
+        if not isinstance(entry, Path) and entry.id == id:
+            break
+        if isinstance(entry, Path):
+            raise ShellError(
+                f"{entry} is not a valid journal entry, and may have continued entry {id}",
+                hint="If it did not, move it away and repeat the command.",
+                code="journal",
+            )
+        if entry.progress.get("continues") == id:
+            found.append(entry.id)
+    return found
 
 
 def _continued(

@@ -71,6 +71,8 @@ def export(invocation: Invocation, context: Context) -> Document:
             span=invocation.span("output"),
             text=invocation.text,
         )
+    if invocation["directory"]:
+        context.refuse_dry_run("export --directory")
     wanted = _wanted_export(invocation, context)
     state = read_state(context.cluster, wanted)
     if wanted.topics is not None:

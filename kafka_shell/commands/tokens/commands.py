@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.answers import Nothing
@@ -76,9 +77,22 @@ def create_token(invocation: Invocation, context: Context) -> Plan:
             hint="Nothing was changed. Name a new file.",
             code="file-exists",
         )
+    if path is not None and not os.access(path.parent, os.W_OK | os.X_OK):
+        raise ShellError(
+            f"{path.parent} is not a directory in which you can create files",
+            hint="Nothing was changed.",
+            code="bad-file",
+        )
 
     def keep(made: NewToken) -> NewToken:
-        if path is None or not _written(path, made, context.cluster.config):
+        if path is None:
+            return made
+        properties = _properties(made, context.cluster.config)
+        try:
+            _write(path, properties)
+        except OSError as error:
+            context.note(f"{path} cannot be written: {error.strerror}; the token was shown instead")
+            context.err.write(properties)  # the only copy, and in every format
             return made
         return replace(made, file=str(path))
 
@@ -92,17 +106,11 @@ def create_token(invocation: Invocation, context: Context) -> Plan:
     )
 
 
-def _written(path: Path, made: NewToken, config: ConnectionConfig) -> bool:
-    """Write the client properties (mode 0600). False if that failed: then the token is shown."""
-    import os
-
-    try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(file, "w", encoding="utf-8") as stream:
-            stream.write(_properties(made, config))
-    except OSError:
-        return False
-    return True
+def _write(path: Path, properties: str) -> None:
+    """Create a file that only its owner can read."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(file, "w", encoding="utf-8") as stream:
+        stream.write(properties)
 
 
 def _properties(made: NewToken, config: ConnectionConfig) -> str:

@@ -58,7 +58,7 @@ def user_page(page: UserPage, width: int | None) -> Iterator[Text]:
         yield from _limits(page.limits, width)
     unset = "none"
     yield from _part("client configs", page.client_configs, _table(_CONFIG), width, unset)
-    if page.registrations and not isinstance(page.registrations, Failure):
+    if page.registrations:
         yield from _part("registrations", page.registrations, _table(_SUPPORTED), width, "")
     yield from _part("ACLs", page.acls, _acls, width, "no ACL for this user")
     yield from _part("tokens", page.tokens, _table(_TOKEN), width, "none visible to this login")

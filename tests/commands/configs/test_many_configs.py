@@ -18,7 +18,15 @@ TOPICS = 7
 
 
 @pytest.mark.parametrize(
-    "options", ["--all", "--all --output json", "--all --output csv", "retention.ms", "flush.mss"]
+    "options",
+    [
+        "--all",
+        "--all --output json",
+        "--all --output csv",
+        "retention.ms",
+        "flush.mss",
+        "flush.mss --all",
+    ],
 )
 def test_in_parts_or_at_once_is_the_same(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str

@@ -92,6 +92,9 @@ def test_a_move_under_way_is_seen_by_every_command(
     assert 0 <= listed["copied"] < listed["size"]
     twice = kafka("reassign-partitions", "--drain", "2", "--topics", topic)
     assert twice.status == 1 and "REASSIGNMENT_IN_PROGRESS" in twice.stderr
+    misspelled = kafka("reassign-partitions", "--cancel", "--topics", f"{topic}x")
+    assert misspelled.status == 1, "nothing of a missing topic can be cancelled"
+    assert f"Did you mean {topic}?" in misspelled.stderr, str(misspelled)
     cancelled = kafka.ok("reassign-partitions", "--cancel", "--topics", topic)
     assert "cancels the reassignment" in cancelled.stderr
     wait_for("it is back", lambda: set(replicas(cluster, topic)[0]) == {1, 2})

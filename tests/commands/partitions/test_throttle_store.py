@@ -50,6 +50,12 @@ def test_a_damaged_file_counts_as_empty_and_is_replaced(path: Path, text: str) -
     assert ThrottleFile(path).read() == {RATE.config: RATE}
 
 
+def test_a_file_that_cannot_be_read_does_not_count_as_empty(path: Path) -> None:
+    path.mkdir(parents=True)
+    with pytest.raises(ShellError, match=r"cannot read .*cluster\.json"):
+        ThrottleFile(path).read()
+
+
 def test_processes_side_by_side_lose_nothing(path: Path) -> None:
     def work(number: int) -> None:
         for count in range(20):

@@ -92,6 +92,11 @@ def test_properties_are_written_for_their_owner_only(run: Users, tmp_path: Path)
     assert run.program("list-topics", "--command-config", str(file)).status == 0
     again = run("admin", *words)
     assert (again.status, "already exists" in again.stderr) == (1, True)
+    for folder in (file, tmp_path / "missing"):  # a file, and nothing
+        before = ids(run, "admin")
+        nowhere = run("admin", "create-token", "--properties-file", str(folder / "t"))
+        assert (nowhere.status, "in which you can create files" in nowhere.stderr) == (1, True)
+        assert ids(run, "admin") == before
     lost = run("admin", "create-token", "--output", "json")
     assert (lost.status, "would be lost" in lost.stderr) == (2, True)
     assert run("admin", *line.split(), "--yes").status == 0
