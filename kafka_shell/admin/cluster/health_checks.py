@@ -33,8 +33,6 @@ _QUORUM_LAG_MS = 10_000  # a voter that has not caught up for longer is a findin
 _HEARD_MS = 3_000  # a controller that fetched more recently is running
 _QUORUM_S = 2.5  # seconds to wait for the active controller
 _LOW, _FULL = 0.05, 0.01  # free share of the volume of a log directory
-# With more, a check would take seconds: it is skipped.
-_MANY_TOPICS, _MANY_PARTITIONS = 2_000, 5_000
 _TRANSACTIONS = "__transaction_state"  # created by the first transaction
 # Failures without any response. With others a controller responds, if only to refuse a client.
 _NOT_REACHED = frozenset({"connect-timeout", "unknown-host", "unreachable"})
@@ -68,11 +66,6 @@ def not_checked(check: Check, why: Failure | str, count: int = 1, about: str = "
     examples = (about,) if about else ()
     summary = f"not checked: {check.what}: {reason}"
     return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples)
-
-
-def _skipped(check: Check, failure: str) -> Finding:
-    summary = f"skipped: {check.what}: {failure}"
-    return Finding(Severity.NOTE, check.name, summary, 1, skipped=True)
 
 
 def _finding(severity: Severity, check: str, summary: str, about: Sequence[object]) -> Finding:
@@ -110,16 +103,11 @@ def _partitions(cluster: Cluster, seen: Seen) -> Found:
 def _min_isr(cluster: Cluster, seen: Seen) -> Found:
     """Partitions that acks=all producers cannot write to."""
     found = seen.metadata
-    names = [
+    sick = {
         summary.name for summary in found.summaries() if summary.under_replicated or summary.offline
-    ]
+    }
     capped = min_isr.is_capped(cluster)
-    sick = frozenset(names)
-    if len(found) <= _MANY_TOPICS:
-        names = sorted(found.names)
-    elif not capped:
-        yield _skipped(_MIN_ISR, f"{len(found):,} topics would take too long")
-    read = min_isr.read(cluster, names)
+    read = min_isr.read(cluster, sorted(found.names))
     topics = [found.topic(name) for name in read.values]
     yield from _partition_finding(
         Severity.CRITICAL, "under-min-isr",
@@ -260,9 +248,6 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
     if moving:
         summary = f"{counted(len(moving), 'partition')} being reassigned"
         yield _finding(Severity.NOTE, "moves", summary, list(moving))
-    if len(seen.metadata) > _MANY_TOPICS:
-        yield _skipped(_THROTTLES, f"{len(seen.metadata):,} topics would take too long")
-        return
     try:
         left, not_read = throttles.left_behind(cluster, moving, seen.throttles)
     except ShellError as error:
@@ -340,9 +325,6 @@ def _hanging(cluster: Cluster, seen: Seen) -> Found:
     """Transactions that no coordinator will end, if transactions were ever used."""
     found = seen.metadata
     if _TRANSACTIONS not in found:
-        return
-    if found.partitions > _MANY_PARTITIONS:
-        yield _skipped(_HANGING, f"{found.partitions:,} partitions would take too long")
         return
     led = [
         TopicPartition(name, partition.partition)

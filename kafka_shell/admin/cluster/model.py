@@ -65,15 +65,13 @@ class Severity(IntEnum):
 
 
 class Finding(Struct, frozen=True):
-    """One problem that `health` found, and how many resources have it; or a check that is `skipped`
-    because it would take long."""
+    """One problem that `health` found, and how many resources have it."""
 
     severity: Severity
     check: str  # offline, under-min-isr, brokers, quorum, throttles, log-dirs, transactions ...
     summary: str
     count: int
     examples: tuple[str, ...] = ()
-    skipped: bool = False
 
 
 class Health(Struct, frozen=True):

@@ -119,14 +119,8 @@ def health_page(health: Health, width: int | None) -> Iterator[Text]:
 
 def _verdict(health: Health) -> Text:
     if health.ok:
-        skipped = sum(finding.skipped for finding in health.findings)
-        notes = len(health.findings) - skipped
-        parts = (
-            "healthy",
-            counted(notes, "note") if notes else "",
-            f"{counted(skipped, 'check')} skipped" if skipped else "",
-        )
-        return text(", ".join(filter(None, parts)), "warning" if skipped else "good")
+        notes = counted(len(health.findings), "note") if health.findings else ""
+        return text(", ".join(filter(None, ("healthy", notes))), "good")
     counts = (
         (sum(finding.severity is severity for finding in health.findings), severity)
         for severity in (Severity.CRITICAL, Severity.WARNING, Severity.NOT_CHECKED)

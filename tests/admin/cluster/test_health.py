@@ -200,21 +200,6 @@ def test_a_hanging_transaction(cluster: Cluster, name: str) -> None:
 
 
 @pytest.mark.quick
-def test_what_would_take_long_is_told_and_left_to_its_command(
-    cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_topic(cluster, name)
-    hang(cluster, TopicPartition(name, 0), f"{name}-lost")  # there are transactions now
-    monkeypatch.setattr(health_checks, "_MANY_TOPICS", 0)
-    monkeypatch.setattr(health_checks, "_MANY_PARTITIONS", 0)
-    found = look(cluster)
-    for check in ("throttles", "transactions"):
-        assert found[check].severity is Severity.NOTE and found[check].skipped
-        assert "take too long" in found[check].summary and "skipped" in found[check].summary
-    done(topic_changes.plan_delete(cluster, [name]), cluster)
-
-
-@pytest.mark.quick
 def test_a_check_that_fails_is_not_checked(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
