@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "errors": {"characters", "quoting", "resource"},
     "files": {"units", "errors"},
     "regex": {"errors"},
-    "plan": {"resource", "structs"},
+    "plan": {"errors", "resource", "structs"},
     "resource_kinds": {"plan.model", "quoting", "resource"},
     "java": {"errors"},
     "admin.*.model": VALUES,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from threading import Lock
 from typing import Any
 
-from .model import Change, Plan, Report
-from .results import Results
+from kafka_shell.errors import ShellError
+
+from .model import Change, Outcomes, Plan, Report, Step
+from .results import Results, as_failure
 
 SENDING = Lock()
 """Held while steps are sent. A long change may send more steps in another thread: a throttle that
@@ -14,13 +17,35 @@ one plan sets must not be removed by the other before the reassignment that need
 
 
 def apply(plan: Plan, cluster: Any, report: Report | None = None) -> Results[Change, Change]:
-    """Send all steps in order, wait for the end of a long change, and return the outcomes."""
-    results: Results[Change, Change] = Results()
+    """Send all steps in order, wait for the end of a long change, and return the outcomes.
+
+    Raises ShellError if the first request fails as a whole. If a later one does, each change of its
+    step has that failure, and later steps are not sent.
+    """
+    results: Outcomes = Results()
     for step in plan.steps:
         if plan.chained and not results.ok:
             return results
-        results = Results.merge([results, step.send(cluster, validate_only=False)])
+        try:
+            sent = step.send(cluster, validate_only=False)
+        except ShellError as error:
+            if not len(results):
+                raise
+            return Results.merge([results, _failed(step, error)])
+        results = Results.merge([results, sent])
     if plan.waited is not None:
         plan.waited(cluster, report or (lambda task, done, total: None))
-    after = plan.afterwards if plan.waits else ()
-    return Results.merge([results, *(step.send(cluster, validate_only=False) for step in after)])
+    return Results.merge([results, *_afterwards(plan, cluster)])
+
+
+def _afterwards(plan: Plan, cluster: Any) -> Iterator[Outcomes]:
+    """Send the last steps independently: what one fails to remove, another still removes."""
+    for step in plan.afterwards if plan.waits else ():
+        try:
+            yield step.send(cluster, validate_only=False)
+        except ShellError as error:
+            yield _failed(step, error)
+
+
+def _failed(step: Step, error: ShellError) -> Outcomes:
+    return Results({}, dict.fromkeys(step.changes, as_failure(error)))

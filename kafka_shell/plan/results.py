@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
+    from kafka_shell.errors import ShellError
     from kafka_shell.resource import Resource
 
 K = TypeVar("K")
@@ -46,6 +47,12 @@ class Failure(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.message}" if self.message else self.name
+
+
+def as_failure(error: ShellError) -> Failure:
+    """An exception as a Failure."""
+    code = getattr(error, "kafka_code", None)
+    return Failure(error.code, error.message, code, error.hint, error.see)
 
 
 class Results(Struct, Generic[K, V], frozen=True):

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import pytest
 
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic, Topic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.jobs import Job
+from kafka_shell.admin.wire.requests import Call, Coordinator, as_request
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Change, Plan
 from kafka_shell.plan.results import Failure, Results
@@ -42,6 +47,30 @@ def refusals(plan: Plan) -> dict[str, Failure]:
 
 KEPT = (("retention.ms", "-1"),)
 """For topics whose records have old timestamps: the broker would delete them at any time."""
+
+
+def lose_requests(monkeypatch: pytest.MonkeyPatch, api_key: int, after: int = 0) -> None:
+    """All requests of this API but the first ones fail as a whole, with unknown outcome."""
+    drive, sent = Cluster._drive, 0
+
+    def losing(self: Cluster, calls: Sequence[Call]) -> list[Job]:
+        nonlocal sent
+        if any(as_request(call.request).api_key == api_key for call in calls):
+            sent += 1
+            if sent > after:
+                raise ShellError("the connection was lost", code="outcome-unknown")
+        return drive(self, calls)
+
+    monkeypatch.setattr(Cluster, "_drive", losing)
+
+
+def misroute(cluster: Cluster, to: Coordinator) -> int:
+    """Make this client take another broker for the coordinator. Returns the true one."""
+    cluster.api_versions(to)
+    known = cluster._pool.coordinators
+    true = known[to]
+    known[to] = true % 3 + 1
+    return true
 
 
 def make_topic(

@@ -7,6 +7,7 @@ import re
 from kafka_shell.characters import quoted
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, mentions
+from kafka_shell.plan.results import as_failure as as_failure
 from kafka_shell.resource import Resource
 
 from .error_codes import ERRORS
@@ -25,6 +26,8 @@ CONCURRENT_TRANSACTIONS = 51
 COORDINATION = frozenset(
     {COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, NOT_CONTROLLER}
 )
+# Another broker is the coordinator. One that is still loading its state stays the coordinator.
+COORDINATOR_MOVED = frozenset({COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR})
 AUTHORIZATION = frozenset({29, 30, 31, 53, 65})  # of topic, group, cluster, transaction, token
 MOVED = COORDINATION | {5, 6}  # and LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER
 # A broker's message with its whole request object in it, and the missing operation at the end.
@@ -72,10 +75,12 @@ def requires(code: int, permission: str) -> str:
     return f"Requires {permission}." if code in AUTHORIZATION else ""
 
 
-def as_failure(error: ShellError) -> Failure:
-    """An exception as a Failure."""
-    code = getattr(error, "kafka_code", None)
-    return Failure(error.code, error.message, code, error.hint, error.see)
+def failure_of_rest(error: ShellError, *, received: bool) -> Failure:
+    """The failure of the items whose request raised this error. Raises the error if no outcome of
+    others was `received` before: then it is that of the whole step."""
+    if not received:
+        raise error
+    return as_failure(error)
 
 
 def in_one_line(failure: Failure) -> str:
