@@ -10,8 +10,10 @@ from msgspec import Struct
 from kafka_shell.admin.records import log
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_failure
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Results
+from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 
 from . import format as records
@@ -159,6 +161,14 @@ class ForgetRegistrations(Struct, BaseStep, frozen=True):
             REGISTRATIONS_TOPIC,
             [records.forgetting_record(registration) for registration in self.registrations],
         )
+        try:
+            self._request_registration(cluster)
+        except ShellError as error:
+            return Results({}, dict.fromkeys(self.changes, _not_requested(as_failure(error))))
+        return Results({change: change for change in self.changes})
+
+    def _request_registration(self, cluster: Cluster) -> None:
+        """Ask running clients to register again."""
         now = str(time.time_ns() // 1_000_000)
         requested = dict.fromkeys(each.entity for each in self.registrations)
         requests = [ClientConfigAlteration(each, records.REGISTER_AGAIN, now) for each in requested]
@@ -166,7 +176,11 @@ class ForgetRegistrations(Struct, BaseStep, frozen=True):
             log.append(
                 cluster, CONFIGS_TOPIC, [records.config_record(request) for request in requests]
             )
-        return Results({change: change for change in self.changes})
+
+
+def _not_requested(reason: Failure) -> Failure:
+    message = f"deleted, but running clients were not asked to register again: {reason.message}"
+    return replace(reason, message=message)
 
 
 def plan_forget(cluster: Cluster, entities: Sequence[ClientEntity], *, now: int) -> Plan:

@@ -13,7 +13,9 @@ from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import (
     COORDINATION,
+    COORDINATOR_MOVED,
     failure,
+    failure_of_rest,
     requires,
 )
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
@@ -47,8 +49,11 @@ def offset_failure(
 ) -> Failure | None:
     """Why the offset of a partition (None: of any) was not changed; None if it was.
 
-    `row` is a row of the response, or an error code. `operation` is required on the group.
+    `row` is a row of the response, an error code, or a Failure. `operation` is required on the
+    group.
     """
+    if isinstance(row, Failure):
+        return row
     code = row if row is None or isinstance(row, int) else row.error_code
     members = Resource("group-members", group)
     if code == _UNKNOWN_MEMBER:
@@ -88,10 +93,13 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
             ),
         )
 
+    @property
+    def _coordinator(self) -> Coordinator:
+        return Coordinator(CoordinatorKind.GROUP, self.group)
+
     def _ask(self, cluster: Cluster, request: Any, highest: int | None = None) -> Any:
-        to = Coordinator(CoordinatorKind.GROUP, self.group)
         try:
-            return cluster.send(request, to=to, highest=highest)
+            return cluster.send(request, to=self._coordinator, highest=highest)
         except ShellError as error:
             code = getattr(error, "kafka_code", None)
             known = offset_failure(self.group, None, code, self.operation) if code else None
@@ -109,15 +117,22 @@ class _RetriedStep(OffsetsStep, frozen=True):
         raise NotImplementedError
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        codes: dict[TopicPartition, int] = {}
+        codes: dict[TopicPartition, int | Failure] = {}
         left: Sequence[Reset] = self.resets
         for _ in cluster.attempts(_RETRY_S):
-            response = self._ask(cluster, self._request(left), self.highest)
+            try:
+                response = self._ask(cluster, self._request(left), self.highest)
+            except ShellError as error:
+                why = failure_of_rest(error, received=len(left) < len(self.resets))
+                codes |= {reset.partition: why for reset in left}
+                break
             rows = partition_rows(response.topics)
             codes |= {partition: row.error_code for partition, row in rows.items()}
             left = [reset for reset in left if codes.get(reset.partition) in COORDINATION]
             if not left:
                 break
+            if any(codes[reset.partition] in COORDINATOR_MOVED for reset in left):
+                cluster.forget_coordinator(self._coordinator)
         partitions = (reset.partition for reset in self.resets)
         return Results.of(
             self.changes,

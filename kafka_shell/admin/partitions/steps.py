@@ -105,9 +105,7 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
         sent = _send_moves(cluster, wanted, cancel=self.cancelled)
         if self.cancelled:
             done = [move for move in self.moves if move.partition in sent.values]
-            _until_back(cluster, done)
-            ordered = _send_moves(cluster, _in_another_order(cluster, done), cancel=False)
-            sent = Results(sent.values, {**sent.failures, **ordered.failures})
+            sent = Results(sent.values, {**sent.failures, **_restore_order(cluster, done)})
         not_moved = {
             name: replace(failure, message=f"not moved: {failure.message}")
             for name, failure in refused.items()
@@ -201,6 +199,19 @@ def _request(moves: Sequence[Move], cancel: bool) -> Any:
 def _now(cluster: Cluster, moves: Sequence[Move]) -> dict[TopicPartition, tuple[int, ...]]:
     found = scan(cluster, sorted({move.partition.topic for move in moves}))
     return {each: replicas for each, (_, replicas) in current(found, {}).items()}
+
+
+def _restore_order(cluster: Cluster, cancelled: Sequence[Move]) -> Mapping[TopicPartition, Failure]:
+    """Restore the order of the replicas of cancelled moves, and return the failures."""
+    _until_back(cluster, cancelled)
+    try:
+        wanted = _in_another_order(cluster, cancelled)
+        return _send_moves(cluster, wanted, cancel=False).failures
+    except ShellError as error:
+        reason = as_failure(error)
+        message = f"cancelled, but the replicas may be in another order: {reason.message}"
+        why = replace(reason, message=message)
+        return dict.fromkeys((move.partition for move in cancelled), why)
 
 
 def _until_back(cluster: Cluster, moves: Sequence[Move]) -> None:

@@ -11,7 +11,7 @@ from kafka_shell.admin.partitions.model import EARLIEST, LATEST, Offset, OffsetR
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import MOVED, failure
+from kafka_shell.admin.wire.failures import MOVED, failure, failure_of_rest
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.errors import ShellError
@@ -86,7 +86,11 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
         ended: dict[TopicPartition, Failure | None] = {}
         left: Sequence[Cut] = self.cuts
         for _ in cluster.attempts(_MOVED_S):
-            failed = self._round(cluster, left)
+            try:
+                failed = self._round(cluster, left)
+            except ShellError as error:
+                why = failure_of_rest(error, received=len(left) < len(self.cuts))
+                failed = dict.fromkeys((cut.partition for cut in left), why)
             ended |= {cut.partition: failed.get(cut.partition) for cut in left}
             left = [
                 cut

@@ -7,7 +7,7 @@ timeout, until a broker's metadata shows it, so that the next command sees the c
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -86,8 +86,7 @@ class CreateTopics(Struct, BaseStep, frozen=True):
             return getattr(response, "throttle_time_ms", 0), response.topics
 
         if validate_only:
-            _, rows = ask(self.topics)
-            return _validated(_by_topic(self.changes, rows, "CREATE"))
+            return _validated(_by_topic(self.changes, _by_name(ask(self.topics)), "CREATE"))
         rows = send_within_quota(cluster, self.topics, lambda new: new.name, ask)
         results = timeout.wait(
             _by_topic(self.changes, rows, "CREATE"),
@@ -95,8 +94,8 @@ class CreateTopics(Struct, BaseStep, frozen=True):
             "was created, but a partition has no leader yet",
         )
         ids = {
-            row.name: _id_note(spell_id(row.topic_id.bytes))
-            for row in rows
+            name: _id_note(spell_id(row.topic_id.bytes))
+            for name, row in rows.items()
             if getattr(row, "topic_id", None)  # since Kafka 2.8
         }
         return results.map(lambda each: replace(each, note=ids.get(each.resource.name, "")))
@@ -275,8 +274,7 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
             return answer.throttle_time_ms, answer.results
 
         if validate_only:
-            _, rows = ask(self.growths)
-            return _validated(_by_topic(self.changes, rows, "ALTER"))
+            return _validated(_by_topic(self.changes, _by_name(ask(self.growths)), "ALTER"))
         rows = send_within_quota(cluster, self.growths, lambda growth: growth.name, ask)
         results = _by_topic(self.changes, rows, "ALTER")
         after = {growth.name: growth.after for growth in self.growths}
@@ -353,14 +351,16 @@ def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:
     return results
 
 
-def _by_topic(changes: Iterable[Change], rows: Iterable[Any], operation: str) -> Outcomes:
-    """The outcome of each change by the row of its topic. `operation` is required on the topic."""
-    by_name = {row.name: row for row in rows}
+def _by_name(answer: tuple[int, Rows]) -> dict[str, Any]:
+    _, rows = answer
+    return {row.name: row for row in rows}
+
+
+def _by_topic(changes: Iterable[Change], rows: Mapping[str, Any], operation: str) -> Outcomes:
+    """The outcome of each change by the row or Failure of its topic. `operation` is required on
+    the topic."""
     topics = [change.resource for change in changes]
     return Results.of(
         changes,
-        (
-            row_failure(by_name.get(t.name), t, requires=f"{operation} on {t}", see=t)
-            for t in topics
-        ),
+        (row_failure(rows.get(t.name), t, requires=f"{operation} on {t}", see=t) for t in topics),
     )

@@ -16,7 +16,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import (
     CONCURRENT_TRANSACTIONS,
     COORDINATION,
+    COORDINATOR_MOVED,
     failure,
+    failure_of_rest,
     requires,
 )
 from kafka_shell.admin.wire.propagation import wait_until_visible
@@ -249,23 +251,23 @@ class FenceProducers(Struct, BaseStep, frozen=True):
         codes: dict[str, int | Failure] = {}
         left = list(self.transactions)
         for _ in cluster.attempts(_RETRY_S):
-            calls = [
-                Call(
-                    _init_producer_id(each),
-                    Coordinator(CoordinatorKind.TRANSACTION, each.transactional_id),
-                    highest=_FENCE_HIGHEST,
-                    check=False,
-                )
-                for each in left
-            ]
-            for each, answer in zip(left, cluster.send_all(calls), strict=True):
-                outcome = answer if isinstance(answer, Failure) else answer.error_code
-                codes[each.transactional_id] = outcome
+            try:
+                codes |= _init_producers(cluster, left)
+            except ShellError as error:
+                why = failure_of_rest(error, received=len(left) < len(self.transactions))
+                codes |= {each.transactional_id: why for each in left}
             left = [each for each in left if codes[each.transactional_id] in _NOT_YET]
             if not left:
                 break
+            for each in left:
+                if codes[each.transactional_id] in COORDINATOR_MOVED:
+                    cluster.forget_coordinator(_coordinator(each))
         ids = (transaction.transactional_id for transaction in self.transactions)
         return Results.of(self.changes, (_fence_failure(id, codes[id]) for id in ids))
+
+
+def _coordinator(each: Transaction) -> Coordinator:
+    return Coordinator(CoordinatorKind.TRANSACTION, each.transactional_id)
 
 
 def _fenced(each: Transaction) -> Change:
@@ -278,6 +280,20 @@ def _fenced(each: Transaction) -> Change:
         each.resource, "fence", "epoch", each.producer_epoch, "new epoch",
         note=note, reversible=False, lost=lost,
     )  # fmt: skip
+
+
+def _init_producers(
+    cluster: Cluster, transactions: Sequence[Transaction]
+) -> dict[str, int | Failure]:
+    """Send one request for each. Returns the error code or Failure by transactional ID."""
+    calls = [
+        Call(_init_producer_id(each), _coordinator(each), highest=_FENCE_HIGHEST, check=False)
+        for each in transactions
+    ]
+    return {
+        each.transactional_id: answer if isinstance(answer, Failure) else answer.error_code
+        for each, answer in zip(transactions, cluster.send_all(calls), strict=True)
+    }
 
 
 def _init_producer_id(each: Transaction) -> Any:

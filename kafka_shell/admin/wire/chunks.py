@@ -6,7 +6,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from kafka_shell.errors import ShellError
+
 from .connection import Cluster
+from .failures import failure_of_rest
 
 MANY = 100
 """For more items than this, all items of the cluster are read: brokers scan all for each one."""
@@ -52,24 +55,29 @@ def send_within_quota(
     items: Sequence[T],
     name_of: Callable[[T], str],
     ask: Callable[[Sequence[T]], tuple[int, Rows]],
-) -> Rows:
-    """The response row of each item. `ask` sends items and returns the throttle time (ms) and rows.
+) -> dict[str, Any]:
+    """The response row or the Failure of each item, by name. `ask` sends items and returns the
+    throttle time (ms) and rows.
 
     Items that exceed a quota (`controller_mutation_rate`, KIP-599) are sent again after the
     throttle time, until the deadline, or until no item has succeeded for a minute.
     """
-    rows: Rows = []
+    rows: dict[str, Any] = {}
     left, progress_at = list(items), time.monotonic()
     while True:
-        throttle_ms, response = ask(left)
+        try:
+            throttle_ms, response = ask(left)
+        except ShellError as error:
+            why = failure_of_rest(error, received=bool(rows))
+            return rows | dict.fromkeys(map(name_of, left), why)
         throttled = {row.name: row for row in response if row.error_code == QUOTA_EXCEEDED}
-        rows += [row for row in response if row.name not in throttled]
+        rows |= {row.name: row for row in response if row.name not in throttled}
         retry = [item for item in left if name_of(item) in throttled]
         if len(retry) < len(left):
             progress_at = time.monotonic()
         retry_at = time.monotonic() + max(throttle_ms / 1000, _MIN_PAUSE_S)
         too_late = cluster.deadline is not None and retry_at > cluster.deadline
         if not retry or too_late or retry_at > progress_at + _STUCK_S:
-            return rows + list(throttled.values())
+            return rows | throttled
         time.sleep(max(0.0, retry_at - time.monotonic()))
         left = retry

@@ -26,6 +26,7 @@ from .requests import (
     ANY,
     METADATA,
     Call,
+    Coordinator,
     Node,
     Target,
 )
@@ -149,6 +150,11 @@ class Cluster:
                 return
             time.sleep(pause)
             pause = min(2 * pause, self.config.backoff_max)
+
+    def forget_coordinator(self, to: Coordinator) -> None:
+        """Look up the coordinator again when it is next needed: a response that is not checked, or
+        a row of one, said that it has moved."""
+        self._pool.coordinators.pop(to, None)
 
     # -- metadata ----------------------------------------------------------------------------------
 

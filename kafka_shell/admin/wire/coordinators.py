@@ -11,11 +11,12 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
 
 from .connection import Cluster
-from .failures import COORDINATION, failure, requires
+from .failures import COORDINATION, failure, failure_of_rest, requires
 from .metadata_scan import is_missing, scan
 from .requests import Call, CoordinatorKind, Node
 
@@ -105,10 +106,12 @@ def ask(cluster: Cluster, questions: Mapping[str, Sequence[Question]]) -> Answer
     answers: Answers = {group: Answer() for group in questions}
     left = list(questions)
     for _ in cluster.attempts(_MAX_RETRY_S):
-        left = _round(cluster, {group: questions[group] for group in left}, answers)
-        if not left:
-            break
-        lost = _lost(cluster, left)
+        try:
+            left = _round(cluster, {group: questions[group] for group in left}, answers)
+            lost = _lost(cluster, left) if left else {}
+        except ShellError as error:
+            why = failure_of_rest(error, received=len(left) < len(questions))
+            lost = dict.fromkeys(left, why)
         for group, why in lost.items():
             answers[group] = Answer(-1, dict.fromkeys(questions[group], why))
         left = [group for group in left if group not in lost]

@@ -1,0 +1,48 @@
+"""Deleting records while leaders change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from kafka_shell.admin.partitions.model import LATEST, TopicPartition
+from kafka_shell.admin.records import delete, log
+from kafka_shell.admin.topics.partitions import leaders, without_leader
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.apply import apply
+from kafka_shell.plan.results import Results
+from tests.admin.helpers import make_topic
+
+pytestmark = pytest.mark.quick
+
+
+def test_deleted_records_are_not_lost_from_the_outcome(
+    cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of two partitions has no leader at first, and then no broker answers."""
+    make_topic(cluster, name, 2)
+    led, leaderless = TopicPartition(name, 0), TopicPartition(name, 1)
+    for number in (0, 1):
+        log.append(cluster, name, [(None, b"x")], number)
+    plan = delete.plan_delete(cluster, {led: LATEST, leaderless: LATEST})
+    rounds = 0
+
+    def changing(
+        cluster: Cluster, wanted: Iterable[TopicPartition]
+    ) -> Results[TopicPartition, int]:
+        nonlocal rounds
+        rounds += 1
+        if rounds > 1:
+            raise ShellError("the connection was lost", code="outcome-unknown")
+        found = leaders(cluster, wanted)
+        del found.values[leaderless]
+        return Results(found.values, {leaderless: without_leader(leaderless)})
+
+    monkeypatch.setattr(delete, "leaders", changing)
+    results = apply(plan, cluster)
+    assert [change.resource for change in results.values] == [led.resource]
+    assert {change.resource: why.name for change, why in results.failures.items()} == {
+        leaderless.resource: "outcome-unknown"
+    }

@@ -1,0 +1,59 @@
+"""Producers are fenced while their coordinators move."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from kafka_shell.admin.transactions import change as transaction_changes
+from kafka_shell.admin.transactions import read as transactions
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.apply import apply
+from tests.admin.helpers import done, misroute
+from tests.transactional import Producer
+
+
+def misrouted(cluster: Cluster, transactional_id: str) -> None:
+    misroute(cluster, Coordinator(CoordinatorKind.TRANSACTION, transactional_id))
+
+
+def test_the_new_coordinator_fences(three: Cluster, name: str) -> None:
+    """Before: the same broker was asked for twenty seconds, and the producer was not fenced."""
+    producer = Producer.start(three, name)
+    plan = transaction_changes.plan_fence(three, [name])
+    misrouted(three, name)
+    before = time.monotonic()
+    done(plan, three)
+    assert time.monotonic() - before < 10
+    (told,) = transactions.describe(three, [name])
+    assert told.producer_epoch > producer.epoch or told.producer_id != producer.producer_id
+
+
+def test_a_producer_that_was_fenced_is_not_lost(
+    three: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The coordinator of one producer has moved, and then no broker answers."""
+    first, second = f"{name}-a", f"{name}-b"
+    for each in (first, second):
+        Producer.start(three, each)
+    plan = transaction_changes.plan_fence(three, [first, second])
+    misrouted(three, second)
+    send_all, rounds = Cluster.send_all, 0
+
+    def once(self: Cluster, calls: Sequence[Call]) -> list[object]:
+        nonlocal rounds
+        rounds += 1
+        if rounds > 1:
+            raise ShellError("no broker can be reached", code="no-broker")
+        return send_all(self, calls)
+
+    monkeypatch.setattr(Cluster, "send_all", once)
+    results = apply(plan, three)
+    assert [change.resource.name for change in results.values] == [first]
+    assert {change.resource.name: why.name for change, why in results.failures.items()} == {
+        second: "no-broker"
+    }
