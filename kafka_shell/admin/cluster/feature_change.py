@@ -12,7 +12,7 @@ from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, requires
 from kafka_shell.admin.wire.propagation import wait_until_visible
-from kafka_shell.admin.wire.requests import CONTROLLER, Call
+from kafka_shell.admin.wire.requests import CONTROLLER, Call, response_timeout
 from kafka_shell.errors import did_you_mean
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -70,7 +70,8 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
             ],
             validate_only=validate_only,
         )
-        call = Call(request, CONTROLLER, lowest=1, check=False)
+        timeout = response_timeout(self.timeout_ms)
+        call = Call(request, CONTROLLER, lowest=1, check=False, timeout=timeout)
         (response,) = cluster.send_all([call])
         if isinstance(response, Failure):
             return Results({}, dict.fromkeys(self.changes, response))

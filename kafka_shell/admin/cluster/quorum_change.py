@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from msgspec import Struct
 
@@ -15,7 +14,7 @@ from kafka_shell.admin.wire.failures import (
 )
 from kafka_shell.admin.wire.metadata_scan import uuid_of
 from kafka_shell.admin.wire.propagation import wait_until_visible
-from kafka_shell.admin.wire.requests import Call
+from kafka_shell.admin.wire.requests import Call, response_timeout
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -57,7 +56,8 @@ class AddVoter(Struct, BaseStep, frozen=True):
                 for endpoint in self.voter.endpoints
             ],
         )
-        return _send(cluster, request, self.changes[0], self.voter, votes=True)
+        call = Call(request, check=False, timeout=response_timeout(self.timeout_ms))
+        return _send(cluster, call, self.changes[0], self.voter, votes=True)
 
 
 class RemoveVoter(Struct, BaseStep, frozen=True):
@@ -83,7 +83,8 @@ class RemoveVoter(Struct, BaseStep, frozen=True):
             voter_id=self.voter.id,
             voter_directory_id=uuid_of(self.voter.directory_id),
         )
-        return _send(cluster, request, self.changes[0], self.voter, votes=False)
+        call = Call(request, check=False)
+        return _send(cluster, call, self.changes[0], self.voter, votes=False)
 
 
 def plan_alter(
@@ -220,8 +221,8 @@ _STATIC = Failure(
 )
 
 
-def _send(cluster: Cluster, request: Any, change: Change, voter: Voter, *, votes: bool) -> Outcomes:
-    (row,) = cluster.send_all([Call(request, check=False)])
+def _send(cluster: Cluster, call: Call, change: Change, voter: Voter, *, votes: bool) -> Outcomes:
+    (row,) = cluster.send_all([call])
     about = change.resource
     failure = row_failure(row, about, requires="ALTER on the cluster", see=Resource("voter"))
     if failure is None:

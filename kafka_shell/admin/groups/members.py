@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.steps import BaseStep, row_failure
+from kafka_shell.admin.steps import BaseStep, read_again, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Question, ask
 from kafka_shell.admin.wire.failures import failure, requires
@@ -51,14 +51,23 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
         return tuple(change for group in self.groups for change in _changes(group))
 
     def reread(self, cluster: Cluster) -> DeleteGroups:
-        """The groups with their current offsets. Raises ShellError if one has members now, or was
-        deleted."""
+        """The groups with their current offsets. Raises ShellError if one has members now, was
+        deleted, or has offsets of other partitions."""
         plan = plan_delete(cluster, [group.name for group in self.groups])
         for resource, reason in plan.refused.failures.items():
             message = f"{resource} changed while waiting for confirmation: {reason.message}"
             raise ShellError(message, hint=reason.hint, code="changed-meanwhile", see=reason.see)
         (step,) = plan.steps
         assert isinstance(step, DeleteGroups)
+        for before, now in zip(self.groups, step.groups, strict=True):
+            if _deleted(before) != _deleted(now):
+                raise ShellError(
+                    f"the committed offsets of group {now.name} changed while waiting for"
+                    " confirmation",
+                    hint="Nothing was sent. Run the command again to see the new plan.",
+                    code="changed-meanwhile",
+                    see=Resource("group-offsets", now.name),
+                )
         return step
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
@@ -77,6 +86,11 @@ def _changes(group: Group) -> Iterator[Change]:
         if row.offset is not None:
             gone = Reset(row.topic_partition, row.offset, None)
             yield offset_change(group.name, gone, group.type)
+
+
+def _deleted(group: Group) -> list[tuple[Resource, str]]:
+    """What is deleted with the group: its own resource, and the partitions of its offsets."""
+    return [(change.resource, change.field) for change in _changes(group)]
 
 
 def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
@@ -120,9 +134,9 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
         )  # fmt: skip
 
     def reread(self, cluster: Cluster) -> RemoveMembers:
-        """The same members. Raises ShellError if one has left."""
-        found = groups.describe(cluster, [self.group])
-        there = {each.id for each in found[self.group].members} if found.ok else set()
+        """The same members. Raises ShellError if one has left, or if that is unknown."""
+        found = read_again(groups.describe(cluster, [self.group]), "the members of group")
+        there = {each.id for each in found[self.group].members}
         for member in self.members:
             if member.id not in there:
                 raise ShellError(
@@ -158,7 +172,7 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
         return Results.of(
             self.changes,
             (
-                row_failure(codes.get(each.instance_id or each.id, 0), f"member {each.id}")
+                row_failure(codes.get(each.instance_id or each.id), f"member {each.id}")
                 for each in self.members
             ),
         )

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.records import delete as records
-from kafka_shell.admin.records.offsets import list_offsets
+from kafka_shell.admin.records.offsets import by_topic, list_offsets
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.plan.model import Effect, Plan, Resource
@@ -331,9 +331,11 @@ def _share_steps(
     gone = {each.partition: each for each in moved if each.after is None}
     steps: list[Any] = []
     whole: list[Reset] = []
-    for topic in dict.fromkeys(each.topic for each in gone):
-        there = {each for each in found.now if each.topic == topic}
-        if there <= set(gone):
+    # A partition without a start offset, of which nothing was read yet, has none to lose.
+    held = by_topic(each for each, now in found.now.items() if now.offset is not None or now.error)
+    for topic in by_topic(gone):
+        there = held[topic]
+        if gone.keys() >= set(there):
             whole += [gone[each] for each in sorted(there)]
         else:
             refused = refused | {Resource("topic", topic): _by_topic_only(name, topic)}

@@ -16,7 +16,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.propagation import wait_until_visible
-from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -25,7 +25,6 @@ from kafka_shell.units import counted
 from .model import ElectionStatus, LeaderStatus, TopicPartition
 
 DEFAULT_TIMEOUT_MS = 30_000
-_ANSWER_GRACE_S = 5.0
 _PREFERRED, _UNCLEAN = 0, 1  # election types
 _CLUSTER_AUTHORIZATION_FAILED = 31
 _PREFERRED_LEADER_NOT_AVAILABLE = 80
@@ -83,7 +82,7 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
             response = cluster.send(
                 self._request(by_partition),
                 to=CONTROLLER,
-                timeout=self.timeout_ms / 1000 + _ANSWER_GRACE_S,
+                timeout=response_timeout(self.timeout_ms),
             )
         except ShellError as error:
             if error.code == "CLUSTER_AUTHORIZATION_FAILED":

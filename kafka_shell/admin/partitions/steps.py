@@ -13,7 +13,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.propagation import wait_until_visible
-from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -150,7 +150,9 @@ def _send_request(
     cluster: Cluster, moves: Sequence[Move], *, cancel: bool
 ) -> Results[TopicPartition, TopicPartition]:
     try:
-        response = cluster.send(_request(moves, cancel), to=CONTROLLER)
+        response = cluster.send(
+            _request(moves, cancel), to=CONTROLLER, timeout=response_timeout(TIMEOUT_MS)
+        )
     except ShellError as error:
         raise needing(error, "ALTER on the cluster") from None
     done = (0, _NOT_MOVING) if cancel else (0,)

@@ -13,7 +13,7 @@ from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import MOVED, failure, failure_of_rest
 from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.admin.wire.requests import Call, Node, response_timeout
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -24,7 +24,6 @@ from .offsets import list_offsets, partition_rows, topic_rows
 DEFAULT_TIMEOUT_MS = 30_000
 _OFFSET_OUT_OF_RANGE = 1
 _POLICY_VIOLATION = 44
-_ANSWER_GRACE_S = 5.0
 _MOVED_S = 5.0  # how long to retry partitions whose leader changes
 
 
@@ -113,7 +112,7 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
             Call(
                 self._request({partition: offsets[partition] for partition in group}),
                 Node(leader),
-                timeout=self.timeout_ms / 1000 + _ANSWER_GRACE_S,
+                timeout=response_timeout(self.timeout_ms),
             )
             for leader, group in by_leader.items()
         ]

@@ -17,7 +17,7 @@ from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.chunks import QUOTA_EXCEEDED, Rows, send_within_quota
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan, spell_id, uuid_of
-from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.config_units import format_config_value
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
@@ -32,7 +32,6 @@ from .model import NewTopic, Topic, spell_assignment
 _PARTITIONS_BY_DEFAULT = 10  # an estimate, used if the broker decides
 _REQUEST_TIMED_OUT = 7
 _UNKNOWN_TOPIC_ID = 100
-_ANSWER_GRACE_S = 5.0  # a broker that uses up its timeout still needs time to respond
 _POLL_S = 0.05
 
 
@@ -304,7 +303,7 @@ class _Timeout:
     def begin(self) -> float:
         """Start the timeout, and return how long the response may take (seconds)."""
         self._until = time.monotonic() + self.broker_ms / 1000
-        return self.broker_ms / 1000 + _ANSWER_GRACE_S
+        return response_timeout(self.broker_ms)
 
     def wait(
         self, results: Outcomes, visible: Callable[[MetadataScan, str], bool], otherwise: str

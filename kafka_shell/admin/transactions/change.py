@@ -31,7 +31,7 @@ from kafka_shell.units import counted
 
 from . import producers
 from . import read as transactions
-from .model import HangingTransaction, Transaction
+from .model import HangingTransaction, ProducerState, Transaction
 
 _NOT_LEADER = frozenset({5, 6})
 _FENCE_HIGHEST = 5  # v6 is for two-phase commit (KIP-939)
@@ -64,7 +64,8 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
         )
 
     def reread(self, cluster: Cluster) -> AbortTransactions:
-        open_ = _open(cluster, [each.topic_partition for each in self.transactions])
+        found = producers.describe(cluster, [each.topic_partition for each in self.transactions])
+        open_ = _open(read_again(found, "the producers of partition").values())
         for transaction in self.transactions:
             if _identity(transaction) not in open_:
                 raise ShellError(
@@ -95,7 +96,7 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
         if done:
             requested = [each.topic_partition for each in done]
             wanted = set(map(_identity, done))
-            wait_until_visible(lambda: not wanted & _open(cluster, requested))
+            wait_until_visible(lambda: not wanted & _open(producers.describe(cluster, requested)))
         return Results.of(self.changes, (failures[each] for each in self.transactions))
 
 
@@ -103,11 +104,8 @@ def _identity(each: HangingTransaction) -> tuple[TopicPartition, int, int]:
     return each.topic_partition, each.producer_id, each.start_offset
 
 
-def _open(
-    cluster: Cluster, partitions: Sequence[TopicPartition]
-) -> set[tuple[TopicPartition, int, int]]:
-    """The open transactions of these partitions, as (partition, producer id, first offset)."""
-    found = producers.describe(cluster, partitions)
+def _open(found: Iterable[Iterable[ProducerState]]) -> set[tuple[TopicPartition, int, int]]:
+    """The open transactions of partitions, as (partition, producer id, first offset)."""
     return {
         (state.topic_partition, state.producer_id, state.transaction_start)
         for states in found

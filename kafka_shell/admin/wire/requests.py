@@ -156,6 +156,15 @@ class Call(Struct, frozen=True):
         return request.api_key not in _READS and not request.validates_only
 
 
+# Seconds. A broker that uses up its timeout still needs time to respond.
+_RESPONSE_GRACE_S = 5.0
+
+
+def response_timeout(timeout_ms: int) -> float:
+    """How long the response to a request may take (seconds) if the broker may take `timeout_ms`."""
+    return timeout_ms / 1000 + _RESPONSE_GRACE_S
+
+
 METADATA = RawRequest(frames.METADATA, frames.METADATA_VERSIONS, frames.metadata_body, 9)
 """Metadata without topics: the brokers, the cluster ID and the controller."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from kafka_shell.admin.groups import members as group_members
 from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.wire.codec import Message
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import ShellError
@@ -16,7 +18,7 @@ from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import commit, described, forget
-from tests.admin.helpers import done, refusals
+from tests.admin.helpers import done, make_topic, refusals
 
 
 @pytest.fixture
@@ -69,6 +71,19 @@ def test_a_group_that_fills_before_it_is_deleted(
         assert {why.name for why in failures.values()} == {"NON_EMPTY_GROUP"}
 
 
+def test_a_group_that_gets_another_offset_before_it_is_deleted(
+    cluster: Cluster, name: str, group: str
+) -> None:
+    """Before: an internal error, because the plan has one change more."""
+    make_topic(cluster, name, 2)
+    commit(cluster, group, name, 0)
+    (step,) = group_members.plan_delete(cluster, [group]).steps
+    commit(cluster, group, name, 0, 0)
+    with pytest.raises(ShellError, match=f"offsets of group {group} changed while") as caught:
+        step.reread(cluster)
+    assert caught.value.code == "changed-meanwhile"
+
+
 def test_a_share_group_is_deleted(cluster: Cluster, topic: str, group: str) -> None:
     with members.share(cluster, group, topic):
         assert "1 member" in refusals(group_members.plan_delete(cluster, [group]))[group].message
@@ -116,6 +131,44 @@ def test_a_member_that_is_not_there(
         found = refusals(plan)
         assert found["nobody"].name == "UNKNOWN_MEMBER_ID"
         assert found["desk-2"].hint == "Did you mean desk-1?"
+
+
+def test_a_member_that_the_broker_does_not_mention(
+    cluster: Cluster, sandbox: Sandbox, topic: str, group: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = Cluster.send
+
+    def without_members(self: Cluster, request: Any, *rest: Any, **more: Any) -> Any:
+        response = send(self, request, *rest, **more)
+        response.members = []
+        return response
+
+    with members.classic(sandbox.bootstrap, group, topic):
+        (step,) = group_members.plan_remove(cluster, group).steps
+        monkeypatch.setattr(Cluster, "send", without_members)
+        (why,) = step.send(cluster, validate_only=False).failures.values()
+        assert "does not contain member" in why.message
+
+
+def test_members_that_cannot_be_read_have_not_left(
+    cluster: Cluster, sandbox: Sandbox, topic: str, group: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decode = Message.decode
+
+    def denied(self: Message, version: int, body: memoryview) -> Any:
+        response = decode(self, version, body)
+        if self.name == "FindCoordinator":
+            for row in response.coordinators:
+                row.error_code = 30
+        return response
+
+    with members.classic(sandbox.bootstrap, group, topic):
+        (step,) = group_members.plan_remove(cluster, group).steps
+        with monkeypatch.context() as patch:
+            patch.setattr(Message, "decode", denied)
+            with pytest.raises(ShellError) as caught:
+                step.reread(cluster)
+    assert caught.value.code == "GROUP_AUTHORIZATION_FAILED"
 
 
 def test_members_of_share_groups_leave_by_themselves(

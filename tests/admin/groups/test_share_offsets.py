@@ -70,6 +70,20 @@ def test_offsets_are_deleted_by_the_topic(cluster: Cluster, topic: str, group: s
     assert held(cluster, group) == {}
 
 
+def test_a_partition_of_which_nothing_was_read(cluster: Cluster, topic: str, group: str) -> None:
+    """It has no start offset. Before: the offsets of its topic could not be deleted."""
+    with members.share(cluster, group, topic):
+        pass
+    wait_for("it has left", lambda: described(cluster, group).state == "Empty")
+    start(cluster, group, topic, 3)
+    assert held(cluster, group) == {f"{topic}:0": 3, f"{topic}:1": None}
+    both = [TopicPartition(topic, number) for number in range(2)]
+    plan = group_resets.plan_delete_offsets(cluster, group, both)
+    assert plan.refused.ok, plan.refused.failures
+    done(plan, cluster)
+    assert held(cluster, group) == {}
+
+
 def test_a_group_with_members_is_refused(cluster: Cluster, topic: str, group: str) -> None:
     with members.share(cluster, group, topic):
         plan = group_resets.plan_reset(

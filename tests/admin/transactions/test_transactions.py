@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 import pytest
 
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records.offsets import list_offsets
+from kafka_shell.admin.topics.partitions import without_leader
 from kafka_shell.admin.transactions import (
     change as transaction_changes,
 )
@@ -15,10 +19,11 @@ from kafka_shell.admin.transactions import (
 from kafka_shell.admin.transactions import (
     read as transactions,
 )
+from kafka_shell.admin.wire.codec import Message
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
 from tests.transactional import HOUR_MS, Producer, hang
@@ -91,6 +96,46 @@ def test_names_that_are_not_there_are_failures_of_their_own(either: Cluster, nam
     plan = transaction_changes.plan_fence(either, [f"{name}-nobody"])
     assert refusals(plan)[f"{name}-nobody"].name == "TRANSACTIONAL_ID_NOT_FOUND"
     assert plan.steps == (), "asking for its epoch would create it"
+
+
+def test_an_id_without_a_coordinator_is_a_failure_soon(
+    cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before: after a minute, the limit of a single request."""
+    Producer.start(cluster, name)
+    decode = Message.decode
+
+    def without_coordinator(self: Message, version: int, body: memoryview) -> Any:
+        response = decode(self, version, body)
+        if self.name == "FindCoordinator":
+            for row in response.coordinators:
+                row.error_code = 15
+        return response
+
+    monkeypatch.setattr(Message, "decode", without_coordinator)
+    before = time.monotonic()
+    told = transactions.describe(cluster, [name])
+    assert time.monotonic() - before < 20
+    assert told.failures[name].name == "COORDINATOR_NOT_AVAILABLE"
+
+
+def test_a_transaction_that_cannot_be_read_again_has_not_ended(
+    cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_topic(cluster, name)
+    each = TopicPartition(name, 0)
+    hang(cluster, each, f"{name}-lost", HOUR_MS)
+    search = transactions.find_hanging(cluster, partitions=[each])
+    plan = transaction_changes.plan_abort(cluster, search.found)
+    with monkeypatch.context() as patch:
+        patch.setattr(producers, "find", lambda cluster, wanted: _leaderless(each))
+        with pytest.raises(ShellError, match="could not be read again before the change"):
+            plan.steps[0].reread(cluster)
+    done(plan, cluster)
+
+
+def _leaderless(each: TopicPartition) -> Results[TopicPartition, Any]:
+    return Results({}, {each: without_leader(each)})
 
 
 def test_a_state_that_no_broker_knows_is_an_error(cluster: Cluster) -> None:
