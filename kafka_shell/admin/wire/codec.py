@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
+import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Protocol
@@ -85,9 +86,17 @@ def import_messages() -> None:
     _response_classes()
 
 
-@cache
+_PATCHING = threading.Lock()
+
+
 def _response_classes() -> dict[int, Any]:
     """kafka-python's response classes by API key."""
+    with _PATCHING:  # `cache` alone lets several threads patch at once, and a second patch breaks
+        return _patched_classes()
+
+
+@cache
+def _patched_classes() -> dict[int, Any]:
     from kafka.protocol.api_header import ResponseClassRegistry
 
     _limit_varints()

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from kafka_shell.admin.partitions.model import Move, TopicPartition
+from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move
 from kafka_shell.admin.partitions.steps import MoveReplicas
+from kafka_shell.admin.partitions.throttle_configs import ThrottleRecord
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.apply import apply
+from kafka_shell.structs import replace
+from tests import moving
 from tests.admin.helpers import lose_requests
+from tests.moving import Filled
 
 METADATA = 3
 
@@ -25,3 +33,24 @@ def test_a_cancelled_move_is_not_lost(
     assert failed[missing.resource].name == "UNKNOWN_TOPIC_OR_PARTITION"
     assert failed[there.resource].name == "outcome-unknown"
     assert failed[there.resource].message.startswith("cancelled, but the replicas may be in")
+
+
+@pytest.mark.usefixtures("restored")
+def test_a_move_that_is_left_alone_keeps_its_throttle(three: Cluster, filled: Filled) -> None:
+    """Before: the plan said that its throttle would be removed, too."""
+    ours, theirs = (TopicPartition(topic, 0) for topic in filled.topics(2))
+    record = ThrottleRecord()
+    plan = plan_move(three, {ours: (2, 3), theirs: (2, 3)}, throttle=1, record=record)
+    assert apply(replace(plan, follow=None, afterwards=()), three).ok
+    target = {ours: (2, 3), theirs: (1, 3)}
+    cancel = plan_cancel(three, [ours, theirs], record=record, target=target)
+    (alone,) = cancel.unchanged
+    assert str(alone.resource) == f"partition {theirs}"
+    changed = {change.resource.name for change in cancel.changes}
+    assert f"topic {ours.topic}" in changed and f"topic {theirs.topic}" not in changed
+
+
+@pytest.fixture
+def restored(three: Cluster) -> Iterator[None]:
+    yield
+    moving.restore(three)

@@ -212,6 +212,8 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox) -> None:
         refused = log_dir_moves.plan_move(cluster, [(1, safe)], lost).refused
         [why] = refused.failures.values()
         assert "is offline" in why.message
+        with pytest.raises(ShellError, match=f"log directory {lost} of broker 1 is offline"):
+            log_dir_moves.follow(cluster, lambda *_: None, (move,))  # before: "cancelled"
 
         def look() -> dict[str, Finding]:
             return {each.check: each for each in health.health(cluster).findings}

@@ -51,3 +51,28 @@ def test_also_after_kafka_pythons_own_client_has_decoded_such_a_response() -> No
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout == "host is null\n", run.stderr
+
+
+def test_threads_that_begin_at_once_patch_the_codec_once() -> None:
+    """A second patch on top of the first makes decoders that are not valid Python."""
+    threads = """
+import threading, time
+from kafka_shell.admin.wire import codec
+
+patch, patched = codec._limit_varints, []
+
+def slowly():
+    patched.append(1)
+    time.sleep(0.2)
+    patch()
+
+codec._limit_varints = slowly
+threads = [threading.Thread(target=codec._response_classes) for _ in range(4)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+print(len(patched))
+"""
+    done = subprocess.run([sys.executable, "-c", threads], capture_output=True, text=True)
+    assert done.stdout == "1\n", done.stderr
