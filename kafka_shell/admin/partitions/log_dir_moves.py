@@ -162,7 +162,8 @@ def plan_move(
 def follow(cluster: Cluster, report: Report, moves: Sequence[LogDirMove]) -> None:
     """Wait for the end of moves.
 
-    Raises ShellError if one was cancelled, or if a broker does not respond for a minute.
+    Raises ShellError if one was cancelled or its log directory is offline, or if a broker does not
+    respond for a minute.
     """
     task = f"Moving {counted(len(moves), 'replica')}"
     total = max(1, sum(move.size for move in moves if not move.cancels))
@@ -176,12 +177,7 @@ def follow(cluster: Cluster, report: Report, moves: Sequence[LogDirMove]) -> Non
             raise as_error(next(iter(found.failures.values())))
         cancelled = [move for move in moves if found.ok and not is_started(move, places)]
         if cancelled:
-            move = cancelled[0]
-            raise ShellError(
-                f"the move of {move.resource} to {move.after} has been cancelled",
-                code="cancelled",
-                see=Resource("log-dirs", str(move.broker)),
-            )
+            raise _ended(cancelled[0], found[cancelled[0].broker])
         if found.ok and all(_finished(move, places) for move in moves):
             report(task, total, total)
             return
@@ -190,6 +186,18 @@ def follow(cluster: Cluster, report: Report, moves: Sequence[LogDirMove]) -> Non
         if cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline:
             raise ShellError(f"deadline exceeded: {task.lower()}", code="deadline")
         time.sleep(_POLL_S)
+
+
+def _ended(move: LogDirMove, dirs: Sequence[LogDir]) -> ShellError:
+    """Why a replica is no longer being moved."""
+    for dir in dirs:
+        if dir.path in (move.before, move.after) and dir.error is not None:
+            return as_error(_offline(dir))
+    return ShellError(
+        f"the move of {move.resource} to {move.after} has been cancelled",
+        code="cancelled",
+        see=Resource("log-dirs", str(move.broker)),
+    )
 
 
 # -- log directories -------------------------------------------------------------------------------
@@ -298,13 +306,15 @@ def dir_failure(broker: int, path: str, dirs: Sequence[LogDir]) -> Failure | Non
             text=f"broker {broker} has no log directory {path}",
             hint=f"Its log directories: {', '.join(dir.path for dir in dirs)}.",
         )
-    if target.error is not None:
-        return failure(
-            _KAFKA_STORAGE_ERROR,
-            text=f"log directory {target.path} of broker {broker} is offline",
-            see=Resource("log-dirs", str(broker)),
-        )
-    return None
+    return None if target.error is None else _offline(target)
+
+
+def _offline(dir: LogDir) -> Failure:
+    return failure(
+        _KAFKA_STORAGE_ERROR,
+        text=f"log directory {dir.path} of broker {dir.broker} is offline",
+        see=Resource("log-dirs", str(dir.broker)),
+    )
 
 
 def _unchanged(move: LogDirMove, replicas: Replicas) -> Change:

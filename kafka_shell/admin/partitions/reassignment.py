@@ -342,9 +342,10 @@ def plan_cancel(
     moving = under_way(cluster).values
     dir_moves, failures = plan_revert(cluster, dirs or {})
     in_dirs = {*failures, *(move.partition for move in dir_moves)}
-    moves, unchanged = [], []
+    moves, ended, unchanged = [], [], []
     for each in dict.fromkeys(partitions):
         if each not in moving:
+            ended.append(each)
             if each not in in_dirs:
                 unchanged.append(_unchanged(each.resource, (), "not being reassigned"))
             continue
@@ -357,8 +358,8 @@ def plan_cancel(
         known = set(back) == set(moving[each].before)
         moves.append(Move(each, moving[each].after, back if known else moving[each].before))
     record = record or ThrottleRecord()
-    steps = _cancelling(cluster, moves, partitions, moving, record)
     rest = {each: moving[each] for each in moving.keys() - {move.partition for move in moves}}
+    steps = _cancelling(cluster, moves, ended, rest, record)
     down = on_down_brokers(cluster, rest, record.read())
     steps += [log_dir_moves.AlterReplicaLogDirs(dir_moves)] if dir_moves else []
     return Plan(
@@ -377,14 +378,15 @@ def plan_cancel(
 def _cancelling(
     cluster: Cluster,
     moves: Sequence[Move],
-    partitions: Sequence[TopicPartition],
-    moving: Mapping[TopicPartition, Reassignment],
+    ended: Sequence[TopicPartition],
+    rest: Mapping[TopicPartition, Reassignment],
     record: ThrottleRecord,
 ) -> list[Any]:
-    """The steps that cancel these reassignments and remove the throttle of these partitions."""
+    """The steps that cancel these reassignments, and remove the throttle of these partitions and of
+    those whose reassignment has `ended`, unless the `rest` of the reassignments needs it."""
     if not moves:
         return []
-    others = {each: moving[each] for each in moving.keys() - set(partitions)}
-    rows, _ = left_behind(cluster, others, record.read(), cancelled=partitions)
+    partitions = [*(move.partition for move in moves), *ended]
+    rows, _ = left_behind(cluster, rest, record.read(), cancelled=partitions)
     removal = [RemoveThrottle(rows, record)] if rows else []
     return [MoveReplicas(tuple(moves), cancelled=True), *removal]
