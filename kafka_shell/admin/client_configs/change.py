@@ -18,7 +18,7 @@ from kafka_shell.structs import replace
 
 from . import format as records
 from . import store as client_config_store
-from .checks import Held, wrong
+from .checks import Held, Limits, wrong
 from .format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from .model import (
     ClientConfig,
@@ -64,7 +64,7 @@ class AlterClientConfigs(Struct, BaseStep, frozen=True):
 
     def reread(self, cluster: Cluster) -> AlterClientConfigs:
         now = _replaced(read_configs(cluster), self.alterations)
-        return replace(self, now=now, invalid=_invalid(cluster, now))
+        return replace(self, now=now, invalid=_invalid(_limits(cluster), now))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         written = [records.config_record(alteration) for alteration in self.alterations]
@@ -84,12 +84,13 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
         unfit = {Resource("topic", state.topic): state.refused}
         return Plan(Effect.CHANGE, (), refused=Results({}, unfit))
     current = read_configs(cluster)
-    refused = wrong(cluster, alterations, current, lambda: _registered(cluster))
+    limits = _limits(cluster)
+    refused = wrong(limits, alterations, current)
     kept = [alteration for alteration in alterations if alteration.entity.resource not in refused]
-    same = tuple(each for each in kept if current.get((each.entity, each.key)) == each.value)
-    wanted = tuple(each for each in kept if each not in same)
+    same = tuple(each for each in kept if _is_set(current, each))
+    wanted = tuple(each for each in kept if not _is_set(current, each))
     now = _replaced(current, wanted)
-    steps = (AlterClientConfigs(wanted, now, _invalid(cluster, now)),) if wanted else ()
+    steps = (AlterClientConfigs(wanted, now, _invalid(limits, now)),) if wanted else ()
     made = client_config_store.plan_create(cluster, state) if wanted else Plan(Effect.CHANGE, ())
     entities = {each.entity for each in wanted}
     return replace(
@@ -116,17 +117,20 @@ def _replaced(
     )
 
 
-def _invalid(cluster: Cluster, configs: Iterable[ClientConfig]) -> tuple[ClientConfig, ...]:
+def _is_set(current: Held, alteration: ClientConfigAlteration) -> bool:
+    return current.get((alteration.entity, alteration.key)) == alteration.value
+
+
+def _limits(cluster: Cluster) -> Limits:
+    return Limits(cluster, lambda: _registered(cluster))
+
+
+def _invalid(limits: Limits, configs: Iterable[ClientConfig]) -> tuple[ClientConfig, ...]:
     """The configs that could not be set again: undoing their change would fail."""
     return tuple(
         config
         for config in configs
-        if wrong(
-            cluster,
-            [ClientConfigAlteration(config.entity, config.key, config.value)],
-            {},
-            lambda: _registered(cluster),
-        )
+        if wrong(limits, [ClientConfigAlteration(config.entity, config.key, config.value)], {})
     )
 
 

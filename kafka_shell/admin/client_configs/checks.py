@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 from kafka_shell.admin.configs.known import of_some_broker
 from kafka_shell.admin.quotas.model import Default
@@ -43,44 +44,62 @@ def session_limits(cluster: Cluster) -> tuple[int, int]:
     return int(least or 6_000), int(most or 1_800_000)
 
 
+class Limits:
+    """What values are checked against: each is read once, when it is first needed. `registered`
+    returns the keys that clients support, besides those that this program knows."""
+
+    def __init__(self, cluster: Cluster, registered: Callable[[], set[str]]) -> None:
+        self._cluster = cluster
+        self._registered = registered
+
+    @cached_property
+    def known_keys(self) -> tuple[str, ...]:
+        """All known keys, sorted."""
+        return tuple(sorted(self._registered().union(keys.KEYS)))
+
+    @cached_property
+    def session(self) -> tuple[int, int]:
+        """See `session_limits`."""
+        return session_limits(self._cluster)
+
+
 def wrong(
-    cluster: Cluster,
-    alterations: Sequence[ClientConfigAlteration],
-    held: Held,
-    registered: Callable[[], set[str]],
+    limits: Limits, alterations: Sequence[ClientConfigAlteration], held: Held
 ) -> dict[Resource, Failure]:
-    """The failures of refused entities. `registered` returns further keys that clients support."""
-    known: set[str] | None = None
-    limits: tuple[int, int] | None = None
+    """The failures of refused entities. `held` are the current configs."""
     refused: dict[Resource, Failure] = {}
     seen: set[tuple[ClientEntity, str]] = set()
     for alteration in alterations:
         try:
-            if not alteration.entity.user or alteration.entity.client_id == "":
-                raise _refusal("user and client ID must not be empty")
             if (alteration.entity, alteration.key) in seen:
                 raise _refusal(f"{alteration.key} of {alteration.entity} is set twice")
             seen.add((alteration.entity, alteration.key))
-            if alteration.key not in keys.KEYS and alteration.value is not None:
-                known = registered() if known is None else known
-                _check_known(alteration.key, known)
-            if alteration.value is not None:
-                keys.check(alteration.key, alteration.value)
-            if alteration.key == keys.SESSION and alteration.value is not None:
-                limits = session_limits(cluster) if limits is None else limits
-                _check_session(int(alteration.value), limits)
+            _check(limits, alteration)
         except ShellError as error:
             refused.setdefault(alteration.entity.resource, _as_invalid(error))
+    after = _by_user(held, alterations)
     for entity in dict.fromkeys(each.entity for each in alterations):
         if entity.resource not in refused:
-            failure = _heartbeat_too_slow(entity, alterations, held)
+            failure = _heartbeat_too_slow(entity, after.get(entity.user, {}))
             if failure is not None:
                 refused[entity.resource] = failure
     return refused
 
 
-def _check_known(key: str, registered: set[str]) -> None:
-    known = sorted(set(keys.KEYS) | registered)
+def _check(limits: Limits, alteration: ClientConfigAlteration) -> None:
+    """Raise a ShellError for an alteration that is wrong by itself."""
+    if not alteration.entity.user or alteration.entity.client_id == "":
+        raise _refusal("user and client ID must not be empty")
+    if alteration.value is None:
+        return
+    if alteration.key not in keys.KEYS:
+        _check_known(alteration.key, limits.known_keys)
+    keys.check(alteration.key, alteration.value)
+    if alteration.key == keys.SESSION:
+        _check_session(int(alteration.value), limits.session)
+
+
+def _check_known(key: str, known: Sequence[str]) -> None:
     if key not in known:
         near = did_you_mean(key, known)
         raise _refusal(
@@ -98,26 +117,31 @@ def _check_session(value: int, limits: tuple[int, int]) -> None:
         )
 
 
+def _by_user(
+    current: Held, alterations: Sequence[ClientConfigAlteration]
+) -> dict[str, dict[ClientEntity, list[ClientConfig]]]:
+    """The configs after the alterations, by user and entity."""
+    after: dict[tuple[ClientEntity, str], str | None] = dict(current)
+    after |= {(each.entity, each.key): each.value for each in alterations}
+    grouped: dict[str, dict[ClientEntity, list[ClientConfig]]] = {}
+    for (entity, key), value in after.items():
+        if value is not None:
+            of_user = grouped.setdefault(entity.user, {})
+            of_user.setdefault(entity, []).append(ClientConfig(entity, key, value))
+    return grouped
+
+
 def _heartbeat_too_slow(
-    entity: ClientEntity, alterations: Sequence[ClientConfigAlteration], current: Held
+    entity: ClientEntity, of_user: Mapping[ClientEntity, Sequence[ClientConfig]]
 ) -> Failure | None:
     """The failure if the entity, or a client id of it, would get a heartbeat interval that is not
-    below its session timeout."""
-    after = dict(current)
-    for alteration in alterations:
-        if alteration.value is None:
-            after.pop((alteration.entity, alteration.key), None)
-        else:
-            after[alteration.entity, alteration.key] = alteration.value
-    configs = [ClientConfig(who, key, value) for (who, key), value in after.items()]
+    below its session timeout. `of_user` are all configs of its user."""
     concerned = [entity]
     if entity.client_id is None:
-        concerned += sorted(
-            {config.entity for config in configs if config.entity.user == entity.user},
-            key=lambda who: who.order,
-        )
+        concerned += sorted(of_user, key=lambda who: who.order)
+    of_all_clients = of_user.get(ClientEntity(entity.user), ())
     for who in concerned:
-        found = resolve(configs, who.user, who.client_id or "")
+        found = resolve([*of_all_clients, *of_user.get(who, ())], who.user, who.client_id or "")
         session, beat = found.get(keys.SESSION), found.get(keys.HEARTBEAT)
         if session is None or beat is None or int(beat.value) < int(session.value):
             continue

@@ -1,9 +1,12 @@
-"""One broker described: its replicas, log directories, configs, and role in the quorum."""
+"""Brokers described: replicas, log directories, configs, and role in the quorum."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs import read as configs
@@ -11,9 +14,10 @@ from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigS
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDirUse
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_error, as_failure
+from kafka_shell.admin.wire.failures import as_failure
+from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.results import Failure, Results
 
 from . import quorum
 from .model import BrokerDescription
@@ -25,66 +29,93 @@ _QUORUM_S = 3.0  # seconds to wait for the active controller
 
 def describe(known: Brokers, ids: Iterable[int]) -> list[BrokerDescription]:
     """These brokers. One that does not respond has no log directories and configs."""
+    chosen = [known.by_id[id] for id in ids]
+    unread = {broker.id: _unread(known, broker) for broker in chosen}
+    readable = [id for id, reason in unread.items() if reason is None]
     with Cluster(known.config) as cluster:
-        return [_describe(cluster, known, known.by_id[id]) for id in ids]
+        dirs = _each(readable, lambda: _log_dirs(cluster, readable))
+        entries = _each(readable, lambda: _configs(cluster, readable))
+        roles = _each(list(unread), lambda: _quorum_roles(cluster))
+    counts = _counts(known.metadata)
+    return [
+        BrokerDescription(
+            broker,
+            roles.values.get(broker.id, ""),
+            leaders=counts.leaders[broker.id],
+            preferred=counts.preferred[broker.id],
+            replicas=counts.replicas[broker.id],
+            out_of_sync=counts.out_of_sync[broker.id],
+            log_dirs=dirs.values.get(broker.id, ()),
+            configs=entries.values.get(broker.id, ()),
+            not_read=_not_read(
+                ("log directories and configs", unread[broker.id]),
+                ("log directories", dirs.failures.get(broker.id)),
+                ("configs", entries.failures.get(broker.id)),
+                ("role in the metadata quorum", roles.failures.get(broker.id)),
+            ),
+        )
+        for broker in chosen
+    ]
 
 
-def _describe(cluster: Cluster, known: Brokers, broker: Broker) -> BrokerDescription:
-    found = known.metadata
-    not_read: dict[str, Failure] = {}
-
-    def read(what: str, verb: Callable[[], T], otherwise: T) -> T:
-        try:
-            return verb()
-        except ShellError as error:
-            not_read[what] = as_failure(error)
-            return otherwise
-
-    dirs: tuple[LogDirUse, ...] = ()
-    entries: tuple[ConfigEntry, ...] = ()
+def _unread(known: Brokers, broker: Broker) -> Failure | None:
+    """Why a broker cannot be asked about itself; None if it can."""
     if broker.id in known.silent:
-        not_read["log directories and configs"] = known.silent[broker.id]
-    elif broker.state != "up":
-        failure = Failure("BROKER_NOT_AVAILABLE", f"broker {broker.id} is {broker.state}", 8)
-        not_read["log directories and configs"] = failure
-    else:
-        dirs = read("log directories", lambda: _log_dirs(cluster, broker.id), ())
-        entries = read("configs", lambda: _configs(cluster, broker.id), ())
-    partitions = [p for name in found.names for p in found.topic(name).partitions
-            if broker.id in p.replicas]  # fmt: skip
-    return BrokerDescription(
-        broker,
-        read("role in the metadata quorum", lambda: _quorum_role(cluster, broker.id), ""),
-        leaders=sum(each.leader == broker.id for each in partitions),
-        preferred=sum(each.replicas[0] == broker.id for each in partitions),
-        replicas=len(partitions),
-        out_of_sync=sum(broker.id not in each.isr for each in partitions),
-        log_dirs=dirs,
-        configs=entries,
-        not_read=tuple(not_read.items()),
-    )
+        return known.silent[broker.id]
+    if broker.state != "up":
+        return Failure("BROKER_NOT_AVAILABLE", f"broker {broker.id} is {broker.state}", 8)
+    return None
 
 
-def _log_dirs(cluster: Cluster, broker: int) -> tuple[LogDirUse, ...]:
-    found = log_dirs.describe(cluster, [broker])
-    for failure in found.failures.values():
-        raise as_error(failure)
-    return tuple(each.use for each in found[broker])
+def _not_read(*reasons: tuple[str, Failure | None]) -> tuple[tuple[str, Failure], ...]:
+    return tuple((what, reason) for what, reason in reasons if reason is not None)
 
 
-def _configs(cluster: Cluster, broker: int) -> tuple[ConfigEntry, ...]:
+def _each(ids: Sequence[int], read: Callable[[], Results[int, T]]) -> Results[int, T]:
+    """What was read of each broker. An error is the failure of all of them."""
+    try:
+        return read()
+    except ShellError as error:
+        return Results({}, dict.fromkeys(ids, as_failure(error)))
+
+
+class _Counts(Struct):
+    """Of each broker: partitions that it leads, or should lead, and its replicas."""
+
+    leaders: Counter[int] = field(default_factory=Counter)
+    preferred: Counter[int] = field(default_factory=Counter)
+    replicas: Counter[int] = field(default_factory=Counter)
+    out_of_sync: Counter[int] = field(default_factory=Counter)
+
+
+def _counts(found: MetadataScan) -> _Counts:
+    counts = _Counts()
+    for partition in (each for name in found.names for each in found.topic(name).partitions):
+        if partition.leader is not None:
+            counts.leaders[partition.leader] += 1
+        counts.preferred.update(partition.replicas[:1])
+        counts.replicas.update(partition.replicas)
+        counts.out_of_sync.update(set(partition.replicas).difference(partition.isr))
+    return counts
+
+
+def _log_dirs(cluster: Cluster, brokers: Sequence[int]) -> Results[int, tuple[LogDirUse, ...]]:
+    found = log_dirs.describe(cluster, brokers)
+    return found.map(lambda dirs: tuple(each.use for each in dirs))
+
+
+def _configs(cluster: Cluster, brokers: Sequence[int]) -> Results[int, tuple[ConfigEntry, ...]]:
     """The configs that differ from their defaults."""
-    found = configs.describe(cluster, [ConfigResource(ResourceType.BROKER, str(broker))])
-    for failure in found.failures.values():
-        raise as_error(failure)
-    return tuple(
-        entry for entries in found for entry in entries if entry.source is not ConfigSource.DEFAULT
+    resources = [ConfigResource(ResourceType.BROKER, str(broker)) for broker in brokers]
+    found = configs.describe(cluster, resources).keyed(lambda resource: int(resource.name))
+    return found.map(
+        lambda entries: tuple(each for each in entries if each.source is not ConfigSource.DEFAULT)
     )
 
 
-def _quorum_role(cluster: Cluster, broker: int) -> str:
+def _quorum_roles(cluster: Cluster) -> Results[int, str]:
     if not cluster.is_kraft():
-        return ""
+        return Results()
     with cluster.within(_QUORUM_S):
         described = quorum.describe(cluster)
-    return next((replica.role for replica in described.replicas if replica.id == broker), "")
+    return Results({replica.id: replica.role for replica in described.replicas})

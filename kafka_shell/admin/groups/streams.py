@@ -12,23 +12,22 @@ _ENDINGS = ("-changelog", "-repartition")
 _NAMED = 5  # topics that a warning names
 
 
-def internal_topics(cluster: Cluster, group: str) -> tuple[str, ...]:
+def _internal_topics(names: Iterable[str], group: str) -> tuple[str, ...]:
     """The internal topics of the application whose application.id is this group, by Kafka Streams'
-    naming convention; empty for other groups."""
-    return tuple(
-        name
-        for name in scan(cluster).names
-        if name.startswith(f"{group}-") and name.endswith(_ENDINGS)
-    )
+    naming convention; none for other groups."""
+    return tuple(name for name in names if name.startswith(f"{group}-"))
 
 
 def warnings(cluster: Cluster, groups: Iterable[str], operation: str) -> tuple[str, ...]:
     """A warning for each group of a Streams application. `operation` ('deleting the group') leaves
     its other data."""
+    requested = list(groups)
+    if not requested:
+        return ()
+    internal = [name for name in scan(cluster).names if name.endswith(_ENDINGS)]
     found = []
-    for group in groups:
-        topics = internal_topics(cluster, group)
-        if topics:
+    for group in requested:
+        if topics := _internal_topics(internal, group):
             found.append(
                 f"group {group} is a Kafka Streams application: {operation} does not change its"
                 f" internal topics ({some(topics, _NAMED)}) and local state"

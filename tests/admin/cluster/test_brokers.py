@@ -66,7 +66,8 @@ def test_they_are_described_together(three: Cluster, monkeypatch: pytest.MonkeyP
     assert sorted(sent) == [DESCRIBE_CONFIGS, DESCRIBE_LOG_DIRS]
 
 
-def test_a_broker_that_is_not_there(three: Cluster) -> None:
+def test_a_broker_that_is_not_there(three: Cluster, name: str) -> None:
+    make_topic(three, name, assignment=((1, 2),))
     known = cluster_reads.brokers(three)
     silent = replace(known, silent={2: Failure("no-answer", "no answer")})
     one, two = brokers.describe(silent, [1, 2])
