@@ -31,7 +31,7 @@ Sizes = dict[TopicPartition, tuple[int, ...]]  # of each replica
 class Lost(Struct):
     """Records and bytes (of all replicas) that would be deleted, of all that there are.
 
-    `partitions` would lose records, of all `checked` ones.
+    `partitions` would lose records, of all `checked` ones; others are `unread`.
     """
 
     records: int = 0
@@ -40,6 +40,7 @@ class Lost(Struct):
     of_bytes: int = 0
     partitions: int = 0
     checked: int = 0
+    unread: int = 0
     records_estimated: bool = False
     bytes_estimated: bool = False
 
@@ -56,7 +57,9 @@ class Lost(Struct):
     @property
     def stakes(self) -> str:
         """The records in a few words, for the question; empty if none are deleted now."""
-        return f"{self._about}{counted(self.records, 'record')}" if self.partitions else ""
+        lost = f"{self._about}{counted(self.records, 'record')}" if self.partitions else ""
+        unread = f"{counted(self.unread, 'partition')} not checked" if self.unread else ""
+        return ", ".join(filter(None, (lost, unread)))
 
     @property
     def _about(self) -> str:
@@ -99,6 +102,7 @@ def count(
 
     parts, unread = in_batches(filled, _AT_ONCE, read)
     failures = [failure for part in parts for failure in part] + unread
+    lost.unread = len(failures)
     if failures:
         about = f"the records of {counted(len(failures), 'partition')}"
         missing.append(not_checked(about, failures[0]))

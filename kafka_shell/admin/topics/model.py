@@ -98,7 +98,8 @@ class TopicDescription(Struct, frozen=True):
 class TopicUse(Struct, frozen=True):
     """What a topic contains, and who uses it. None is unknown.
 
-    `records` are offsets, `bytes` those of all replicas. `readers` are groups with members or
+    `records` are offsets, `bytes` those of all replicas, without those of `unread_partitions` and
+    `unread_replicas`: brokers that are down or do not respond. `readers` are groups with members or
     committed offsets there. `producers` are those whose state the brokers remember (idempotent and
     transactional ones, for a day), and `last_written` is when the last of them wrote (epoch ms).
     `acls` are those on exactly this name.
@@ -111,6 +112,8 @@ class TopicUse(Struct, frozen=True):
     producers: int | None = None
     last_written: int | None = None
     acls: tuple[str, ...] | None = None
+    unread_partitions: int = 0
+    unread_replicas: int = 0
 
 
 class TopicsUse(Struct, frozen=True):

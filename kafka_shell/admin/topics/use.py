@@ -5,7 +5,8 @@ Everything is read within a time budget, the records first. What could not be re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 from msgspec import Struct, field
 
@@ -77,22 +78,18 @@ def read(cluster: Cluster, topics: Sequence[Topic]) -> tuple[TopicsUse, tuple[No
 
 
 def stakes(use: TopicsUse) -> str:
-    """What is lost in a few words: `1,200 records, 36.2 MiB, 3 groups`."""
-    records = known_sum(topic.records for topic in use.topics)
-    size = known_sum(topic.bytes for topic in use.topics)
+    """What is lost in a few words: `1,200 records, 36 MiB, 3 groups, 2 partitions not checked`."""
+    records = sum(topic.records or 0 for topic in use.topics)
+    size = sum(topic.bytes or 0 for topic in use.topics)
     names = {reader.group for topic in use.topics for reader in topic.readers or ()}
+    unread = sum(topic.unread_partitions for topic in use.topics)
     parts = [
-        "" if records is None else counted(records, "record") if records else "no records",
+        counted(records, "record") if records else "" if unread else "no records",
         approximate_bytes(size) if size else "",
         counted(len(names), "group") if names else "",
+        f"{counted(unread, 'partition')} not checked" if unread else "",
     ]
     return ", ".join(filter(None, parts))
-
-
-def known_sum(counts: Iterable[int | None]) -> int | None:
-    """The sum of the known counts; None if none is known."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def _records(cluster: Cluster, partitions: Sequence[TopicPartition], found: _Found) -> None:
@@ -103,8 +100,10 @@ def _records(cluster: Cluster, partitions: Sequence[TopicPartition], found: _Fou
     for part in parts:
         for row in part:
             counts[row.topic] = counts.get(row.topic, 0) + row.records
-    for topic, count in counts.items():
-        found.set(topic, records=count)
+    read = {each for part in parts for each in part.values}
+    missing = Counter(each.topic for each in partitions if each not in read)
+    for topic in found.use:
+        found.set(topic, records=counts.get(topic), unread_partitions=missing[topic])
     failures = [failure for part in parts for failure in part.failures.values()] + unread
     found.miss_some(failures, "partition", "the records of")
 
@@ -121,12 +120,14 @@ def _sizes(
     if isinstance(read, Failure):
         found.miss("the size", read)
         return
-    sizes: dict[str, int] = dict.fromkeys(found.use, 0) if read.values else {}
+    sizes: Counter[str] = Counter()
     for replica in (replica for dirs in read for dir in dirs for replica in dir.replicas):
-        if replica.topic in sizes:
-            sizes[replica.topic] += replica.size
-    for topic, size in sizes.items():
-        found.set(topic, bytes=size)
+        sizes[replica.topic] += replica.size
+    for topic in topics:
+        held_by = [broker for each in topic.partitions for broker in each.replicas]
+        missing = sum(broker not in read.values for broker in held_by)
+        known = sizes[topic.name] if missing < len(held_by) else None
+        found.set(topic.name, bytes=known, unread_replicas=missing)
     found.miss_some(list(read.failures.values()), "broker", "the size of replicas on")
 
 

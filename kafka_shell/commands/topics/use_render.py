@@ -28,13 +28,19 @@ def use_page(use: TopicsUse, width: int | None) -> Iterator[Text]:
     rest = topics[MOST_TOPICS:]
     if rest:
         records = sum(topic.records or 0 for topic in rest)
+        unread = sum(topic.unread_partitions for topic in rest)
         more = f"... and {counted(len(rest), 'more topic')} with {counted(records, 'record')}"
+        more += f" ({counted(unread, 'partition')} not checked)" if unread else ""
         yield text(f"{more} (for the full list, use --output json)", "dim")
 
 
 def _is_used(topic: TopicUse) -> bool:
     """Whether anything is lost with it, or it is not known."""
-    return topic.records != 0 or bool(topic.readers or topic.producers or topic.acls)
+    return (
+        topic.records != 0
+        or topic.unread_partitions > 0
+        or bool(topic.readers or topic.producers or topic.acls)
+    )
 
 
 def _order(topic: TopicUse) -> tuple[int, int, int, str]:
@@ -52,8 +58,8 @@ def _one(topic: TopicUse, width: int | None) -> Iterator[Text]:
 
 def _facts(topic: TopicUse) -> Iterator[tuple[str, Sequence[Text]]]:
     if topic.records is not None:
-        size = "" if topic.bytes is None else f", {approximate_bytes(topic.bytes)} on disk"
-        yield "records", [text(f"{topic.records:,}{size}", "warning" if topic.records else "")]
+        size = "" if topic.bytes is None else f", {_bytes(topic)} on disk"
+        yield "records", [text(f"{_records(topic)}{size}", "warning" if topic.records else "")]
     if topic.readers:
         yield "groups", _few([_reader(each) for each in topic.readers], "group")
     if topic.producers:
@@ -62,6 +68,17 @@ def _facts(topic: TopicUse) -> Iterator[tuple[str, Sequence[Text]]]:
         yield "producers", [text(f"{known}{last}", "warning")]
     if topic.acls:
         yield "ACLs left", _few([text(each) for each in topic.acls], "ACL")
+
+
+def _records(topic: TopicUse) -> str | None:
+    """`1,200`, or `1,200+` if not all partitions were read."""
+    more = "+" if topic.unread_partitions else ""
+    return None if topic.records is None else f"{topic.records:,}{more}"
+
+
+def _bytes(topic: TopicUse) -> str | None:
+    more = "+" if topic.unread_replicas else ""
+    return None if topic.bytes is None else f"{approximate_bytes(topic.bytes)}{more}"
 
 
 def _reader(reader: TopicReader) -> Text:
@@ -94,8 +111,8 @@ def _groups(topic: TopicUse) -> Text | None:
 
 USE = (
     Column("TOPIC", lambda t: t.topic, role="name"),
-    Column("RECORDS", lambda t: t.records, "right"),
-    Column("ON-DISK", lambda t: None if t.bytes is None else approximate_bytes(t.bytes), "right"),
+    Column("RECORDS", _records, "right"),
+    Column("ON-DISK", _bytes, "right"),
     Column("PRODUCERS", lambda t: t.producers or None, "right"),
     Column("ACLS", lambda t: len(t.acls or ()) or None, "right"),
     Column("GROUPS", _groups, give="wrap"),

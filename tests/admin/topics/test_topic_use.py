@@ -20,6 +20,7 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import TopicsUse, TopicUse
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.commands.topics.use_render import use_page
 from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit, forget
@@ -133,5 +134,31 @@ def test_a_frozen_broker_does_not_hold_up_the_plan(
     missing = {each.what: each.reason for each in plan.not_checked}
     assert "the records of 1 partition" in missing, missing
     assert "the size of replicas on 1 broker" in missing, missing
-    assert use_of(plan)[name].records == 4, "the others are counted"
+    found = use_of(plan)[name]
+    assert found.records == 4, "the others are counted"
+    assert (found.unread_partitions, found.unread_replicas) == (1, 2)
+    assert plan.stakes.endswith(", 1 partition not checked"), plan.stakes
+    shown = "\n".join(line.plain for line in use_page(TopicsUse((found,)), None))
+    assert "4+, " in shown and "+ on disk" in shown, shown
+    done(topic_changes.plan_delete(three, [name]), three)
+
+
+def test_a_topic_of_which_nothing_can_be_read_is_not_called_empty(
+    three_brokers: Sandbox, three: Cluster, name: str
+) -> None:
+    make_topic(three, name, assignment=((2,),))
+    fill(three_brokers.bootstrap, name, 2)
+    frozen = processes(three_brokers)[2] or 0
+    try:
+        freeze(frozen)
+        with three.within(30):
+            plan = topic_changes.plan_delete(three, [name])
+    finally:
+        thaw(frozen)
+        wait_until_back(three_brokers)
+    found = use_of(plan)[name]
+    assert (found.records, found.bytes, found.unread_partitions) == (None, None, 1)
+    assert plan.stakes == "1 partition not checked"
+    shown = [line.plain for line in use_page(TopicsUse((found,)), None)]
+    assert "no records" not in "".join(shown), shown
     done(topic_changes.plan_delete(three, [name]), three)
