@@ -262,13 +262,14 @@ def only_hanging(
     cluster: Cluster, candidates: Sequence[ProducerState], *, clock: Clock = time.time
 ) -> tuple[tuple[HangingTransaction, ...], dict[TopicPartition, Failure]]:
     """The open transactions that no coordinator will end, and failures of the partitions whose
-    coordinator does not respond."""
+    coordinator may be one that does not respond, or that no broker is now."""
     listed = list_transactions(
         cluster, producer_ids=sorted({each.producer_id for each in candidates})
     )
     ids = {row.producer_id: row.transactional_id for rows in listed for row in rows}
     known = describe(cluster, ids.values(), clock=clock)
     silent = next((_unknown_transactions(*each) for each in listed.failures.items()), None)
+    silent = silent or without_coordinator(cluster)
     now = int(clock() * 1000)
     found = []
     untold: dict[TopicPartition, Failure] = {}

@@ -55,15 +55,20 @@ Answers = dict[str, Answer]
 
 def without_coordinator(cluster: Cluster, topic: str, what: str) -> Failure | None:
     """Why no broker lists some of `what` (groups, transactions), which are stored in this internal
-    topic: partitions of it have no leader. None if all have one."""
+    topic: partitions of it have no leader, or one that is not asked because it does not respond.
+    None if all coordinators are asked."""
     found = scan(cluster, [topic])
-    offline = found.summary(topic).offline if topic in found else 0
-    if not offline:
+    leaders = [each.leader for each in found.topic(topic).partitions] if topic in found else []
+    asked = {None, *(broker.id for broker in cluster.brokers())}
+    silent = [leader for leader in leaders if leader not in asked]
+    lost = leaders.count(None) + len(silent)
+    if not lost:
         return None
-    have = "partition has" if offline == 1 else "partitions have"
+    partitions = "1 partition has" if lost == 1 else f"{lost} partitions have"
+    leader = "leader that responds" if silent else "leader"
     return failure(
         _COORDINATOR_NOT_AVAILABLE,
-        text=f"{offline} {have} no leader, so the {what} stored there are not listed",
+        text=f"{partitions} no {leader}, so the {what} stored there are not listed",
         about=f"topic {topic}",
         see=Resource("topic", topic),
     )

@@ -25,6 +25,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
 from tests.transactional import HOUR_MS, Producer, hang
 
@@ -246,3 +247,22 @@ def test_replicas_and_coordinators_of_three_brokers(three_brokers: Sandbox, name
         assert len({one.coordinator for one in told}) > 1, "they have several coordinators"
         done(transaction_changes.plan_abort(cluster, search.found), cluster)
         assert last_stable(cluster, each) == end(cluster, each)
+
+
+def test_a_coordinator_that_is_not_asked_may_know_the_transaction(
+    three_brokers: Sandbox, name: str
+) -> None:
+    """health does not ask a broker that does not respond: what it coordinates is not hanging."""
+    with connect(three_brokers) as cluster:
+        producer = Producer.start(cluster, name)
+        (known,) = transactions.describe(cluster, [name])
+        make_topic(cluster, name, assignment=((known.coordinator % 3 + 1,),))
+        each = TopicPartition(name, 0)
+        producer.add(each)
+        producer.write(each, ago_ms=HOUR_MS)
+        without = replace(cluster.config, avoid=frozenset({known.coordinator}))
+        with Cluster(without) as others:
+            search = transactions.find_hanging(others, topics=[name])
+        assert search.found == (), "a live transaction"
+        assert ["no leader that responds" in one.message for one in search.unread] == [True]
+        producer.end(commit=False)
