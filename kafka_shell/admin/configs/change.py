@@ -37,6 +37,7 @@ from .model import (
 )
 from .read import answerer, by_answerer, by_name, describe, why_not
 
+DELETE_ALL = ConfigAlteration("*", ConfigOp.DELETE)
 HIDDEN = "[hidden]"  # shown for a sensitive value, as Kafka's tools do
 Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]
 
@@ -122,9 +123,9 @@ def plan_alter(
     """Set, delete, append to and subtract from configs of several resources independently (API key
     44). Other configs stay.
 
-    Values are checked against the types that the broker reports, and units are converted (`7d` to
-    604800000). Raises ConfigRefused for an invalid key or value; a resource that cannot be read is
-    refused alone.
+    `DELETE_ALL` deletes every config that is set on the resource itself. Values are checked against
+    the types that the broker reports, and units are converted (`7d` to 604800000). Raises
+    ConfigRefused for an invalid key or value; a resource that cannot be read is refused alone.
     """
     from .consequences import Altered, Consequences, find
 
@@ -133,7 +134,7 @@ def plan_alter(
     known = _known(cluster, {each: given for each, given in alterations.items() if given})
     warnings: dict[str, None] = {}
     checked = {
-        resource: _checked(resource, keys, alterations[resource], warnings)
+        resource: _checked(resource, keys, _each(resource, keys, alterations[resource]), warnings)
         for resource, keys in known.values.items()
     }
     wanted, unchanged = _without_unchanged(checked, known.values)
@@ -174,6 +175,24 @@ def _value_after(change: Change, entries: Mapping[str, ConfigEntry]) -> str | No
     return inherited(entries[change.field]) if change.field in entries else None
 
 
+def _each(
+    resource: ConfigResource,
+    keys: Mapping[str, ConfigEntry],
+    alterations: Sequence[ConfigAlteration],
+) -> Sequence[ConfigAlteration]:
+    """The alterations, with one for each config that `DELETE_ALL` deletes. Not for loggers, as
+    brokers do not tell which have a level of their own, nor for the default of all brokers, which
+    must keep min.insync.replicas (KIP-966)."""
+    many = resource.type is ResourceType.BROKER_LOGGER or not resource.name
+    if DELETE_ALL not in alterations or many:
+        return alterations
+    own = (entry.name for entry in keys.values() if entry.overridden)
+    return [
+        *(each for each in alterations if each != DELETE_ALL),
+        *(ConfigAlteration(name, ConfigOp.DELETE) for name in own),
+    ]
+
+
 def _checked(
     resource: ConfigResource,
     keys: Any,
@@ -190,11 +209,11 @@ def _checked(
 def _known(cluster: Cluster, alterations: Alterations) -> Results[ConfigResource, Any]:
     """The keys of each resource, with inherited values where a topic's own value is removed."""
     known = known_of(cluster, alterations)
-    removal = ConfigAlteration("retention.ms", ConfigOp.DELETE)
+    removals = {ConfigAlteration("retention.ms", ConfigOp.DELETE), DELETE_ALL}
     removed = [
         resource
         for resource in known.values
-        if resource.type is ResourceType.TOPIC and removal in alterations[resource]
+        if resource.type is ResourceType.TOPIC and removals & {*alterations[resource]}
     ]
     return Results(with_retention(cluster, known.values, removed), known.failures)
 

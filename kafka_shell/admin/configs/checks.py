@@ -83,7 +83,7 @@ def check(
     ConfigRefused."""
     key, entry = alteration.key, entry_of(resource, known, alteration.key)
     if entry is None or (entry.type is ConfigType.UNKNOWN and key not in known):
-        _check_unknown(resource, known, key, warnings)
+        _check_unknown(resource, known, alteration, warnings)
     if entry is None:
         return alteration
     if _is_static(entry):
@@ -141,11 +141,16 @@ def _raw(key: str, kind: ConfigType, value: str) -> str:
 
 
 def _check_unknown(
-    resource: ConfigResource, known: Known, key: str, warnings: dict[str, None]
+    resource: ConfigResource,
+    known: Known,
+    alteration: ConfigAlteration,
+    warnings: dict[str, None],
 ) -> None:
-    """Refuse a key that the broker does not list, or warn if such keys are allowed."""
+    """Refuse a key that the broker does not list, or warn if such keys are allowed. What is not
+    listed is not set, and cannot be deleted."""
+    key = alteration.key
     near = _similar_key(key, known)
-    if resource.type in _CLOSED and known:
+    if (resource.type in _CLOSED or alteration.op is ConfigOp.DELETE) and known:
         raise ConfigRefused(
             key,
             f"unknown {resource.kind} config '{key}'",

@@ -363,8 +363,8 @@ COMMANDS = (
         ),
         options=(
             *SUBJECT_OPTIONS,
-            Option("--delete-config", CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",
-                   many=True),
+            Option("--delete-config", CONFIG_KEYS,
+                   "Delete configs: k1,k2  '*' (all that are set); may be repeated.", many=True),
             Option("--append", CONFIG_PAIR, _PAIR.format("Append to"), many=True),
             Option("--subtract", CONFIG_PAIR, _PAIR.format("Subtract from"), many=True),
         ),
@@ -374,8 +374,8 @@ COMMANDS = (
             "Values are validated against the types the broker reports and may have units:"
             " retention.ms=7d, segment.bytes=512MiB. Lowering retention deletes records and asks"
             " for confirmation.\n"
-            "For a broker that is not running, --delete-config deletes a dynamic config left"
-            " behind, or all of them ('*'); such configs cannot be listed. It must be registered."
+            "--delete-config also deletes dynamic configs that a stopped broker left behind, which"
+            " cannot be listed. The broker must be registered."
         ),
         examples=(
             Example("alter-configs orders.placed retention.ms=90d", "keep records for 90 days"),

@@ -37,6 +37,17 @@ def test_the_changes_of_a_step_are_worked_out_once(cluster: Cluster, name: str) 
     assert step.changes is step.changes and len(step.changes) == 1
 
 
+@quick
+def test_all_configs_of_a_topic_are_reset(cluster: Cluster, name: str) -> None:
+    make_topic(cluster, name, configs=(("segment.ms", "1000"), ("retention.ms", "60000")))
+    changes = alter(cluster, topic_of(name), delete("*"))
+    assert {each.field: each.before for each in changes} == {
+        "segment.ms": "1000", "retention.ms": "60000",
+    }  # fmt: skip
+    assert own(cluster, topic_of(name), "segment.ms") is None
+    assert own(cluster, topic_of(name), "retention.ms") is None
+
+
 def test_set_append_subtract_and_delete_in_one_request(either: Cluster, name: str) -> None:
     make_topic(either, name, configs=(("segment.ms", "1000"), ("cleanup.policy", "compact")))
     resource = topic_of(name)

@@ -11,6 +11,7 @@ from kafka_shell.admin.configs.change import HIDDEN
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigResource, ResourceType
 from kafka_shell.admin.configs.read import list_resources
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Resource
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.altering import (
@@ -115,6 +116,24 @@ def test_a_sensitive_value_is_in_no_change(either: Cluster, key: str) -> None:
         assert found is not None and found.overridden, "it was not set"
         later = config_changes.plan_alter(either, {BROKER: [set_(key, "other")]})
         assert secret not in repr(later) and not later.changes[0].reversible
+
+
+def test_all_that_is_set_on_a_broker_is_deleted_at_once(either: Cluster) -> None:
+    keys = ("log.cleaner.threads", "listener.name.plaintext.max.connections")
+    alter(either, BROKER, set_(keys[0], "2"), set_(keys[1], "77"))
+    changes = alter(either, BROKER, delete("*"))
+    assert {each.field for each in changes} == {*keys}
+    assert [own(either, BROKER, key) for key in keys] == [None, None]
+    again = config_changes.plan_alter(either, {BROKER: [delete("*")]})
+    assert again.changes == () and again.refused.ok
+
+
+@quick
+@pytest.mark.parametrize("resource", [BROKER, DEFAULT, LOGGER], ids=["broker", "default", "logger"])
+def test_what_is_not_set_is_not_called_deleted(cluster: Cluster, resource: ConfigResource) -> None:
+    for key in ("no.such.key", *(["*"] if resource != BROKER else [])):
+        with pytest.raises(ShellError, match="unknown"):
+            config_changes.plan_alter(cluster, {resource: [delete(key)]})
 
 
 @quick
