@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.partitions.throttle_configs import LEADER_RATE, LEADER_REPLICAS
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.cluster import start_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
 from tests.admin.helpers import wait_for
-from tests.moving import Filled, replicas
-from tests.outages import kill
+from tests.moving import Filled, put, replicas
+from tests.outages import kill, stopped, wait_until_noticed
 from tests.program import Program
 from tests.running import Running, running
 from tests.well import wait_until_applied
@@ -85,3 +87,25 @@ def test_a_lost_shell_is_taken_over_by_another(
     run = kafka.ok("verify-reassign-partitions", "--finish")
     assert replicas(three, topic)[0] == (2, 3), str(run)
     assert moving.throttles(three, topic) == {}, str(run)
+
+
+def test_a_throttle_of_a_broker_that_is_down_is_not_forgotten(
+    three_brokers: Sandbox, three: Cluster, kafka_on_three: Program, filled: Filled
+) -> None:
+    kafka = kafka_on_three
+    (topic,) = filled.topics(1)
+    put(three, ConfigResource(ResourceType.TOPIC, topic), LEADER_REPLICAS, "0:1,0:3")
+    for broker in ("1", "3"):
+        put(three, ConfigResource(ResourceType.BROKER, broker), LEADER_RATE, "1000000")
+    with stopped(three_brokers, 3):
+        wait_until_noticed(three, [3])
+        found = kafka("verify-reassign-partitions", "--finish")
+        assert found.status == 1 and "broker 3 is not running" in found.stderr, str(found)
+        left = moving.throttles(three, topic)
+        assert left[f"topic {topic} {LEADER_REPLICAS}"] == "0:3", "its rate could not be read"
+        assert f"broker 1 {LEADER_RATE}" not in left
+        verified = kafka("verify-reassign-partitions")
+        assert verified.status == 1, str(verified)
+    moving.wait_until_up(three)
+    kafka.ok("verify-reassign-partitions", "--finish")
+    assert moving.throttles(three, topic) == {}

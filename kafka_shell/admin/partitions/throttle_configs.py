@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from msgspec import Struct
 
@@ -67,6 +67,12 @@ class Throttled(Struct, frozen=True):
             entry for entry, number in numbers.items()
             if number.isdecimal() and condition(TopicPartition(self.resource.name, int(number)))
         ))  # fmt: skip
+
+    def without_brokers(self, ids: Collection[int]) -> Throttled:
+        """The same list without the entries of these brokers."""
+        gone = set(map(str, ids))
+        kept = (each for each in self.entries if each.partition(":")[2] not in gone)
+        return replace(self, value=",".join(kept))
 
     def change(self, before: str | None, after: str | None) -> Change:
         """The change of this config from one whole value to another."""

@@ -15,7 +15,8 @@ recorded previous value is kept. Removing a throttle follows three rules:
 
 A throttle that is not recorded (set by another tool or machine) is a leftover if it lists
 partitions that are not being reassigned. These entries are removed, and the rates of their brokers
-by rule 2; the previous rates are unknown. `*`, all replicas of a topic, is never a leftover.
+by rule 2; the previous rates are unknown. Entries of a broker that is down are kept, so that its
+rates are found when it is back. `*`, all replicas of a topic, is never a leftover.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from contextlib import suppress
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.cluster.registrations import registered
+from kafka_shell.admin.cluster.registrations import not_running, registered
 from kafka_shell.admin.configs.change import AlterConfigs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource
 from kafka_shell.admin.configs.read import by_answerer
@@ -169,6 +170,8 @@ def left_behind(
         for row in configs.rows
         if row.resource in requested and row.resource not in recorded
     ]
+    down = _down(cluster, other_lists)
+    other_lists = [row.without_brokers(down) for row in other_lists]
     # Kafka's tool sets both rates of a broker to the same value.
     listed = {(config[0], configs.values.get(config)) for config in rates_of(other_lists)}
     rates = [row for row in configs.rows if row.key in RATES and row.config in unused]
@@ -182,7 +185,17 @@ def left_behind(
     rows = {row.config: row for row in every if row.value}
     found = [replace(rows[r.config], now=r.now) for r in configs.rows if r.config in rows]
     not_read = {Resource(each.kind, each.name): why for each, why in configs.failures.items()}
+    not_read |= {
+        Resource("broker", str(id)): Failure("not-running", f"broker {id} is not running")
+        for id in sorted(down)
+    }
     return tuple(row for row in found if row.now != row.when_removed), not_read
+
+
+def _down(cluster: Cluster, lists: Sequence[Throttled]) -> frozenset[int]:
+    """The brokers in these lists that are not running, but may come back with their rates."""
+    named = {int(config[0].name) for config in rates_of(lists)}
+    return not_running(cluster) & named if named else frozenset()
 
 
 def on_down_brokers(cluster: Cluster, moving: Moving, record: Record) -> list[Throttled]:

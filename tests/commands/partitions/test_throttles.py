@@ -304,5 +304,5 @@ def test_a_topic_that_moves_and_cannot_be_throttled_is_not_moved(moves: Moves) -
     (moves.shell.home / "state" / "throttles").write_text("no folder")
     topic = moves.topics["a"]
     run = moves.shell(f"reassign-partitions {moves.to(moves.shell, topic, 2, 3)} --throttle 1")
-    assert run.status == 1 and "cannot write" in run.err, str(run)
+    assert run.status == 1 and "cannot read" in run.err, str(run)
     assert moves.throttles == FOR_GOOD and not moves.is_moving(topic)
