@@ -357,9 +357,10 @@ def plan_cancel(
         back = (before or {}).get(each, ())
         known = set(back) == set(moving[each].before)
         moves.append(Move(each, moving[each].after, back if known else moving[each].before))
+        ended.append(each)
     record = record or ThrottleRecord()
+    steps = _cancelling(cluster, moves, ended, moving, record)
     rest = {each: moving[each] for each in moving.keys() - {move.partition for move in moves}}
-    steps = _cancelling(cluster, moves, ended, rest, record)
     down = on_down_brokers(cluster, rest, record.read())
     steps += [log_dir_moves.AlterReplicaLogDirs(dir_moves)] if dir_moves else []
     return Plan(
@@ -378,15 +379,14 @@ def plan_cancel(
 def _cancelling(
     cluster: Cluster,
     moves: Sequence[Move],
-    ended: Sequence[TopicPartition],
-    rest: Mapping[TopicPartition, Reassignment],
+    partitions: Sequence[TopicPartition],
+    moving: Mapping[TopicPartition, Reassignment],
     record: ThrottleRecord,
 ) -> list[Any]:
-    """The steps that cancel these reassignments, and remove the throttle of these partitions and of
-    those whose reassignment has `ended`, unless the `rest` of the reassignments needs it."""
+    """The steps that cancel these reassignments and remove the throttle of these partitions."""
     if not moves:
         return []
-    partitions = [*(move.partition for move in moves), *ended]
-    rows, _ = left_behind(cluster, rest, record.read(), cancelled=partitions)
+    others = {each: moving[each] for each in moving.keys() - set(partitions)}
+    rows, _ = left_behind(cluster, others, record.read(), cancelled=partitions)
     removal = [RemoveThrottle(rows, record)] if rows else []
     return [MoveReplicas(tuple(moves), cancelled=True), *removal]

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.records.offsets import topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
@@ -177,24 +178,9 @@ def _request(moves: Sequence[Move], cancel: bool) -> Any:
     from kafka.protocol.admin import AlterPartitionReassignmentsRequest
 
     kind = AlterPartitionReassignmentsRequest.ReassignableTopic
-    by_topic: dict[str, list[Move]] = {}
-    for move in moves:
-        by_topic.setdefault(move.partition.topic, []).append(move)
+    fields = {move.partition: {"replicas": None if cancel else list(move.after)} for move in moves}
     return AlterPartitionReassignmentsRequest(
-        timeout_ms=TIMEOUT_MS,
-        topics=[
-            kind(
-                name=topic,
-                partitions=[
-                    kind.ReassignablePartition(
-                        partition_index=move.partition.partition,
-                        replicas=None if cancel else list(move.after),
-                    )
-                    for move in group
-                ],
-            )
-            for topic, group in by_topic.items()
-        ],
+        timeout_ms=TIMEOUT_MS, topics=topic_rows(kind, kind.ReassignablePartition, fields)
     )
 
 

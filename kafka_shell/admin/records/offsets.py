@@ -18,6 +18,7 @@ from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.admin.wire.rounds import ask_in_rounds
 from kafka_shell.plan.results import Failure, Results
 
 V = TypeVar("V")
@@ -32,7 +33,6 @@ _LATEST = -1
 
 # The leader has changed, or does not know the high watermark yet: retry.
 _PASSING = frozenset({3, 5, 6, 9, 74, 75, 78})
-_PATIENCE_S = 5.0
 
 
 def list_offsets(
@@ -46,17 +46,13 @@ def list_offsets(
     request to each leader, all at once. For a broker too old for a constant, only its partitions
     fail ("unsupported-version").
     """
-    found: Results[TopicPartition, Offset] = Results()
-    left = dict(wanted)
-    for _ in cluster.attempts(_PATIENCE_S):
-        again = _ask(cluster, left, committed, found)
-        left = {each: wanted[each] for each in again}
-        if not left:
-            break
-    return Results(
-        {each: found.values[each] for each in wanted if each in found.values},
-        {each: found.failures[each] for each in wanted if each not in found.values},
-    )
+
+    def ask(
+        some: Sequence[TopicPartition], found: Results[TopicPartition, Offset]
+    ) -> list[TopicPartition]:
+        return _ask(cluster, {each: wanted[each] for each in some}, committed, found)
+
+    return ask_in_rounds(cluster, wanted, ask)
 
 
 def _ask(

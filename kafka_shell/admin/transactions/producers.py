@@ -12,6 +12,7 @@ from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.admin.wire.rounds import ask_in_rounds
 from kafka_shell.plan.results import Failure, Results
 
 from .model import ProducerState
@@ -19,7 +20,6 @@ from .model import ProducerState
 States = Results[TopicPartition, tuple[ProducerState, ...]]
 
 _MOST = 1_000  # partitions in one request: a broker reads them all before it responds
-_PATIENCE_S = 5.0
 # The leader has changed, or does not know it yet: retry.
 _PASSING = frozenset({5, 6, 9})
 
@@ -32,18 +32,14 @@ def describe(
     Asks all leaders at once, or one `broker` that has a replica of each. Requires READ on the
     topics.
     """
-    left = tuple(dict.fromkeys(wanted))
-    order, found = left, States()
-    for _ in cluster.attempts(_PATIENCE_S):
-        partitions = find(cluster, left)
+
+    def ask(some: Sequence[TopicPartition], found: States) -> Sequence[TopicPartition]:
+        partitions = find(cluster, some)
         found.failures.update(partitions.failures)
-        left = _ask(cluster, _by_broker(partitions.values, broker, found), found)
-        if not left or broker is not None:
-            break
-    return Results(
-        {each: found.values[each] for each in order if each in found.values},
-        {each: found.failures[each] for each in order if each not in found.values},
-    )
+        again = _ask(cluster, _by_broker(partitions.values, broker, found), found)
+        return again if broker is None else ()
+
+    return ask_in_rounds(cluster, wanted, ask)
 
 
 def _by_broker(

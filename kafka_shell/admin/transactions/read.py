@@ -13,6 +13,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import AUTHORIZATION, COORDINATION, failure, requires
 from kafka_shell.admin.wire.metadata_scan import is_missing, scan
 from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.admin.wire.rounds import ask_in_rounds
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
@@ -32,7 +33,6 @@ DEFAULT_MAX_TIMEOUT_MS = 15 * 60_000  # the default of the brokers' transaction.
 _TRANSACTION = 1  # the key type of FindCoordinator
 _BATCHED = 4  # its first version with several keys: Kafka 3.0, as DescribeTransactions
 NOT_FOUND = 105
-_PATIENCE_S = 5.0
 _UNUSED_ID = "kafka-sh: a transactional id that does not exist"
 _STATE_TOPIC = "__transaction_state"
 
@@ -89,17 +89,11 @@ def describe(
     Sends one request to each coordinator, all at once. Brokers leave out partitions of topics that
     the caller may not DESCRIBE.
     """
-    requested = list(dict.fromkeys(transactional_ids))
-    found: Results[str, Transaction] = Results()
-    left = requested
-    for _ in cluster.attempts(_PATIENCE_S):
-        left = _describe_round(cluster, left, found, clock)
-        if not left:
-            break
-    return Results(
-        {each: found.values[each] for each in requested if each in found.values},
-        {each: found.failures[each] for each in requested if each not in found.values},
-    )
+
+    def ask(some: Sequence[str], found: Results[str, Transaction]) -> list[str]:
+        return _describe_round(cluster, some, found, clock)
+
+    return ask_in_rounds(cluster, transactional_ids, ask)
 
 
 def _describe_round(
@@ -319,10 +313,7 @@ def doubts(cluster: Cluster) -> tuple[str, ...]:
             "not all transactional IDs are visible, so a coordinator may know some of these"
             " transactions (requires DESCRIBE on transactional ID *)"
         )
-    state = scan(cluster, [_STATE_TOPIC])
-    if _STATE_TOPIC in state and (offline := state.summary(_STATE_TOPIC).offline):
-        found.append(
-            f"{offline} partitions of {_STATE_TOPIC} are offline: the transactions stored"
-            " there are unknown"
-        )
+    unlisted = without_coordinator(cluster)
+    if unlisted is not None:
+        found.append(unlisted.message)
     return tuple(found)

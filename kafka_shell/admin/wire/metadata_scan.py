@@ -6,12 +6,11 @@ On a cluster with 25,000 topics this is many times faster than decoding all of t
 
 from __future__ import annotations
 
-import re
 import struct
 from array import array
 from binascii import b2a_base64
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.cluster.model import Broker
@@ -19,6 +18,7 @@ from kafka_shell.admin.topics.model import Partition, Topic, TopicSummary
 
 from .failures import as_error, failure
 from .frames import MalformedError, count, string
+from .healthy_topics import PATTERNS, compile_pattern
 from .requests import RawRequest
 
 if TYPE_CHECKING:
@@ -38,34 +38,6 @@ _NO_ID = bytes(16)
 # Facts of a topic: position, partitions, smallest replication factor, under-replicated partitions,
 # offline partitions, largest replication factor.
 _FACTS = 6
-_MAX_PATTERNS = 100  # more would cost more to compile than they save
-_MAX_REPLICAS = 16  # of partitions with a pattern
-_NEVER = re.compile(b"(?!)").match
-
-
-Match = Callable[[bytes, int], "re.Match[bytes] | None"]
-_healthy: dict[int, Match] = {}
-
-
-def _pattern(count: int, length: int) -> Match:
-    """A pattern of the rest of a healthy topic: all partitions have a leader and the same number of
-    replicas, all in sync and none offline. Most topics are healthy, and a match is several times
-    faster than a scan.
-
-    `count` is the byte before the partitions and `length` the one before replicas, each a number
-    plus one. Returns a pattern that matches nothing if a pattern would be too long.
-    """
-    if not (1 < count < 0x80 and 1 < length <= _MAX_REPLICAS) or len(_healthy) > _MAX_PATTERNS:
-        return _NEVER
-    # Error, index; a non-negative leader; epoch; replicas, in-sync and offline replicas; no tags.
-    brokers = rb"\x%02x.{%d}" % (length, 4 * (length - 1))
-    partition = rb".{6}[\x00-\x7f].{7}%s%s\x01\x00" % (brokers, brokers)
-    # Then the authorized operations, and no tags.
-    topic = rb"\x%02x(?:%s){%d}.{4}\x00" % (count, partition, count - 1)
-    match = _healthy[count << 8 | length] = re.compile(topic, re.DOTALL).match
-    return match
-
-
 _UNKNOWN_TOPIC_OR_PARTITION = 3
 
 
@@ -263,8 +235,8 @@ class MetadataScan:
             found = None
             if at < end and position + 2 < start < position + 130 and not data[position + 1]:
                 partitions, replicas = data[at], data[at + 15]  # each a number plus one
-                healthy = _healthy.get(partitions << 8 | replicas)
-                found = (healthy or _pattern(partitions, replicas))(data, at)
+                healthy = PATTERNS.get(partitions << 8 | replicas)
+                found = (healthy or compile_pattern(partitions, replicas))(data, at)
             if found and not data[position]:
                 rows[str(data[position + 3 : start], "utf-8")] = len(facts)
                 facts.extend((start, partitions - 1, replicas - 1, 0, 0, replicas - 1))

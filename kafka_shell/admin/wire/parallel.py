@@ -57,7 +57,6 @@ def run_within(
                 break
             waiting(running)
             ended.wait(min(left, _WAITING_INTERVAL_S))
-        outcomes = dict(outcomes)  # threads that are still running must not add to it
     late = ShellError(f"no response within {seconds:.0f} s", code="deadline")
     results: dict[K, T | ShellError] = {}
     for key in operations:

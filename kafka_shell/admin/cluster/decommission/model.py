@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from msgspec import Struct, field
+from msgspec import Struct
 
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.cluster.restart.model import Reason, Verdict
 from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.plan.results import Failure
 
 CORDON = "cordoned.log.dirs"  # KIP-1066
 DONE, TO_DO, SKIPPED, NOT_CHECKED = "done", "to do", "skipped", "not checked"
@@ -78,14 +75,8 @@ class BrokerState(Struct, frozen=True):
     voter: bool = False
     voters: int = 0
     dynamic: bool = True
-    unread: Mapping[str, Failure] = field(default_factory=dict)
 
     @property
     def running(self) -> bool:
         """Whether it is in the metadata, even if it did not respond to a probe."""
         return self.broker.state in ("up", "no answer")
-
-    @property
-    def known(self) -> bool:
-        """Whether the cluster lists the broker: running, registered, a voter or with replicas."""
-        return self.broker.state != "unknown" or self.voter

@@ -7,12 +7,11 @@ API keys 3 (Metadata), 18 (ApiVersions), 32 (DescribeConfigs), 35 (DescribeLogDi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import TypeVar
 
 from kafka_shell.admin.cluster import features, probes, quorum
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.model import Broker, Quorum
+from kafka_shell.admin.cluster.parts import READ_S, PartReader
 from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.cluster.restart.model import ClusterState
 from kafka_shell.admin.configs import read as configs
@@ -22,7 +21,6 @@ from kafka_shell.admin.partitions.drain import Drain, read_drain
 from kafka_shell.admin.partitions.model import LogDir
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.model import Report
@@ -31,10 +29,8 @@ from kafka_shell.plan.results import Failure, Results
 from . import check
 from .model import CORDON, BrokerState, Decommission
 
-T = TypeVar("T")
 DEFAULT_FACTOR = "default.replication.factor"
 _CORDON_SINCE = "4.3-IV0"  # the metadata.version
-_READ_S = 10.0  # for each request, whatever hangs
 _POLL_S = 0.5
 _PROBE_S = 2.0
 # What a probe of a host finds on which no broker runs any more. A broker that hangs is not stopped.
@@ -57,7 +53,7 @@ def read(cluster: Cluster, broker: int) -> tuple[Decommission, BrokerState, Drai
     known = cluster_reads.brokers(cluster)
     with Cluster(known.config) as own:
         own.deadline = cluster.deadline
-        reader = _Reader(own, {})
+        reader = PartReader(own)
         described = reader("metadata quorum", quorum.describe) if own.is_kraft() else None
         state, dirs = _state(reader, known, broker, described)
         drain = read_drain(own, broker)
@@ -76,27 +72,11 @@ def read(cluster: Cluster, broker: int) -> tuple[Decommission, BrokerState, Drai
     return check.decommission(others, state, drain, factor), state, drain
 
 
-class _Reader:
-    """Reads parts of the state, and keeps the failures of those that could not be read."""
-
-    def __init__(self, cluster: Cluster, failures: dict[str, Failure]) -> None:
-        self.cluster = cluster
-        self.failures = failures
-
-    def __call__(self, what: str, read: Callable[[Cluster], T]) -> T | None:
-        try:
-            with self.cluster.within(_READ_S):
-                return read(self.cluster)
-        except ShellError as error:
-            self.failures[what] = as_failure(error)
-            return None
-
-
 Dirs = Results[int, tuple[LogDir, ...]]
 
 
 def _state(
-    reader: _Reader, known: cluster_reads.Brokers, id: int, described: Quorum | None
+    reader: PartReader, known: cluster_reads.Brokers, id: int, described: Quorum | None
 ) -> tuple[BrokerState, Dirs | None]:
     """What the cluster knows of the broker, and its log directories if it responds."""
     broker = known.by_id.get(id) or Broker(id, "", 0, state="unknown")
@@ -166,7 +146,7 @@ def dynamic_configs(cluster: Cluster) -> tuple[str, ...]:
     """The names of all configs that the first responding broker accepts as dynamic configs."""
     for broker in cluster.brokers(refresh=True):
         try:
-            with cluster.within(_READ_S):
+            with cluster.within(READ_S):
                 entries = _configs(cluster, broker.id)
         except ShellError:
             continue
@@ -178,7 +158,7 @@ def dynamic_configs(cluster: Cluster) -> tuple[str, ...]:
 def _fixed(cluster: Cluster) -> frozenset[str]:
     """Configs that no broker can have of its own. Deleting one would be refused, and with it all
     others (KIP-966)."""
-    with cluster.within(_READ_S):
+    with cluster.within(READ_S):
         elr = features.describe(cluster).get("eligible.leader.replicas.version")
     return frozenset({"min.insync.replicas"} if elr is not None and elr.level > 0 else ())
 
@@ -217,7 +197,7 @@ def wait_stopped(
 
 def _running(cluster: Cluster, broker: int, address: Address | None) -> str:
     """Why the broker does not count as stopped; empty if it does."""
-    with probes.fresh(cluster) as own, own.within(_READ_S):
+    with probes.fresh(cluster) as own, own.within(READ_S):
         if any(each.id == broker for each in scan(own).brokers):
             return f"broker {broker} is running"
         if own.is_kraft() and quorum.describe(own).leader in (broker, -1):

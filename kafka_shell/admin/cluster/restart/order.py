@@ -76,12 +76,12 @@ def fewest_batches(
     by_rack: dict[str | int, list[int]] = {}
     for broker in brokers:
         by_rack.setdefault(racks.get(broker) or broker, []).append(broker)
-    best = min((board.fill(order) for order in _orders(by_rack, board)), key=len, default=[])
+    one_by_one = ([[broker] for broker in order] for order in _orders(by_rack, board))
+    best = min(map(board.fill, one_by_one), key=len, default=[])
     if len(brokers) <= _SEARCHED:
         best = board.search(brokers, best)
-    whole = board.fill_whole(list(by_rack.values()))
-    if whole is not None and len(whole) <= len(best):
-        best = whole
+    if all(map(board.has_room, by_rack.values())):
+        best = min(board.fill(by_rack.values()), best, key=len)
     return sorted((sorted(batch) for batch in best), key=lambda batch: batch[0])
 
 
@@ -114,22 +114,8 @@ class _Board:
         """How many limits allow no other broker beside this one."""
         return sum(self._spare[number] <= 1 for number in self._limits.get(broker, ()))
 
-    def fill(self, brokers: Iterable[int]) -> Batches:
-        """Each broker in the first batch that has room for it."""
-        batches: Batches = []
-        down: list[list[int]] = []
-        for broker in brokers:
-            at = next((at for at, each in enumerate(down) if self._fits([broker], each)), None)
-            if at is None:
-                at = len(batches)
-                batches.append([])
-                down.append([0] * len(self._spare))
-            batches[at].append(broker)
-            self._count([broker], down[at], 1)
-        return batches
-
-    def fill_whole(self, groups: Sequence[Sequence[int]]) -> Batches | None:
-        """Each group as a whole in the first batch that has room for it; None if one has none."""
+    def fill(self, groups: Iterable[Sequence[int]]) -> Batches:
+        """Each group as a whole in the first batch that has room for it, or in a new one."""
         batches: Batches = []
         down: list[list[int]] = []
         for group in groups:
@@ -138,11 +124,13 @@ class _Board:
                 at = len(batches)
                 batches.append([])
                 down.append([0] * len(self._spare))
-                if not self._fits(group, down[at]):
-                    return None
             batches[at].extend(group)
             self._count(group, down[at], 1)
         return batches
+
+    def has_room(self, group: Sequence[int]) -> bool:
+        """Whether a group fits in a batch of its own."""
+        return self._fits(group, [0] * len(self._spare))
 
     def search(self, brokers: Sequence[int], best: Batches) -> Batches:
         """The fewest batches of all, or `best` if there are not fewer or the search is too long."""

@@ -7,18 +7,17 @@ and 55 (DescribeQuorum).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
-from typing import TypeVar
+from collections.abc import Collection, Sequence
 
 from kafka_shell.admin.cluster import probes, quorum
 from kafka_shell.admin.cluster import read as cluster_reads
+from kafka_shell.admin.cluster.parts import READ_S, PartReader
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDir
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.model import Report
@@ -29,8 +28,6 @@ from . import judge
 from .model import BackInSync, ClusterState, RestartChecks, RestartOrder
 from .order import restart_order
 
-T = TypeVar("T")
-_READ_S = 10.0  # for each request, whatever hangs
 _POLL_S = 0.5
 _PROBE_S = 2.0
 _MOST_NAMES = 3
@@ -65,7 +62,7 @@ def read_state(cluster: Cluster, stopped: Sequence[int] | None) -> ClusterState:
     targets = sorted(running if stopped is None else running.keys() & set(stopped))
     with Cluster(known.config) as own:
         own.deadline = cluster.deadline
-        read = _Reader(own)
+        read = PartReader(own)
         described = read("metadata quorum", quorum.describe) if own.is_kraft() else None
         moving = read("partition reassignments", under_way)
         minimum = read("min.insync.replicas", lambda own: min_isr.read(own, names))
@@ -112,22 +109,6 @@ def _partitions(found: MetadataScan, stopped: frozenset[int] | None) -> tuple[Pa
     )
 
 
-class _Reader:
-    """Reads parts of the state, and keeps the failures of those that could not be read."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self.failures: dict[str, Failure] = {}
-
-    def __call__(self, what: str, read: Callable[[Cluster], T]) -> T | None:
-        try:
-            with self._cluster.within(_READ_S):
-                return read(self._cluster)
-        except ShellError as error:
-            self.failures[what] = as_failure(error)
-            return None
-
-
 def _stored(dirs: Sequence[LogDir]) -> frozenset[str] | Failure:
     """The topics in the log directories of a broker, or the failure of one of them."""
     failed = next((dir.error for dir in dirs if dir.error is not None), None)
@@ -163,7 +144,7 @@ def wait_in_sync(cluster: Cluster, brokers: Sequence[int], report: Report) -> Ba
 
 def _missing(cluster: Cluster, brokers: Sequence[int]) -> tuple[str, int, int | None]:
     """What is missing, and how many replicas of the brokers are in sync, of how many."""
-    with probes.fresh(cluster) as own, own.within(_READ_S):
+    with probes.fresh(cluster) as own, own.within(READ_S):
         found = scan(own)
         at = probes.addresses(found.brokers)
         down = [broker for broker in brokers if broker not in at]
