@@ -94,10 +94,11 @@ def _internal(words: Iterable[str], names: Iterable[str], context: Context) -> s
 
 
 def brokers(invocation: Invocation, cluster: Cluster, name: str = "broker-id") -> list[str]:
-    """The IDs of the brokers selected by argument `name`. A pattern also selects brokers that are
-    not running, so that each is reported by what is done with it."""
+    """The IDs of the brokers selected by argument `name`. Those that are not running are selected,
+    too, so that each is reported by what is done with it."""
     ids = {broker.id for broker in cluster.brokers()}
-    if any(is_pattern(word) for word in invocation.get(name) or ()):
+    items = [item for word in invocation.get(name) or () for item in split(word)]
+    if not {*items} <= {*map(str, ids)}:
         from kafka_shell.admin.cluster.registrations import not_running
 
         ids |= not_running(cluster)

@@ -104,7 +104,7 @@ class GroupActivity(Struct, frozen=True):
     `change_per_s` is negative while the group catches up, which takes `catch_up_s` seconds at that
     rate: 0 without lag, None if the lag does not shrink. `records_per_s` is how fast its committed
     offsets advance. `unknown` is the number of partitions whose lag is unknown: without committed
-    offset, or not readable.
+    offset, or not readable; without any other lag, `catch_up_s` is None then.
     """
 
     name: str

@@ -174,7 +174,7 @@ def _group(name: str, was: GroupSample | None, now: GroupSample, seconds: float)
         len(now.partitions),
         lag,
         change,
-        _catch_up(lag, change),
+        None if unknown and not lag else _catch_up(lag, change),
         _per_s((_advance(old.offset, new.offset) for old, new in pairs), seconds),
         unknown,
         now.note,

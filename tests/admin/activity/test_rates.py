@@ -150,6 +150,9 @@ def test_a_group_catches_up_over_the_partitions_that_are_known() -> None:
     assert row.unknown == 1
     (first,) = group_rates(None, after)
     assert (first.lag, first.change_per_s, first.catch_up_s) == (30, None, None)
+    done = sample(2.0, (0, LagSample(110, 110, 0)), (1, LagSample(None, 9, None)))
+    (unsure,) = group_rates(before, done)
+    assert (unsure.lag, unsure.catch_up_s) == (0, None), "the rest may have any lag"
     recreated = sample(2.0, (0, LagSample(0, 3, 3)))
     (other,) = group_rates(before, recreated)
     assert (other.lag, other.change_per_s, other.records_per_s) == (3, None, None)

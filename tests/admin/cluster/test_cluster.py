@@ -85,12 +85,14 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
             ("configs", "--broker-id", "*", "log.cleaner.threads"),
             ("alter-configs", "--broker-id", "*", "log.cleaner.threads=2", "--dry-run"),
             ("configs", "--logger", "*", "kafka.request.logger"),
+            ("configs", "--logger", str(gone), "kafka.request.logger"),
             ("describe-log-dirs", "--broker-id", "*"),
             ("describe-features",),
             ("api-versions",),
         ):  # before: left out, as if there were two brokers
             run = program(*words)
             assert run.status == 1 and f"broker {gone} " in run.stdout + run.stderr, run
+            assert "Brokers of this cluster" not in run.stderr, run
         plan = unregister.plan_unregister(three, [gone, other])
         assert plan.effect is Effect.DESTROY
         assert [change.resource.name for change in plan.changes] == [str(gone)]
