@@ -148,7 +148,7 @@ def _with_saved(
 
 
 def _saved(invocation: Invocation, context: Context) -> dict[str, Any]:
-    """What the journal knows of an earlier copy."""
+    """The progress of an earlier copy, from the journal."""
     from kafka_shell.commands.program.journal import entries
 
     (entry,) = entries([invocation["resume"]], context)
@@ -237,8 +237,8 @@ COMMANDS: tuple[Command, ...] = (
                    metavar="POSITION"),
             Option("--to-offset", kinds.INTEGER, "End, exclusive: an offset.", least=0,
                    metavar="OFFSET", excludes=("--until",)),
-            Option("--where", kinds.TEXT, "Only records for which this holds: key=4711."
-                   " Repeat it: all must hold.", many=True, metavar="CONDITION"),
+            Option("--where", kinds.TEXT, "Only records that match this condition: key=4711; may"
+                   " be repeated, all must match.", many=True, metavar="CONDITION"),
             Option("--grep", kinds.TEXT, "Only records that match this regular expression.",
                    many=True, metavar="REGEX"),
             Option("--limit", kinds.INTEGER, "Copy at most this many records, the oldest.",
@@ -261,11 +261,10 @@ COMMANDS: tuple[Command, ...] = (
             "Keys, values and headers are copied unchanged. A record is copied to the partition of"
             " the same number if both topics have as many partitions, else to that of its key. The"
             " plan says how many records of which partitions are copied; what is written to the"
-            " source later is not. Copied records cannot be removed again, and those of the source"
-            " stay.\n"
-            "Records are written once, also if a broker fails. A copy that ends in the middle,"
-            " after Ctrl-C or a crash, is continued with --resume: no record is lost and none is"
-            " copied twice."
+            " source later is not. Copying is irreversible; the records of the source are kept.\n"
+            "Records are written exactly once, even if a broker fails. An interrupted copy, after"
+            " Ctrl-C or a crash, is continued with --resume: no record is lost and none is copied"
+            " twice."
         ),
         apis=(0, 1, 2, 22),
         examples=(

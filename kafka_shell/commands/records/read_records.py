@@ -197,10 +197,10 @@ COMMANDS: tuple[Command, ...] = (
                    least=1, most=10_000_000, metavar="N"),
             Option("--limit", kinds.INTEGER, "Stop after this many records.",
                    least=1, metavar="N", excludes=("--last",)),
-            Option("--follow", kinds.FLAG, "Go on with new records until Ctrl-C."),
+            Option("--follow", kinds.FLAG, "Keep reading new records until Ctrl-C."),
             Option("--where", kinds.TEXT,
-                   "Only records for which this holds: key=4711, 'value.amount>10',"
-                   " header.reason=~'5..'. Repeat it: all must hold.",
+                   "Only records that match this condition: key=4711, 'value.amount>10',"
+                   " header.reason=~'5..'; may be repeated, all must match.",
                    many=True, metavar="CONDITION"),
             Option("--grep", kinds.TEXT,
                    "Only records whose key, value or headers match this regular expression.",
@@ -208,7 +208,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--count", kinds.FLAG, "Print only the number of records.",
                    excludes=("--last", "--limit", "--follow")),
             Option("--keys-only", kinds.FLAG, "Print only the keys.", excludes=("--full",)),
-            Option("--raw", kinds.FLAG, "Print the unchanged bytes of values, one a line.",
+            Option("--raw", kinds.FLAG, "Print the unchanged bytes of values, one per line.",
                    excludes=("--full",)),
             Option("--full", kinds.FLAG, "Print all of each record, not one line."),
             Option("--isolation-level", kinds.CHOICE,
@@ -234,7 +234,7 @@ COMMANDS: tuple[Command, ...] = (
             " !~. Numbers are compared as numbers. null is a null key or value: value=null finds"
             " tombstones. A field that does not exist matches only != and !~.\n"
             "Quote a condition that contains < or >, as the shell redirects to files.\n"
-            "With --output json, one object a line, which write-record can write back."
+            "With --output json, one object per line, which write-record can write back."
         ),
         apis=(1, 2, 3),
         examples=(
@@ -244,7 +244,7 @@ COMMANDS: tuple[Command, ...] = (
             Example("read-records orders.placed --where 'value.items>=5' --count",
                     "count the orders of 5 items or more"),
             Example("read-records orders.placed --from earliest --limit 3 --output json",
-                    "print the first records as JSON, one a line"),
+                    "print the first records as JSON, one per line"),
         ),
     ),
 )  # fmt: skip
