@@ -174,7 +174,10 @@ class _Work:
         from kafka_shell.admin.cluster.decommission import read
 
         cluster, broker = self._context.cluster, self._broker
-        message = f"broker {broker} has no replicas left. Stop it now; this command continues then."
+        message = (
+            f"broker {broker} has no replicas left. Stop the broker now; this command continues"
+            " once it is down."
+        )
         yield Stage(
             "stop",
             wait=lambda report: read.wait_stopped(cluster, broker, state.address, report),
@@ -333,8 +336,8 @@ COMMANDS = (
             " removes the throttle, waits until you stop the broker, removes its voter and its"
             " dynamic configs, and unregisters it.\n"
             "What is done already is read from the cluster: if the command was interrupted at any"
-            " step, the same line continues. A broker that is down for good is decommissioned in"
-            " the same way, if every partition has a leader.\n"
+            " step, run the same command again to continue. A broker that is down for good is"
+            " decommissioned in the same way, if every partition has a leader.\n"
             "Exit status: 0 if the broker is decommissioned; 1 if it cannot be, or a step failed;"
             " 130 after Ctrl-C, also while waiting for the broker to stop."
         ),

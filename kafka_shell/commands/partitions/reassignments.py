@@ -214,7 +214,7 @@ def named_brokers(
     except ShellError as error:
         error.span = invocation.span(option)
         if error.code == move_targets.CORDONED:
-            error.hint = "Use --force to move replicas to it all the same."
+            error.hint = "Use --force to move replicas to it anyway."
         raise
     return brokers
 

@@ -159,7 +159,7 @@ def _left_out(invocation: Invocation, left_out: Collection[str]) -> Iterable[str
     """The topics that the words of a line select, and that were not copied."""
     names = sorted(left_out)
     for word in _words(invocation.values.values()):
-        with suppress(ShellError):  # another word, such as a path, that is no valid pattern
+        with suppress(ShellError):  # another word, such as a path, that is not a valid pattern
             yield from select([word], names).names
 
 

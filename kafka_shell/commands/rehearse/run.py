@@ -256,7 +256,7 @@ def placed_by(lines: Sequence[RehearsedLine], before: State) -> dict[str, int]:
 
 
 def difference(before: State, after: State, placed: Mapping[str, int] | None = None) -> StateDiff:
-    """What differs, but for the replicas of partitions that are not `placed`: by default, of those
+    """What differs, except the replicas of partitions that are not `placed`: by default, of those
     that are new."""
     placed = placed_by((), before) if placed is None else placed
     for name, fields in after.part("topics").items():
