@@ -280,7 +280,7 @@ def _current_value(change: Change) -> Any:
 
 
 def _fresh(plan: Plan, context: Context, done: Sequence[Done]) -> Any:
-    """The new state, or None if it cannot be read: that is no failure of the change."""
+    """The new state, or None if it cannot be read, which is not a failure of the change."""
     applied = sum(item.status == "done" for item in done)
     if plan.fresh is None or not 0 < applied <= _MAX_FRESH:
         return None

@@ -133,7 +133,7 @@ def _mine(command: Command | None, option: Option, value: str) -> bool:
 
 
 def _put(target: dict[str, Any], option: Option, value: str | None) -> None:
-    """Note the option's value; None is a flag that stands alone."""
+    """Store the option's value; None is a flag without a value."""
     name = option.name.removeprefix("--")
     if value is None:
         target[name] = True

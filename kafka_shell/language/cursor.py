@@ -17,7 +17,7 @@ from .registry import Registry
 from .scan import Known, Role, Scan, Scope, Use, bare, find_command, is_open, scan
 from .tokens import Line, Word, commands
 
-LONGEST = 100_000  # nobody completes a line as long as this
+LONGEST = 100_000  # characters; longer lines are not completed
 DEEPEST = 8  # watch 5 watch 5 watch 5 ...
 
 
@@ -35,12 +35,11 @@ def _never(text: str) -> bool:
 
 
 class Wanted(Struct, frozen=True):
-    """What is being typed, and what a completer has to know to offer it.
+    """What is being typed, and what a completer needs to offer candidates.
 
     `prefix` is the text so far without quotes: of the word, or of its part after the last comma
-    or `=`. `span` is what a candidate takes the place of; it ends at the cursor and, where `quote`
-    (the quote that is open there) is set, starts after that quote. A command of two words has both
-    in `prefix`.
+    or `=`. A candidate replaces `span`, which ends at the cursor and starts after `quote`, the open
+    quote, if there is one. `prefix` has both words of a command of two words.
 
     For VALUE: its `kind` on this line, the `parameter` it belongs to, `choices`,
     and for key=value the `part` ("key" or "value") and the `key`. `alternatives` are kinds that
@@ -198,7 +197,7 @@ class _Typing(Struct, frozen=True):
         return replace(inner, span=(inner.span[0] + start, inner.span[1] + start))
 
     def _option(self, current: Word, rest: Wanted) -> Wanted:
-        if "=" in current.text:  # the value of an option that nobody knows
+        if "=" in current.text:  # the value of an unknown option
             return replace(rest, want=Want.NOTHING, span=(self.position, self.position))
         return _at(current, rest, self.position)
 
@@ -249,7 +248,7 @@ def _dashed(text: str) -> bool:
 
 
 def _rival(use: Use, found: Scan) -> Option | None:
-    """The command's own option of the same spelling, while no value tells: `--broker `."""
+    """The command's own option of the same spelling, while the value is empty: `--broker `."""
     opener = [u for u in found.uses if u.role is Role.OPTION and u.word.span <= use.word.span][-1]
     known = found.scope.both(opener.word.text.partition("=")[0])
     own = known[0].parameter

@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"[+-]?[0-9][0-9.]*(?:[A-Za-z]{1,3}(?:/s)?)?")
 
 
 def classify(text: str, registry: Registry, *, depth: int = 0) -> Classified:
-    """(span, class) of each part, in order, none over another. Never raises.
+    """Return (span, class) of each part, in order and without overlaps. Never raises.
 
     Classes: command, unknown-command, option, unknown-option, value, number, string, pattern,
     operator, comment, shell, error.
@@ -109,7 +109,7 @@ def _use(use: Use) -> Classified:
 
 
 def _value(use: Use) -> Classified:
-    """One value; a wrong one is wrong while it is being typed too."""
+    """The classes of one value, which may be incomplete: `error` if it is invalid."""
     word, parameter = use.word, use.parameter
     span = (word.at(use.start)[0], word.span[1]) if use.start and not word.quoted else word.span
     if parameter is None or not _right(use):

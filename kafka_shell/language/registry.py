@@ -58,7 +58,7 @@ class Registry(Sequence[Command]):
         return None
 
     def continues(self, begun: str) -> bool:
-        """Whether the name of a command goes on after these words."""
+        """Whether a command's name begins with these words and has more."""
         return any(word.startswith(begun) and word != begun for word in self._modules)
 
     def _module_of(self, word: str) -> Sequence[Command]:

@@ -209,7 +209,7 @@ def _by_flag(words: Sequence[Word], registry: Registry) -> Found:
 
 
 def _by_short(line: str, words: Sequence[Word], registry: Registry) -> Found:
-    """The short form's words all stand where the one that was typed stands."""
+    """The command of a short form. Its words all have the position of the typed word."""
     typed = words[0]
     expanded = [Word(each.text, typed.raw, typed.span) for each in tokenize(line).words]
     for count in range(len(expanded), 0, -1):
@@ -254,7 +254,7 @@ def scan(words: Sequence[Word], scope: Scope) -> Scan:
 
 
 def _is_whole(word: Word) -> bool:
-    """Whether a word is no command but a file, standard input, or a line in quotes: options may
+    """Whether a word is not a command but a file, standard input, or a line in quotes: options may
     follow it."""
     return word.text == "-" or any(each in word.text for each in "./ ")
 
@@ -324,11 +324,11 @@ def _place(found: Scan, plain: Sequence[Word]) -> None:
 def distribute(
     words: Sequence[str], command: Command, given: set[str]
 ) -> list[tuple[Argument | None, int]]:
-    """Which argument takes which word. `given` are the names that options have given already.
+    """Assign the words to the arguments. `given` are the names that options have already set.
 
-    An argument takes no words that is given by its option, or that gives way (`unless`, or
-    another member of an `exactly_one` group). Of two arguments that take many, the first takes one
-    word (`a,b` selects more), or all the words before the first key=value.
+    An argument gets no words if its option sets it, or if another parameter excludes it (`unless`,
+    or another member of an `exactly_one` group). Of two arguments that take several words, the
+    first gets one (`a,b` selects more), or all the words before the first key=value.
     """
     open_ = [
         a for a in command.arguments if a.kind is not kinds.LINE and is_open(a, command, given)
@@ -340,7 +340,7 @@ def distribute(
         count = _share(argument, later, words[at:])
         placed += [(argument, at + i) for i in range(count)]
         at += count
-    # what is left joins a list begun by an option, or shows what cannot stand together
+    # The rest extends a list that an option began, or is an error: mutually exclusive.
     shut = [a for a in command.arguments if a.kind is not kinds.LINE and a not in open_]
     spare = next((a for a in shut if a.many or a.name not in given), None)
     return placed + [(spare, i) for i in range(at, len(words))]

@@ -31,7 +31,7 @@ _CONDITION = re.compile(
     re.DOTALL,
 )
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})")
-_PLAIN = re.compile(r'[^"\\/\x00-\x1f\x7f]+')  # JSON text without escapes, but for \u
+_PLAIN = re.compile(r'[^"\\/\x00-\x1f\x7f]+')  # JSON text without escapes except \u
 _EXPONENT = r"\d[eE][-+]?\d"
 _LITERAL = re.compile(r"[\w @:,;=<>/'\"!#%&~`-]+")  # a regular expression that is its own match
 _EXPECTED = "Examples: key=4711  'value.amount>10'  header.reason=~'5..' (quote < and >)"

@@ -189,7 +189,7 @@ def _levels(original: Original, version: str) -> Iterator[tuple[str, int]]:
     yield METADATA, min(known.get(METADATA) or highest[METADATA], highest[METADATA])
     for name, most in highest.items():
         level = min(known.get(name, 0), most)
-        if level and name not in (METADATA, "kraft.version"):  # the latter is no metadata
+        if level and name not in (METADATA, "kraft.version"):  # the latter is not metadata
             yield name, level
 
 

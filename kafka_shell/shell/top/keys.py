@@ -95,7 +95,7 @@ KEYS: tuple[Key, ...] = (
 
 
 def help_lines() -> tuple[str, ...]:
-    """All keys, one a line."""
+    """All keys, one per line."""
     width = max(len(key.label) for key in KEYS) + 2
     return tuple(f"{key.label:<{width}}{key.about}" for key in KEYS)
 

@@ -164,7 +164,7 @@ class Session:
     def _press(self, act: Act) -> None:
         self._pressed_at = time.monotonic()
         before = self.state
-        if before.paused not in ("", "paused"):  # any key ends a pause for want of keys
+        if before.paused not in ("", "paused"):  # any key ends an automatic pause
             before = replace(before, paused="")
         found = act(before, body_rows(before, self._size()[1]))
         wish = found.wish
