@@ -232,6 +232,6 @@ def moved_elsewhere(
         return None
     return Failure(
         "INVALID_REPLICA_ASSIGNMENT",
-        f"partition {each} has replicas {spell(replicas)}: somebody else has moved it",
+        f"partition {each} has replicas {spell(replicas)}: another client has moved it",
         39,
     )

@@ -350,7 +350,7 @@ def plan_cancel(
             continue
         after = moving[each].after
         if target and set(target.get(each, after)) != set(after):
-            note = "somebody else reassigns it to these replicas"
+            note = "another client is reassigning it to these replicas"
             unchanged.append(_unchanged(each.resource, after, note))
             continue
         back = (before or {}).get(each, ())

@@ -47,7 +47,7 @@ _STOPPED = frozenset(
 def describe(cluster: Cluster, broker: int) -> Decommission:
     """How far a broker is decommissioned, and whether the other brokers can hold its replicas.
 
-    Raises ShellError if it is the only running broker, or a controller that is no broker.
+    Raises ShellError if it is the only running broker, or a controller that is not a broker.
     """
     return read(cluster, broker)[0]
 
