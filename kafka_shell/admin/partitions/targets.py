@@ -256,7 +256,7 @@ def _targets(
 
 def _not_read(disks: Disks, unread: Collection[int], *, named: bool) -> str:
     reason = disks.not_read[min(unread)]
-    everyone = not disks.sizes.told
+    everyone = not disks.sizes.known_brokers
     then = "disk space is not checked" if named or everyone else "no replicas are moved there"
     hint = f" ({reason.hint})" if reason.hint else ""
     return f"log directories of {_brokers(unread)} not read: {reason.message}{hint}; {then}"

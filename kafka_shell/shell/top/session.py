@@ -167,10 +167,10 @@ class Session:
         if before.paused not in ("", "paused"):  # any key ends an automatic pause
             before = replace(before, paused="")
         found = act(before, body_rows(before, self._size()[1]))
-        wish = found.wish
-        self._update(replace(found, wish=""))
-        if wish:
-            getattr(self, f"_{wish}")()
+        request = found.request
+        self._update(replace(found, request=""))
+        if request:
+            getattr(self, f"_{request}")()
 
     def _quit(self) -> None:
         self._app.exit(result=Status.OK)
