@@ -175,8 +175,8 @@ def _voter_to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Vote
                 "INVALID_REQUEST",
                 f"the quorum has {count} observer {voter.id}, so its directory ID is unknown",
                 _INVALID_REQUEST,
-                "Start the controller first: it must catch up before it can be a voter."
-                f"\nOr give the directory ID: --add {voter.id}@HOST:PORT:DIRECTORY-ID",
+                "Start the controller first: it must catch up before it can be a voter. Or specify"
+                " its directory ID.",
             )
         (directory,) = known
     name = next((endpoint.name for r in quorum.voters for endpoint in r.endpoints), "CONTROLLER")

@@ -277,7 +277,7 @@ def _refusal(
             "REASSIGNMENT_IN_PROGRESS",
             f"partition {partition} is being reassigned to {spell(now.moving[partition].after)}",
             60,
-            "Wait for its end, or use --additional to change its target or throttle.",
+            "Wait for the end of that reassignment.",
             Resource("reassignment", topic),
         )
     return None

@@ -236,7 +236,8 @@ class SetThrottle(Struct, BaseStep, frozen=True):
             change, failure = next(iter(results.failures.items()))
             raise ShellError(
                 f"{change.resource} could not be set: {failure.message}",
-                hint=failure.hint or "No partition was moved. Omit --throttle to move at any rate.",
+                hint=failure.hint
+                or "No partition was moved. Omit the throttle to move at any rate.",
                 code=failure.name,
                 see=failure.see,
             )

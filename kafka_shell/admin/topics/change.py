@@ -255,7 +255,7 @@ def _growth_refusal(
     now = tuple(partition.replicas for partition in topic.partitions)
     if assignment and len(assignment) != count:
         listed = counted(len(assignment), "partition")
-        message = f"the assignment has {listed}, but --partitions is {count}"
+        message = f"the assignment has {listed}, expected {count}"
         return _failure(_INVALID_ASSIGNMENT, message, "List every partition, existing ones first.")
     if count < have:
         message = f"topic {topic.name} already has {existing}"
