@@ -34,6 +34,11 @@ class Ask(Protocol):
     def __call__(self, question: str, *, secret: bool = False) -> str: ...
 
 
+def confirmed(ask: Ask, question: str) -> bool:
+    """Ask a question with the answers y and N; anything but yes is no."""
+    return ask(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
 class Paths(Struct, frozen=True):
     """The XDG folders of kafka.sh. Files are created with mode 0600 in folders with mode 0700."""
 

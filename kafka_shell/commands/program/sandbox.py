@@ -63,6 +63,8 @@ def _connect_if_unreachable(started: Sandbox, context: Context) -> None:
 
 def _confirm(invocation: Invocation, context: Context, shared: bool) -> None:
     """Ask for confirmation. Raises UsageError without a terminal unless --yes is given."""
+    from kafka_shell.context import confirmed
+
     if invocation["yes"]:
         return
     if context.ask is None:
@@ -73,8 +75,8 @@ def _confirm(invocation: Invocation, context: Context, shared: bool) -> None:
             text=invocation.text,
         )
     others = "Another shell is using it. " if shared else ""
-    question = f"{others}Delete the sandbox and all its data? [y/N] "
-    if context.ask(question).strip().lower() not in ("y", "yes"):
+    question = f"{others}Delete the sandbox and all its data?"
+    if not confirmed(context.ask, question):
         raise ShellError("not confirmed: nothing was deleted", code="declined")
 
 

@@ -12,6 +12,7 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.plan.model import Effect, Plan
 
 from .decoding import filter_of, formats_of
+from .isolation import ISOLATION_LEVELS, READ_COMMITTED
 from .positions import ENDS, STARTS, position
 from .write import CODECS
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from kafka_shell.admin.records.where import RecordFilter
     from kafka_shell.context import Context, Elsewhere
 
-_COMMITTED = "read_committed"
-_ISOLATION = ("read_uncommitted", _COMMITTED)
 # What a continued copy takes from the journal.
 _SAVED = ("where", "grep", "keep-timestamps", "add-source-headers", "isolation-level",
           "compression-type", "to-profile")  # fmt: skip
@@ -113,7 +112,7 @@ def _request(invocation: Invocation, context: Context) -> CopyRequest:
         end=end,
         limit=invocation["limit"],
         keep=_filter(context, source, invocation["where"], invocation["grep"]),
-        committed=(invocation["isolation-level"] or _COMMITTED) == _COMMITTED,
+        committed=(invocation["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
         keep_timestamps=invocation["keep-timestamps"],
         add_headers=invocation["add-source-headers"],
         codec=NAMES.index(invocation["compression-type"] or "none"),
@@ -207,7 +206,7 @@ def _continued(
         source=saved["source"],
         target=saved["target"],
         keep=_filter(context, saved["source"], tuple(options["where"]), tuple(options["grep"])),
-        committed=(options["isolation-level"] or _COMMITTED) == _COMMITTED,
+        committed=(options["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
         keep_timestamps=options["keep-timestamps"],
         add_headers=options["add-source-headers"],
         codec=NAMES.index(options["compression-type"] or "none"),
@@ -248,7 +247,7 @@ COMMANDS: tuple[Command, ...] = (
                    "Add the header copied-from with topic:partition:offset."),
             Option("--isolation-level", kinds.CHOICE,
                    "read_committed (default): without aborted and open transactions.",
-                   choices=_ISOLATION, metavar="LEVEL"),
+                   choices=ISOLATION_LEVELS, metavar="LEVEL"),
             Option("--compression-type", kinds.CHOICE, "Codec of the batches (default: none).",
                    choices=CODECS),
             Option("--resume", kinds.TEXT, "Continue an interrupted copy of the journal.",

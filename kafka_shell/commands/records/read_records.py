@@ -13,6 +13,7 @@ from kafka_shell.language.selectors import is_pattern
 from kafka_shell.structs import replace
 
 from .decoding import FORMATS, filter_of, formats_of
+from .isolation import ISOLATION_LEVELS, READ_COMMITTED
 from .positions import ENDS, STARTS, position
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from kafka_shell.plan.results import Failure, Parts, Results
 
 _LAST = 10  # records without any option that selects some
-_COMMITTED = "read_committed"
-_ISOLATION = ("read_uncommitted", _COMMITTED)
 # Options with which all records are read, not the last ones.
 _SELECTING = ("from", "where", "grep", "count")
 
@@ -54,7 +53,7 @@ class _Reading:
         from kafka_shell.admin.records import read
 
         self._invocation, self._context = invocation, context
-        self._committed = invocation["isolation-level"] == _COMMITTED
+        self._committed = invocation["isolation-level"] == READ_COMMITTED
         self._follow = bool(invocation["follow"])
         self.formats = formats_of(context, invocation["key-format"], invocation["value-format"])
         self._keep = filter_of(
@@ -213,7 +212,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--full", kinds.FLAG, "Print all of each record, not one line."),
             Option("--isolation-level", kinds.CHOICE,
                    "read_committed: without aborted and open transactions.",
-                   choices=_ISOLATION, metavar="LEVEL"),
+                   choices=ISOLATION_LEVELS, metavar="LEVEL"),
             Option("--key-format", kinds.CHOICE, "How to decode keys (default: auto).",
                    choices=FORMATS, metavar="FORMAT"),
             Option("--value-format", kinds.CHOICE, "How to decode values (default: auto).",

@@ -11,6 +11,7 @@ from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
 from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
 from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.output.data import NOT_SHOWN
 from kafka_shell.plan.model import Report, merge_plans
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.sandbox.twin.build import connection
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.endpoint import Refuse
     from kafka_shell.sandbox.state import Sandbox
 
-_NOT_SHOWN = "# not shown: contains control characters"
 _FILE, _ROLLBACK = "rollback-file", "-rollback.json"  # of moved replicas
 _DUMMY = "rehearsal"  # the answer to a question for a password
 
@@ -223,7 +223,7 @@ def undo_script(lines: Sequence[RehearsedLine]) -> tuple[str, ...]:
             found.append(f"# not covered: line {number}, whose outcome is unknown")
         elif each.plan is not None and each.status == OK and each.plan.changes:
             found.append(f"# irreversible: line {number}")
-    return tuple(line if line.isprintable() else _NOT_SHOWN for line in found)
+    return tuple(line if line.isprintable() else NOT_SHOWN for line in found)
 
 
 # -- the difference --------------------------------------------------------------------------------

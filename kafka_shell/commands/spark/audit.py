@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING
 
-from kafka_shell.answers import Nothing
+from kafka_shell.answers import FORMATS, Nothing
 from kafka_shell.audit.control import RISKS
+from kafka_shell.audit.model import SEVERITIES
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
@@ -180,7 +181,7 @@ def _fix(report: AuditReport, most: str, context: Context) -> Plan | Nothing:
     left_out = tuple(_left_out(given, most))
     if not chosen:
         return Nothing("; ".join(["no finding has a remedy that can be applied", *left_out]))
-    together = _Together(context)
+    remedy_plans = _RemedyPlans(context)
     plans: list[Plan] = []
     failed: dict[Resource, Failure] = {}
     remedies: dict[str, list[AuditFinding]] = {}
@@ -188,7 +189,7 @@ def _fix(report: AuditReport, most: str, context: Context) -> Plan | Nothing:
         remedies.setdefault(finding.remedy, []).append(finding)
     for line, findings in remedies.items():
         try:
-            plan = together.plan(line, findings)
+            plan = remedy_plans.plan(line, findings)
         except ShellError as error:
             failed[Resource("remedy", line)] = Failure(error.code, error.message, hint=error.hint)
         else:
@@ -221,7 +222,7 @@ def _left_out(findings: list[AuditFinding], most: str) -> Iterator[str]:
             yield f"{counted(count, 'remedy')} {are} {risk}: to apply, add --risk {risk}"
 
 
-class _Together:
+class _RemedyPlans:
     """Plans of remedies, each judged with those before it."""
 
     def __init__(self, context: Context) -> None:
@@ -302,9 +303,9 @@ COMMANDS = (
             Option("--controls", AUDIT_CONTROL, "Only controls with these IDs, families or tags.",
                    many=True),
             Option("--severity", kinds.CHOICE, "Only controls with at least this severity.",
-                   choices=("critical", "high", "medium", "low")),
+                   choices=SEVERITIES),
             Option("--output", kinds.CHOICE, "The output format.",
-                   choices=("table", "json", "yaml", "csv", "sarif")),
+                   choices=(*FORMATS, "sarif")),
             Option("--policy", kinds.FILE,
                    "A TOML file with the policy, thresholds and suppressions, or a folder with"
                    " policy.toml and controls (.sql)."),
