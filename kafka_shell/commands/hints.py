@@ -1,4 +1,4 @@
-"""Hints that name options, which the core does not know."""
+"""Hints that name options; the core does not name any."""
 
 from __future__ import annotations
 

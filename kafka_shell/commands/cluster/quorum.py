@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
@@ -45,12 +46,17 @@ def alter_quorum(invocation: Invocation, context: Context) -> Plan:
         remove.append(_controller(invocation))
     elif invocation["controller-directory-id"] is not None:
         raise _wrong(invocation, "controller-directory-id", 0, "used with --controller-id")
-    return quorum_change.plan_alter(
+    plan = quorum_change.plan_alter(
         context.cluster,
         add,
         remove,
         timeout_ms=timeout_ms(invocation, quorum_change.DEFAULT_TIMEOUT_MS),
     )
+    hint = (
+        "Start the controller first: it must catch up before it can be a voter.\nOr give the"
+        " directory ID: --add ID@HOST:PORT:DIRECTORY-ID"
+    )
+    return with_hint(plan, quorum_change.UNKNOWN_DIRECTORY_ID, hint)
 
 
 def _to_add(invocation: Invocation, index: int) -> Voter:
