@@ -45,7 +45,7 @@ def is_catalog(store: str) -> bool:
 
 
 def may_have(store: str, table: str) -> bool:
-    """Whether a store may contain a table; only Spark can tell if it is not a local folder."""
+    """Whether a store may contain a table; only Spark can check one that is not a local folder."""
     return is_catalog(store) or "://" in store or Path(store, table).is_dir()
 
 

@@ -117,7 +117,7 @@ def _command(argv: Sequence[str], registry: Registry) -> tuple[Command | None, i
 def _known(name: str, command: Command | None, own: set[str]) -> Option | None:
     """The option of the program or the connection by this name, unless the command has its own.
 
-    Without a command, these are the program's too: they hold for every line of the script.
+    Without a command, they are options of the program, too: they apply to every line of the script.
     """
     options = CONNECTION + PROGRAM + (RUNNING + CHANGING if command is None else ())
     option = _find(name, options)

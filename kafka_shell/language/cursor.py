@@ -1,4 +1,4 @@
-"""Text and a position -> what is being typed: a command, an option, or a value of some kind."""
+"""What is being typed at a position of a text: a command, an option, or a value of some kind."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Wanted(Struct, frozen=True):
     For VALUE: its `kind` on this line, the `parameter` it belongs to, `choices`,
     and for key=value the `part` ("key" or "value") and the `key`. `alternatives` are kinds that
     would fit as well. `options` are those that may still be given; `words` are the values of the
-    rest of the line by name, flags with none. `is_option` tells whether a value would be read as an
-    option here.
+    rest of the line by name, flags with none. `is_option` returns whether a value would be read as
+    an option here.
     """
 
     want: Want
@@ -128,7 +128,7 @@ def _at(word: Word, found: Wanted, position: int, start: int = 0) -> Wanted:
 
 
 class _Typing(Struct, frozen=True):
-    """One question about one text."""
+    """Finds what is being typed in one text."""
 
     text: str
     position: int
@@ -147,7 +147,7 @@ class _Typing(Struct, frozen=True):
         named = find_command(before, self.registry)
         words = [*named.rest, current, *after]
         if named.command is None and (before or [current])[0].text.startswith("-"):
-            named = find_command([*before, *after], self.registry)  # the flag may stand behind
+            named = find_command([*before, *after], self.registry)  # the flag may follow
             words = sorted([*named.rest, current], key=lambda word: word.span)
         if named.command is None:
             return self._without_command(before, current)
@@ -160,8 +160,8 @@ class _Typing(Struct, frozen=True):
         """Only options so far: their values, or the command as a flag (`--list-topics`)."""
         if not (before or [current])[0].text.startswith("-"):
             return Wanted(Want.NOTHING, span=(self.position, self.position))
-        nobody = Command("", "", "", _nothing_to_run)
-        found = self._within(nobody, [*before, current], current)
+        no_command = Command("", "", "", _nothing_to_run)
+        found = self._within(no_command, [*before, current], current)
         found = replace(found, command=None)
         return replace(found, want=Want.COMMAND) if found.want is Want.OPTION else found
 

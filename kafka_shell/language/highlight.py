@@ -1,4 +1,4 @@
-"""Which part of a line is what, for colors: the same words and roles as the parser's."""
+"""The class of each part of a line, for colors. Words and roles are those of the parser."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _over(one: Span, other: Span) -> bool:
 
 
 def _apart(found: Classified) -> Classified:
-    """In order; what would lie over an earlier part is left out."""
+    """Sort the parts, without those that overlap an earlier one."""
     kept: Classified = []
     for span, name in sorted(found):
         if span[0] < span[1] and (not kept or span[0] >= kept[-1][0][1]):
@@ -85,7 +85,7 @@ def _no_command(named: Found, registry: Registry) -> Classified:
 
 
 def _nested(line: Line, first: Word, registry: Registry, depth: int) -> Classified:
-    """A line within the line, where it starts with a command; else it is a text."""
+    """The classes of a line within the line, or of a text if it does not start with a command."""
     start, end = first.span[0], line.words[-1].span[1]
     words = [word for word in line.words if word.span[0] >= start]
     if find_command(words, registry).command is None:

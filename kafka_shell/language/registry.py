@@ -41,7 +41,7 @@ class Registry(Sequence[Command]):
         return found if found is not None and found.verb_noun else None
 
     def line_of_short(self, word: str) -> str | None:
-        """The line that a short form stands for."""
+        """The full line of a short form."""
         shorts = (short for command in self._module_of(word) for short in command.shorts)
         return next((short.line for short in shorts if short.word == word), None)
 

@@ -38,7 +38,7 @@ from .sampler import Sampler
 from .screen import Screen, body_rows, draw
 from .state import Page, TopState
 
-_TICK_S = 1.0  # between two looks at the clock
+_TICK_S = 1.0  # seconds between two checks of the time
 _ESCAPE_S = 0.05  # after Esc, for the rest of a key
 
 
