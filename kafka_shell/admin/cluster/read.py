@@ -40,7 +40,7 @@ class Brokers(Struct, frozen=True):
 
     @property
     def down(self) -> frozenset[int]:
-        """Those that the cluster knows to be down."""
+        """The brokers that are down in the metadata of the cluster."""
         return frozenset(
             id for id, broker in self.by_id.items() if broker.state in ("fenced", "absent")
         )

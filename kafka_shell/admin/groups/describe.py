@@ -188,7 +188,7 @@ def _tasks(assignment: Any) -> tuple[Task, ...]:
     )
 
 
-# -- what classic members tell one another (ConsumerProtocolSubscription and -Assignment) ----------
+# -- metadata of classic members (ConsumerProtocolSubscription and -Assignment) --------------------
 # The fields read here are the same in all versions. Other bytes are of another protocol.
 
 

@@ -126,7 +126,7 @@ def resumed(
 ) -> Plan:
     """The plan that moves what is left of the reassignment with this ID.
 
-    Partitions that somebody else has moved are refused. Raises ShellError (code `paused`) if a
+    Partitions that another client has moved are refused. Raises ShellError (code `paused`) if a
     broker that receives replicas of the first batch is down.
     """
     now = current_assignment(cluster)

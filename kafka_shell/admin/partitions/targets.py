@@ -249,7 +249,7 @@ def _targets(
         cordoned = wanted & disks.cordoned
         warnings += [f"{_brokers(cordoned)} left out: cordoned"] if cordoned else []
         wanted -= cordoned
-        # If no broker returns its log directories, it is a missing right, and no broker's fault.
+        # If no broker returns its log directories, it is a missing permission of this client.
         wanted -= unread if len(disks.not_read) < len(now.racks) else set()
     return frozenset(wanted), warnings
 

@@ -83,7 +83,7 @@ def plan_throttle(
         failure = configs.failures[resource]
         raise ShellError(
             f"the replication throttle of {resource} cannot be read: {failure}",
-            hint=failure.hint or f"Nothing was sent. Check {resource}: it must run, or be stopped.",
+            hint=failure.hint or f"Nothing was sent. Check {resource}: it does not respond.",
             code=failure.name,
             see=failure.see,
         )

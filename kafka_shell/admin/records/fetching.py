@@ -1,7 +1,7 @@
 """Record batches of many partitions from their leaders (Fetch, API key 1).
 
 The next request to a leader is in flight while the last response is used. A leader that moves or
-does not respond is looked up again, and reading goes on at the next offset: nothing is lost or
+does not respond is looked up again, and reading continues at the next offset: nothing is lost or
 read twice.
 """
 
@@ -296,9 +296,7 @@ class Fetching:
         last = row.last_stable_offset if self._committed else row.high_watermark
         if self._follow and start >= last:
             state.turn, state.troubled_since = self._turn, None
-        elif (
-            start >= last
-        ):  # a new leader does not know the high watermark yet, or records are lost
+        elif start >= last:  # a new leader has no high watermark yet, or records are lost
             why = f"partition {where} ends at offset {last:,} now, before {state.end:,}"
             self._trouble(where, Failure("incomplete", why))
         elif first:  # the others are first in later requests

@@ -38,8 +38,8 @@ _EXPECTED = "Examples: key=4711  'value.amount>10'  header.reason=~'5..' (quote 
 
 
 class RecordFilter:
-    """Keeps the records for which all conditions hold and that match all regular expressions in
-    the bytes of their key, value or a header's value. Raises UsageError.
+    """Keeps the records that match all conditions, and all regular expressions in the bytes of
+    their key, value or a header's value. Raises UsageError.
 
     With `schemas`, keys and values are decoded with something else than their bytes (a schema
     registry, an internal topic), so that whole batches cannot be skipped.

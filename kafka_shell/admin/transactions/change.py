@@ -156,8 +156,8 @@ def _abort_failure(each: HangingTransaction, code: int | Failure | None) -> Fail
 def plan_abort(
     cluster: Cluster, hanging: Sequence[HangingTransaction], *, clock: Clock = time.time
 ) -> Plan:
-    """Abort these open transactions of partitions. Warns about a transaction that its coordinator
-    knows: a marker that the coordinator did not write breaks the atomicity of the transaction."""
+    """Abort these open transactions of partitions. Warns about a transaction that is not hanging: a
+    marker that its coordinator did not write breaks the atomicity of the transaction."""
     partitions = [each.topic_partition for each in hanging]
     return Plan(
         Effect.DESTROY,

@@ -115,7 +115,7 @@ class _Work:
 
     def _read(self) -> tuple[Decommission, BrokerState, Drain]:
         """How far it is. What cannot be read is read again for a while: brokers and controllers
-        fail. Raises ShellError if the runbook cannot go on."""
+        fail. Raises ShellError if the runbook cannot continue."""
         from kafka_shell.admin.cluster.decommission import read
         from kafka_shell.admin.cluster.restart.model import Verdict
 
@@ -254,8 +254,8 @@ class _Work:
             yield from map(self._removal, self._left(found))
 
     def result(self) -> Decommission:
-        """How far it is now. What the cluster cannot tell of a broker that is gone is done if this
-        run did it."""
+        """How far it is now. Steps that cannot be checked after the broker is removed count as done
+        if this run did them."""
         from kafka_shell.admin.cluster.decommission import read
         from kafka_shell.admin.cluster.decommission.model import DONE, NOT_CHECKED, SKIPPED
 
@@ -296,7 +296,7 @@ def _is_done(outcome: Outcome | None, besides: int | None = None) -> bool:
 
 
 def _is_unregistered(outcome: Outcome | None) -> bool:
-    """Whether the controller does not know the broker any more."""
+    """Whether the broker is no longer registered at the controller."""
     failures = [] if outcome is None else [item.failure for item in outcome.changes]
     return any(failure is not None and failure.name == _NOT_REGISTERED for failure in failures)
 
@@ -311,7 +311,7 @@ def _may_be_applied(outcome: Outcome | None) -> bool:
 COMMANDS = (
     Command(
         name="decommission",
-        summary="Remove a broker for good: cordon, drain, wait for its stop, unregister.",
+        summary="Remove a broker for good: cordon, drain, wait until it stops, unregister.",
         family="cluster",
         run=decommission,
         effect=Effect.DESTROY,

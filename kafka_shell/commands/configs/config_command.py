@@ -1,5 +1,5 @@
-"""`config-command`: describe-configs and alter-configs with the options of kafka-configs"
-" (KIP-248)."""
+"""`config-command`: describe-configs and alter-configs with the options of kafka-configs
+(KIP-248)."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def resume(invocation: Invocation, context: Context) -> Plan:
     started = state.read()
     if started is None or started.cluster != context.cluster.cluster_id:
         raise ShellError(
-            f"reassignment {paths.id} is one of cluster {started and started.cluster}, not of"
+            f"reassignment {paths.id} belongs to cluster {started and started.cluster}, not"
             f" {context.cluster.cluster_id}",
             hint="Nothing was sent. Use the profile of that cluster.",
             code="other-cluster",

@@ -130,7 +130,7 @@ COMMANDS = (
         search=("demo", "try", "local", "playground"),
         description="`wipe` stops the sandbox and deletes its data. `kafka.sh --sandbox` starts it"
         " and opens the prompt. `start --topics 100000` simulates a large cluster with metadata"
-        " only: the topics are on registered brokers without a process. It needs 3 GiB of memory.",
+        " only: the topics are on registered brokers without a process. Requires 3 GiB of memory.",
         examples=(Example("sandbox status", "show whether the sandbox is running, and where"),),
     ),
 )  # fmt: skip

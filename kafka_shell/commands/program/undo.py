@@ -1,4 +1,4 @@
-"""Undo: the plan that takes journalled changes back, made of the plans of this shell's commands."""
+"""Undo: one plan that undoes changes of the journal, made of the plans of this shell's commands."""
 
 from __future__ import annotations
 

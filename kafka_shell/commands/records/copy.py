@@ -257,10 +257,10 @@ COMMANDS: tuple[Command, ...] = (
         exactly_one=(("to", "resume"), ("source", "resume")),
         search=("redrive", "replay", "dead-letter", "dlq", "mirror", "reprocess"),
         description=(
-            "Keys, values and headers are copied unchanged. A record is copied to the partition of"
-            " the same number if both topics have as many partitions, else to that of its key. The"
-            " plan says how many records of which partitions are copied; what is written to the"
-            " source later is not. Copying is irreversible; the records of the source are kept.\n"
+            "Keys, values and headers are copied unchanged. If both topics have the same number of"
+            " partitions, a record keeps its partition; else its key determines it. The plan says"
+            " how many records of which partitions are copied; what is written to the source later"
+            " is not. Copying is irreversible; the records of the source are kept.\n"
             "Records are written exactly once, even if a broker fails. An interrupted copy, after"
             " Ctrl-C or a crash, is continued with --resume: no record is lost and none is copied"
             " twice."

@@ -95,7 +95,7 @@ def _on_twin(
         before, release = reading.state, original.release
         if not sandbox.kafka_version.startswith(f"{release}."):
             context.note(f"the twin of this Kafka {release} runs Kafka {sandbox.kafka_version}")
-            before = state_of(twin.cluster)  # it may not know all configs
+            before = state_of(twin.cluster)  # it may not support all configs
         done = run_lines(
             lines,
             twin,
@@ -107,7 +107,7 @@ def _on_twin(
         )
         settle(twin.cluster)
         found = difference(before, state_of(twin.cluster), placed_by(done, before))
-        if context.ask is not None and not invocation["keep"]:  # somebody may try again
+        if context.ask is not None and not invocation["keep"]:  # the user may rehearse again
             with suppress(OSError, ShellError):  # the rehearsal is over
                 prepare(root, original)
         if invocation["keep"]:

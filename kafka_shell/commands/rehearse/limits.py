@@ -49,7 +49,7 @@ _CONFIGS = frozenset({32, 33, 44})  # to one broker: its own configs and loggers
 # API keys whose outcome is unknown although the twin accepts the request.
 _IN_PART = (
     _Apis("partition reassignments", "the controller accepts it; how long the data movement takes,"
-          " and whether disks have room, is unknown", frozenset({45})),
+          " and whether disks have space, is unknown", frozenset({45})),
 )  # fmt: skip
 
 # Families of commands, and commands, about what a twin does not have. They are not run.
@@ -79,7 +79,7 @@ _COMMANDS = {
 }
 
 _ALWAYS = (
-    KnownLimit("rights", "a twin allows everything; what your login may do is compared before"),
+    KnownLimit("permissions", "a twin allows everything; yours are checked on the cluster"),
     KnownLimit("replica placement", "brokers are chosen at random for new partitions"),
     KnownLimit("policies and custom authorizers", "a twin has none; they are only known if the"
                " configs of the brokers name them"),

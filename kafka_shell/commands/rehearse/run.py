@@ -153,7 +153,7 @@ class _Rehearsal:
         try:
             right, certain = self._rights.missing(sent, seen.resources)
         except ShellError as error:
-            return UNKNOWN, f"your rights on the cluster could not be read: {error.message}"
+            return UNKNOWN, f"your permissions on the cluster could not be read: {error.message}"
         if not right:
             return None
         return (FAILED, f"requires {right}") if certain else (UNKNOWN, f"may require {right}")
@@ -235,8 +235,8 @@ def state_of(cluster: Cluster) -> State:
 
 
 def placed_by(lines: Sequence[RehearsedLine], before: State) -> dict[str, int]:
-    """By topic, how many of its first partitions have replicas that the lines leave as they were,
-    or say. The controller chooses those of the others, each time otherwise."""
+    """By topic, the number of its first partitions whose replicas the lines keep or name. The
+    controller places the replicas of the others at random."""
     placed = {
         name: str(fields.get(ASSIGNMENT, "")).count(",") + 1
         for name, fields in before.part("topics").items()

@@ -202,7 +202,7 @@ def _fix(report: AuditReport, most: str, context: Context) -> Plan | Nothing:
 
 
 def _risk(finding: AuditFinding) -> str:
-    """The risk of a remedy: the highest, if its control does not say."""
+    """The risk of a remedy: the highest, if its control declares none."""
     return finding.risk or RISKS[-1]
 
 

@@ -1,4 +1,4 @@
-"""The controls of audits: what is at risk, where the rules are from, and tests of one's own."""
+"""The controls of audits: what is at risk, where the rules are from, and the user's own tests."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.language.selectors import split
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.structs import replace
+from kafka_shell.units import counted
 
 from .model import KINDS
 
@@ -204,7 +205,8 @@ def _refuse_missing(missing: Mapping[str, Failure]) -> None:
     """Raise an error if something cannot be compared with the file."""
     for about, why in missing.items():
         what = about.replace("_", " ") if about in KINDS else about
-        others = f" (nor can {len(missing) - 1:,} others; see: diff)" if len(missing) > 1 else ""
+        more = counted(len(missing) - 1, "other")
+        others = f" (nor can {more}; see: diff)" if len(missing) > 1 else ""
         raise ShellError(
             f"{what} cannot be compared with the file{others}: {why.message}",
             hint=f"{why.hint.rstrip('.')}. {_LEFT_OUT}" if why.hint else _LEFT_OUT,

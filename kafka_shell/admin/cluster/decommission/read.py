@@ -98,7 +98,7 @@ Dirs = Results[int, tuple[LogDir, ...]]
 def _state(
     reader: _Reader, known: cluster_reads.Brokers, id: int, described: Quorum | None
 ) -> tuple[BrokerState, Dirs | None]:
-    """What the cluster knows of the broker, and its log directories if it responds."""
+    """The state of the broker in the cluster, and its log directories if it responds."""
     broker = known.by_id.get(id) or Broker(id, "", 0, state="unknown")
     registrations = reader("registered brokers", registered)
     dirs, entries, can_cordon = None, None, False
