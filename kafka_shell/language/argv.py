@@ -57,7 +57,7 @@ def split(argv: Sequence[str], registry: Registry) -> Split:
             raise UsageError(f"{name} does not take a value", hint=f"Use {name} without a value.")
         if option.kind is not kinds.FLAG and not equals:
             following = next(words, None)
-            if following is None or _mine(command, option, following):
+            if following is None or _is_own(command, option, following):
                 if command is None:
                     raise UsageError(
                         f"{name} requires a value", hint=f"Expected: {metavar(option)}."
@@ -65,7 +65,7 @@ def split(argv: Sequence[str], registry: Registry) -> Split:
                 left += [word, *([following] if following is not None else [])]
                 continue
             value = following
-        elif equals and _mine(command, option, value):
+        elif equals and _is_own(command, option, value):
             left.append(word)
             continue
         target = connection if option in CONNECTION else program
@@ -126,7 +126,7 @@ def _known(name: str, command: Command | None, own: set[str]) -> Option | None:
     return option
 
 
-def _mine(command: Command | None, option: Option, value: str) -> bool:
+def _is_own(command: Command | None, option: Option, value: str) -> bool:
     """Whether the command's own option of this name is meant: a broker by its bare number."""
     own = command.option(option.name) if command else None
     return own is not None and own.kind is kinds.BROKER and value.isdigit()

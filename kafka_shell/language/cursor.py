@@ -186,7 +186,7 @@ class _Typing(Struct, frozen=True):
             return self._option(current, rest)
         if use.role is Role.VALUE:
             reserved = scope.is_option if use.start == 0 else _never
-            return self._value(use, replace(rest, is_option=reserved), _rival(use, found))
+            return self._value(use, replace(rest, is_option=reserved), _own_option(use, found))
         return self._argument(use, found, replace(rest, is_option=_never if ended else _dashed))
 
     def _nested(self, start: int) -> Wanted:
@@ -247,7 +247,7 @@ def _dashed(text: str) -> bool:
     return len(text) > 1 and text.startswith("-")
 
 
-def _rival(use: Use, found: Scan) -> Option | None:
+def _own_option(use: Use, found: Scan) -> Option | None:
     """The command's own option of the same spelling, while the value is empty: `--broker `."""
     opener = [u for u in found.uses if u.role is Role.OPTION and u.word.span <= use.word.span][-1]
     known = found.scope.both(opener.word.text.partition("=")[0])

@@ -30,7 +30,9 @@ def classify(text: str, registry: Registry, *, depth: int = 0) -> Classified:
     """
     if len(text) > LONGEST or depth > DEEPEST:
         return []
-    return _apart([each for line in commands(text) for each in _command(line, registry, depth)])
+    return _without_overlaps(
+        [each for line in commands(text) for each in _command(line, registry, depth)]
+    )
 
 
 def _command(line: Line, registry: Registry, depth: int) -> Classified:
@@ -55,7 +57,7 @@ def _over(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _apart(found: Classified) -> Classified:
+def _without_overlaps(found: Classified) -> Classified:
     """Sort the parts, without those that overlap an earlier one."""
     kept: Classified = []
     for span, name in sorted(found):

@@ -130,7 +130,7 @@ class _Waiting:
                         return seen
                     self._left = moving
                     seen.update(moving)
-                    self._look(list(moving.values()))
+                    self._report_progress(list(moving.values()))
                 last_response = time.monotonic()
             except ShellError as error:
                 self._check_deadline()
@@ -158,7 +158,7 @@ class _Waiting:
             code="deadline",
         )
 
-    def _look(self, moving: Sequence[Reassignment]) -> None:
+    def _report_progress(self, moving: Sequence[Reassignment]) -> None:
         """Report how much is copied, or what is waited for: then no remaining time is known."""
         sized = with_sizes(self._cluster, moving)
         self.stalls = self._watch.see(sized)
@@ -182,7 +182,7 @@ def until_back(cluster: Cluster, record: ThrottleRecord, report: Report) -> None
         report(task, 1, 1)
 
 
-class LiftLater(Struct, frozen=True):
+class RemoveThrottleLater(Struct, frozen=True):
     """Removes the throttle in a record when the brokers are back that were down. Returns whether
     nothing of it is left. Raises ShellError at the deadline."""
 

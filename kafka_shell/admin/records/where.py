@@ -56,7 +56,7 @@ class RecordFilter:
         formats = Formats() if formats is None else formats
         tests = [_condition(text, formats, schemas) for text in where] + [_grep(t) for t in grep]
         self._may = [may for _, may in tests if may is not None]
-        self._holds = [holds for holds, _ in tests]
+        self._matches = [matches for matches, _ in tests]
 
     def may_keep(self, data: bytes) -> bool:
         """Whether the bytes of a batch may have a record to keep."""
@@ -64,7 +64,7 @@ class RecordFilter:
 
     def keeps(self, record: Record) -> bool:
         """Whether a record is kept."""
-        return all(holds(record) for holds in self._holds)
+        return all(matches(record) for matches in self._matches)
 
 
 Test = tuple[Callable[[Record], bool], Callable[[bytes], bool] | None]
@@ -75,7 +75,7 @@ def _grep(expression: str) -> Test:
         raise UsageError("the regular expression is empty", code="bad-pattern")
     search = compile_re2(expression, data=True).search
 
-    def holds(record: Record) -> bool:
+    def matches(record: Record) -> bool:
         return (
             (record.value is not None and search(record.value) is not None)
             or (record.key is not None and search(record.key) is not None)
@@ -84,8 +84,8 @@ def _grep(expression: str) -> Test:
 
     if _LITERAL.fullmatch(expression):
         needle = expression.encode()
-        return holds, lambda data: needle in data
-    return holds, None
+        return matches, lambda data: needle in data
+    return matches, None
 
 
 def _condition(text: str, formats: Formats, schemas: bool) -> Test:
@@ -103,14 +103,14 @@ def _condition(text: str, formats: Formats, schemas: bool) -> Test:
         return lambda record: not any(map(equal, values(record))), None
     may = None if schemas else _prefilter(field, value, formats)
 
-    def holds(record: Record) -> bool:
+    def matches(record: Record) -> bool:
         if may is not None and not field.startswith("header"):  # decoding JSON takes longer
             raw = record.key if field.startswith("key") else record.value
             if raw is None or not may(raw):
                 return False
         return any(map(equal, values(record)))
 
-    return holds, may
+    return matches, may
 
 
 # -- fields ----------------------------------------------------------------------------------------

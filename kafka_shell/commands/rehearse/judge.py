@@ -194,7 +194,7 @@ def judge(
     if lacking:
         return UNKNOWN, lacking
     if real:
-        return FAILED, "; ".join(_told(real))
+        return FAILED, "; ".join(_failure_texts(real))
     if failures:
         return UNKNOWN, failures[0][1].message
     if status and refused:
@@ -221,7 +221,7 @@ def _failure(error: ShellError) -> Failure:
     return Failure("", error.message) if error.code != limits.NOT_ON_TWIN else as_failure(error)
 
 
-def _told(failures: Sequence[tuple[str, Failure]]) -> list[str]:
+def _failure_texts(failures: Sequence[tuple[str, Failure]]) -> list[str]:
     """The first failures as they are printed: the resource only if there are several."""
     shown = [
         str(why) if why.name and (len(failures) == 1 or about in why.message)
