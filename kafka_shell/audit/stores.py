@@ -124,7 +124,7 @@ def _require_lasting(session: Any, schema: str) -> None:
     in_memory = session.conf.get("spark.sql.catalogImplementation") == "in-memory"
     if in_memory and catalog in _DELEGATING:
         raise ShellError(
-            "the catalog of this Spark session is in memory: a snapshot would be lost at its end",
+            "the catalog of this Spark session is in memory: a snapshot would be lost with it",
             hint="Configure a metastore (spark.sql.catalogImplementation=hive), or name a schema"
             " of another catalog.",
             code="catalog-in-memory",

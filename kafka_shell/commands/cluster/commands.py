@@ -166,8 +166,9 @@ COMMANDS = (
         search=("remove broker", "decommission"),
         description=(
             "First move the replicas away (reassign-partitions --drain), then stop the broker."
-            " A running broker is refused. Its dynamic configs can only be deleted before"
-            " (alter-configs --broker-id 4 --delete-config KEY). decommission does all of it."
+            " A running broker is refused. Delete the dynamic configs of the broker before"
+            " (alter-configs --broker-id 4 --delete-config KEY), as this is not possible"
+            " afterwards. decommission does all of this."
         ),
         examples=(
             Example("unregister-broker 1 --dry-run", "preview (a running broker is refused)",

@@ -277,14 +277,14 @@ COMMANDS: tuple[Command, ...] = (
                              "--per-broker")),
         ),
         description=(
-            "The planner is that of rebalance: it spreads each topic over the brokers, considers"
+            "Uses the planner of rebalance, which spreads each topic over the brokers, considers"
             " racks and disk space, and balances leaders, bytes and replicas. With --broker-list,"
             " replicas on other brokers are moved. The current replicas are first written to a"
             " rollback file. The throttle is set only for the brokers and replicas of the"
             " reassignment. With --wait, it is removed at the end and earlier rates are restored;"
-            " without --wait, the prompt does this in the background, and elsewhere you run"
+            " without --wait, the prompt does this in the background; elsewhere, run"
             " verify-reassign-partitions --finish. Files written by kafka.sh contain their"
-            " throttle; --throttle overrides it. The log_dirs of a file are respected; copies"
+            " throttle; --throttle overrides it. The log_dirs of a file are used; copies"
             " between log directories of one broker are not limited by --throttle but by"
             " replica.alter.log.dirs.io.max.bytes.per.second of the broker.\n" + BATCHES_ABOUT
         ),

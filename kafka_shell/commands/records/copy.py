@@ -259,8 +259,8 @@ COMMANDS: tuple[Command, ...] = (
         description=(
             "Keys, values and headers are copied unchanged. If both topics have the same number of"
             " partitions, a record keeps its partition; else its key determines it. The plan says"
-            " how many records of which partitions are copied; what is written to the source later"
-            " is not. Copying is irreversible; the records of the source are kept.\n"
+            " how many records of which partitions are copied; records written to the source later"
+            " are not copied. Copying is irreversible; the records of the source are kept.\n"
             "Records are written exactly once, even if a broker fails. An interrupted copy, after"
             " Ctrl-C or a crash, is continued with --resume: no record is lost and none is copied"
             " twice."

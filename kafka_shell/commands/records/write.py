@@ -168,8 +168,8 @@ COMMANDS: tuple[Command, ...] = (
             "A row has key, value and headers; its partition and timestamp are used only with"
             " --keep-partitions and --keep-timestamps, its topic never. All lines of a file are"
             " checked before the first record is written; standard input is written as it arrives."
-            " Up to 19 records are reported one by one, more by partition. Keys and values are not"
-            " saved in the journal."
+            " Up to 19 records are reported one by one, more than that by partition. Keys and"
+            " values are not saved in the journal."
         ),
         apis=(0, 22),
         examples=(

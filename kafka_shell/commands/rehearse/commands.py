@@ -147,8 +147,8 @@ COMMANDS = (
             " The exit status is 0, 1 if a line failed, and 4 if none failed but one is unknown."
             " Requires Java.\n"
             "At a terminal, another twin of up to 10,000 topics is kept ready for 10 minutes, in a"
-            " process of its own: if the cluster, which is always read, is unchanged, the next"
-            " rehearsal starts at once."
+            " process of its own. Each rehearsal reads the cluster again; if it is unchanged, the"
+            " rehearsal starts immediately."
         ),
         examples=(
             Example("rehearse alter-topic orders.placed --partitions 12",

@@ -330,8 +330,9 @@ COMMANDS = (
             "Exit status: 0 without findings, 1 with findings or if a control could not be"
             " evaluated (skip, with the reason), 3 if a cluster could not be read.\n"
             "--fix shows the remedies of all findings as one plan: those that are safe, unless"
-            " --risk is disruptive or irreversible. A remedy that would change anything but the"
-            " resource of its finding, or take needed access together with the others, is refused."
+            " --risk is disruptive or irreversible. A remedy is refused if it would change another"
+            " resource than that of its finding, or, together with the others, remove access that"
+            " is needed."
         ),
         examples=(
             Example("spark audit", "audit this cluster with all controls", status=1),

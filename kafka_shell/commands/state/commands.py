@@ -257,9 +257,9 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("backup", "dump", "git", "yaml", "state"),
         description=(
-            "Values have the units of the shell. Only values set on a resource itself are"
-            " exported, never defaults; of users, mechanisms and iterations, never a password. The"
-            " same state gives the same bytes. What cannot be read is reported, and the exit"
+            "Values have units, such as 7d. Only values set on a resource itself are exported,"
+            " never defaults; of users, mechanisms and iterations, never a password. The same state"
+            " is always exported as the same file. What cannot be read is reported, and the exit"
             " status is 1; topics that you may not DESCRIBE are not visible. apply makes a cluster"
             " match the file; diff compares them."
         ),
@@ -283,7 +283,7 @@ COMMANDS: tuple[Command, ...] = (
         options=(_ONLY,),
         search=("drift", "compare", "state"),
         description=(
-            "The name of a profile is that cluster; another word is a file. A word that is both is"
+            "A profile name selects that cluster; any other word is a file. A word that is both is"
             " an error: use ./NAME for the file. With one argument, the differences are what apply"
             " --prune would change on this cluster. What is only on the cluster is a difference if"
             " the scope of the file selects it; else, if the file names the resource, it is listed"
@@ -313,8 +313,8 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("state", "yaml", "sync", "gitops", "declarative"),
         description=(
-            "Applying a file twice changes nothing the second time; an interrupted apply continues"
-            " when it is run again. Nothing is sent if any item is refused. What the file does not"
+            "Applying a file again changes nothing; an interrupted apply continues when it is run"
+            " again. Nothing is sent if any item is refused. What the file does not"
             " mention is not changed, except with --prune: then everything within the scope of the"
             " file that it does not mention is deleted, also other configs of a resource that it"
             " names. A changed replication factor moves replicas, with"

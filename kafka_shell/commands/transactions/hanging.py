@@ -160,7 +160,7 @@ _MAX_TIMEOUT = Option(
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="find-hanging-transactions",
-        summary="Find hanging transactions: open, but unknown to their coordinator.",
+        summary="Find hanging transactions: open transactions that no coordinator will end.",
         family="transactions",
         run=find_hanging_transactions,
         arguments=(
