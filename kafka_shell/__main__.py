@@ -3,7 +3,7 @@
 import sys
 
 if not sys.flags.safe_path:
-    del sys.path[0]  # the current directory, whose files are nothing to be imported
+    del sys.path[0]  # the current directory, whose files must not be imported
 
 from .app import main
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, overload
 from msgspec import Struct, field
 
 Row = TypeVar("Row", covariant=True)
+FORMATS = ("table", "json", "yaml", "csv")  # of the output
 
 
 class Nothing(Struct, frozen=True):

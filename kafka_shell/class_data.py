@@ -26,7 +26,7 @@ _KEPT_S = 30 * 86400  # without use
 
 
 class Archive(Struct, frozen=True):
-    """The archive of a program, made or not: `name` tells what it is made of."""
+    """The archive of a program, which may not exist yet; `name` identifies its content."""
 
     folder: Path
     name: str

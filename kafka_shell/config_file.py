@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.admin.wire.properties import Property, bad
+from kafka_shell.answers import FORMATS
 
 from .errors import ShellError, near_miss
 
 GUARDS = ("none", "confirm", "typed", "read-only")  # the strictest last
-OUTPUTS = ("table", "json", "yaml", "csv")
 EDITING_MODES = ("emacs", "vi")
 BOOTSTRAP = "bootstrap.servers"
 PROGRAM_KEYS = ("default", "theme", "output", "editing-mode", "no-color", "profiles")
@@ -115,7 +115,7 @@ class ConfigFile:
                 raise self._unknown("", key, PROGRAM_KEYS)
         if not isinstance(self.profiles, dict):
             raise self.wrong("", "profiles", "profiles must be a table", "Use [profiles.NAME].")
-        self._check_choice("", "output", self.text("output"), OUTPUTS)
+        self._check_choice("", "output", self.text("output"), FORMATS)
         self._check_choice("", "editing-mode", self.text("editing-mode"), EDITING_MODES)
         self._check_choice("", "no-color", self.text("no-color"), ("true", "false"))
 

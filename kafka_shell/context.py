@@ -34,6 +34,11 @@ class Ask(Protocol):
     def __call__(self, question: str, *, secret: bool = False) -> str: ...
 
 
+def confirmed(ask: Ask, question: str) -> bool:
+    """Ask a question with the answers y and N; anything but yes is no."""
+    return ask(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
 class Paths(Struct, frozen=True):
     """The XDG folders of kafka.sh. Files are created with mode 0600 in folders with mode 0700."""
 
@@ -102,7 +107,7 @@ class ShellControl(Protocol):
 
 
 class Observer(Protocol):
-    """Is told what the commands of a context do."""
+    """Methods that are called with what the commands of a context do."""
 
     def planned(self, plan: Plan) -> None:
         """A command returned a plan, which is executed next."""
@@ -199,10 +204,10 @@ class Context(Struct, frozen=True):
 
     `ask` asks the user a question and returns the answer; None without a terminal. `shell` is the
     prompt, if there is one. `run_line` runs another line (watch), `run_file` the lines of a file
-    (source). `full_screen` shows a live view (top); None where nobody sees a screen. `observer` is
-    told what commands do (rehearse). `previous` is
-    what a command that is repeated (watch) keeps for its next run, by command; None elsewhere.
-    `defaults` are options of the program that apply to every line.
+    (source). `full_screen` shows a live view (top); None without a screen. `observer` is called
+    with what commands do (rehearse). `previous` is what a command that is repeated (watch) keeps
+    for its next run, by command; None elsewhere. `defaults` are options of the program that apply
+    to every line.
     """
 
     session: ClusterSession

@@ -8,7 +8,7 @@ from typing import Any
 from . import identity, journal
 from .admin.wire.failures import MAY_STILL_HAPPEN
 from .commands.undo import undo_lines, unknown_undo_lines
-from .context import Context
+from .context import Context, confirmed
 from .errors import ShellError, UsageError
 from .output.counts import name_few, question
 from .plan.model import Change, Effect, Plan, Step
@@ -212,7 +212,7 @@ def _confirmed(what: str, context: Context, guard: str, yes: str | bool | None) 
         return False
     if context.ask is None:
         raise _no_terminal("--yes")
-    if context.ask(f"{what} [y/N] ").strip().lower() not in ("y", "yes"):
+    if not confirmed(context.ask, what):
         raise ShellError("not confirmed: nothing was changed", code="declined")
     return True
 
@@ -280,7 +280,7 @@ def _current_value(change: Change) -> Any:
 
 
 def _fresh(plan: Plan, context: Context, done: Sequence[Done]) -> Any:
-    """The new state, or None if it cannot be read: that is no failure of the change."""
+    """The new state, or None if it cannot be read, which is not a failure of the change."""
     applied = sum(item.status == "done" for item in done)
     if plan.fresh is None or not 0 < applied <= _MAX_FRESH:
         return None

@@ -13,7 +13,7 @@ from kafka_shell.structs import replace
 
 from . import settings
 from .config_file import GUARDS
-from .context import Context, remembered_ids
+from .context import Context, confirmed, remembered_ids
 from .errors import ShellError
 from .settings import GuardedProfile
 
@@ -71,10 +71,9 @@ def _accepted(context: Context, error: OtherClusterError) -> bool:
         error.hint = f"Nothing was sent. If the new cluster is correct, {how}"
         return False
     question = (
-        f"{error.message}{of_profile}. Nothing was sent.\n"
-        f"Continue with cluster {error.found}? [y/N] "
+        f"{error.message}{of_profile}. Nothing was sent.\nContinue with cluster {error.found}?"
     )
-    if context.ask(question).strip().lower() not in ("y", "yes"):
+    if not confirmed(context.ask, question):
         error.message = f"not confirmed: {error.message}"
         return False
     context.accept_cluster(error.found)

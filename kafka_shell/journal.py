@@ -191,7 +191,7 @@ def undoing(context: Context, ids: Sequence[str]) -> Iterator[None]:
         for id in ids:
             if (path := _path(folder, id)) and path.with_suffix(_UNDONE).exists():
                 raise ShellError(
-                    f"{id} was undone by another shell meanwhile",
+                    f"{id} was already undone by another shell",
                     hint="Nothing was sent. Run journal to see the changes.",
                     code="undone",
                 )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from .characters import quoted
-from .context import Context
+from .context import Context, confirmed
 from .errors import ShellError
 
 
@@ -58,7 +58,7 @@ def _ask(path: Path, context: Context) -> None:
     question."""
     if context.shell is None or context.ask is None or context.script.files:
         return
-    if context.ask(f"Overwrite {quoted(str(path))}? [y/N] ").strip().lower() not in ("y", "yes"):
+    if not confirmed(context.ask, f"Overwrite {quoted(str(path))}?"):
         raise ShellError(
             f"{path} already exists",
             hint="The command was not run. Use >> to append to the file.",

@@ -16,9 +16,10 @@ from kafka_shell.admin.wire.client_properties import shown_value, to_connection
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.properties import Property, bad
 from kafka_shell.admin.wire.property_warnings import connection_warnings
+from kafka_shell.answers import FORMATS
 from kafka_shell.structs import replace
 
-from .config_file import BOOTSTRAP, OUTPUTS, PROGRAM_KEYS, ConfigFile
+from .config_file import BOOTSTRAP, PROGRAM_KEYS, ConfigFile
 from .connection_options import (
     CONNECTION_VARIABLES,
     ConnectionOptions,
@@ -276,9 +277,9 @@ def _program_values(
     values |= {key: profile[key] for key in ("guard", "color", "theme") if key in profile}
     values |= options.program_values()
     output = values.get("output")
-    if output is not None and output.value not in OUTPUTS:
+    if output is not None and output.value not in FORMATS:
         what = f"unknown output format {output.value}"
-        raise bad(output.where, what, f"Expected one of {', '.join(OUTPUTS)}.")
+        raise bad(output.where, what, f"Expected one of {', '.join(FORMATS)}.")
     return values
 
 

@@ -70,6 +70,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}"
 
 
+def times(count: int) -> str:
+    """`twice`, `3 times`."""
+    return "twice" if count == 2 else f"{count:,} times"
+
+
 def parse_duration(text: str) -> int:
     """Milliseconds of `500ms`, `7d`, `1d12h`, `PT2H` or `-1h`, or of a number of milliseconds."""
     if INTEGER.fullmatch(text):

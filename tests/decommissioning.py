@@ -14,7 +14,7 @@ from kafka_shell.admin.wire.metadata_scan import scan
 from tests.program import Program
 from tests.running import Running, running
 
-STOP_IT = "has no replicas left. Stop it now"
+STOP_IT = "has no replicas left. Stop the broker now"
 
 
 def decommission(kafka: Program, line: str) -> AbstractContextManager[Running]:

@@ -62,7 +62,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "java": {"errors"},
     "admin.*.model": VALUES,
     # What a command does to a cluster (Effect) and a Secret are values of plans.
-    "language": {"errors", "units", "quoting", "regex", "structs", "plan.model"},
+    "language": {"answers", "errors", "units", "quoting", "regex", "structs", "plan.model"},
     "admin.wire": VALUES,
     # A family may read what another one reads; its changes are its own.
     "admin": VALUES | {"admin"},

@@ -103,7 +103,7 @@ class Control(Struct, frozen=True):
 
     @property
     def requires(self) -> frozenset[str]:
-        """The tables that tell whether a cluster has the required configs."""
+        """The tables that show whether a cluster has the required configs."""
         return frozenset({"clusters", *(table for table, _ in self.wants)} if self.wants else ())
 
     def query(self, thresholds: Mapping[str, str]) -> str:

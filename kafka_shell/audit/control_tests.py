@@ -76,7 +76,7 @@ def _check(
     for entry in test["expect"]:
         if "resource" not in entry or set(entry) - set(_EXPECTED):
             raise _wrong(
-                path, f"{where}: expect needs resource, and may have {', '.join(_EXPECTED[1:])}"
+                path, f"{where}: expect requires resource, and may have {', '.join(_EXPECTED[1:])}"
             )
     for name in tables.keys() & test.keys():
         columns = {column.name for column in tables[name].all_columns}

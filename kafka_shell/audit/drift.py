@@ -207,7 +207,7 @@ def _matched(before: Collection, after: Collection) -> tuple[dict[str, str], dic
         return both
     if before.stored or after.stored or any(len(side) != 1 for side in sides):
         raise ShellError(
-            "there is no cluster that is on both sides:"
+            "no cluster is on both sides:"
             f" {', '.join(before.clusters)}; {', '.join(after.clusters)}",
             hint="Name a snapshot of this cluster with DIR@ID." if before.stored else "",
             code="other-cluster",

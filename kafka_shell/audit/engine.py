@@ -107,7 +107,7 @@ class Engine:
 
     @property
     def near(self) -> bool:
-        """Whether executors are on this machine only; waits for the session if only it can tell."""
+        """Whether executors are on this machine only; waits for the session if necessary."""
         near = self.where.is_near()
         if near is None or (self._opened is not None and self._opened.done()):
             self._attend("starting Spark", self._started, lambda: (0, None))
@@ -226,7 +226,7 @@ class Engine:
                     session.interruptAll()
                 with suppress(BaseException):
                     work.exception(_AGAIN_S)
-            time.sleep(_AGAIN_S)  # Spark cancels what it was told to a little later
+            time.sleep(_AGAIN_S)  # Spark cancels jobs with a short delay
             ended.set()
 
         threading.Thread(target=interrupt, name="spark-cancel", daemon=True).start()

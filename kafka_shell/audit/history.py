@@ -112,7 +112,7 @@ def frame(engine: Engine, collection: Collection, findings: Iterable[AuditFindin
 
 
 def history(engine: Engine, folder_text: str) -> tuple[FindingHistory, ...]:
-    """Return the alarms of the newest two audits of each cluster, with what became of them. Raises
+    """Return the alarms of the newest two audits of each cluster, with their states. Raises
     ShellError if no snapshot has findings."""
     folder, _ = stores.address(folder_text)
 

@@ -1,4 +1,4 @@
-"""A local Spark Connect server that stays, so that audits need not start Spark.
+"""A local Spark Connect server that keeps running, so that audits need not start Spark.
 
 A process of its own keeps it: it starts the JVM, prepares it with queries like those of audits, and
 ends it after an idle time. Only this user can connect: it listens on the loopback interface, and

@@ -161,7 +161,7 @@ def _launch(where: Where, folder: Path, quick: bool, archive: Path | None) -> Op
 
 
 def _cause(error: Exception, log: Path) -> str:
-    """Why the JVM ended, of which PySpark says only that it did."""
+    """Why the JVM ended, which PySpark does not report."""
     said = re.findall(r'(?m)^Exception in thread "main" [\w.$]+: (.+)$', log.read_text("utf-8"))
     return str(said[-1] if said else str(error).splitlines()[0])
 

@@ -1,7 +1,7 @@
 """Collect all tables in one Spark job, and read and write snapshots.
 
 The table `snapshots` is written last, with the number of rows of each table: a snapshot that is not
-in it was not written to its end, and is not read.
+in it is incomplete, and is not read.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def read(
     store, wanted = address(text)
     if wanted and wanted not in known:
         raise ShellError(
-            f"snapshot {wanted} does not exist in {store}, or was not written to its end",
+            f"snapshot {wanted} does not exist in {store}, or is incomplete",
             hint=f"Newest snapshots: {', '.join([*known][-5:])}.",
             code="no-snapshot",
         )

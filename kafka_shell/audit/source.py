@@ -116,7 +116,7 @@ class KafkaReader(DataSourceReader):  # type: ignore[misc]
             elif found.table == self.table:
                 yield record_batch(tables[found.table], found.rows)
             elif error := _error(found.rows):
-                raise error  # nobody would look at collection_status
+                raise error  # a query may not read collection_status
 
 
 def _table(name: str) -> Table:

@@ -45,7 +45,7 @@ def is_catalog(store: str) -> bool:
 
 
 def may_have(store: str, table: str) -> bool:
-    """Whether a store may contain a table; only Spark can tell if it is not a local folder."""
+    """Whether a store may contain a table; only Spark can check one that is not a local folder."""
     return is_catalog(store) or "://" in store or Path(store, table).is_dir()
 
 
@@ -124,7 +124,7 @@ def _require_lasting(session: Any, schema: str) -> None:
     in_memory = session.conf.get("spark.sql.catalogImplementation") == "in-memory"
     if in_memory and catalog in _DELEGATING:
         raise ShellError(
-            "the catalog of this Spark session is in memory: a snapshot would be lost at its end",
+            "the catalog of this Spark session is in memory: a snapshot would be lost with it",
             hint="Configure a metastore (spark.sql.catalogImplementation=hive), or name a schema"
             " of another catalog.",
             code="catalog-in-memory",

@@ -49,7 +49,7 @@ def _lines(changes: Iterable[Change]) -> list[str]:
 
 
 def _command_of(change: Change) -> str:
-    """What tells the commands for one resource apart: a user has quotas and SCRAM credentials."""
+    """Distinguishes the commands for one resource: a user has quotas and SCRAM credentials."""
     return "scram" if change.field.startswith("SCRAM-") else ""
 
 

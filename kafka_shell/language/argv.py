@@ -57,7 +57,7 @@ def split(argv: Sequence[str], registry: Registry) -> Split:
             raise UsageError(f"{name} does not take a value", hint=f"Use {name} without a value.")
         if option.kind is not kinds.FLAG and not equals:
             following = next(words, None)
-            if following is None or _mine(command, option, following):
+            if following is None or _is_own(command, option, following):
                 if command is None:
                     raise UsageError(
                         f"{name} requires a value", hint=f"Expected: {metavar(option)}."
@@ -65,7 +65,7 @@ def split(argv: Sequence[str], registry: Registry) -> Split:
                 left += [word, *([following] if following is not None else [])]
                 continue
             value = following
-        elif equals and _mine(command, option, value):
+        elif equals and _is_own(command, option, value):
             left.append(word)
             continue
         target = connection if option in CONNECTION else program
@@ -117,7 +117,7 @@ def _command(argv: Sequence[str], registry: Registry) -> tuple[Command | None, i
 def _known(name: str, command: Command | None, own: set[str]) -> Option | None:
     """The option of the program or the connection by this name, unless the command has its own.
 
-    Without a command, these are the program's too: they hold for every line of the script.
+    Without a command, they are options of the program, too: they apply to every line of the script.
     """
     options = CONNECTION + PROGRAM + (RUNNING + CHANGING if command is None else ())
     option = _find(name, options)
@@ -126,14 +126,14 @@ def _known(name: str, command: Command | None, own: set[str]) -> Option | None:
     return option
 
 
-def _mine(command: Command | None, option: Option, value: str) -> bool:
+def _is_own(command: Command | None, option: Option, value: str) -> bool:
     """Whether the command's own option of this name is meant: a broker by its bare number."""
     own = command.option(option.name) if command else None
     return own is not None and own.kind is kinds.BROKER and value.isdigit()
 
 
 def _put(target: dict[str, Any], option: Option, value: str | None) -> None:
-    """Note the option's value; None is a flag that stands alone."""
+    """Store the option's value; None is a flag without a value."""
     name = option.name.removeprefix("--")
     if value is None:
         target[name] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kafka_shell.answers import FORMATS
 from kafka_shell.plan.model import Effect
 
 from . import kinds
@@ -19,7 +20,7 @@ CONNECTION = (
 )  # fmt: skip
 
 RUNNING = (
-    Option("--output", kinds.CHOICE, "Output format.", choices=("table", "json", "yaml", "csv")),
+    Option("--output", kinds.CHOICE, "Output format.", choices=FORMATS),
     Option("--safe-csv", kinds.FLAG,
            "In CSV, put a ' before cells that spreadsheets read as formulas (= + - @)."),
     Option("--no-color", kinds.FLAG, "Print without colors."),

@@ -1,4 +1,4 @@
-"""Text and a position -> what is being typed: a command, an option, or a value of some kind."""
+"""What is being typed at a position of a text: a command, an option, or a value of some kind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .registry import Registry
 from .scan import Known, Role, Scan, Scope, Use, bare, find_command, is_open, scan
 from .tokens import Line, Word, commands
 
-LONGEST = 100_000  # nobody completes a line as long as this
+LONGEST = 100_000  # characters; longer lines are not completed
 DEEPEST = 8  # watch 5 watch 5 watch 5 ...
 
 
@@ -35,18 +35,17 @@ def _never(text: str) -> bool:
 
 
 class Wanted(Struct, frozen=True):
-    """What is being typed, and what a completer has to know to offer it.
+    """What is being typed, and what a completer needs to offer candidates.
 
     `prefix` is the text so far without quotes: of the word, or of its part after the last comma
-    or `=`. `span` is what a candidate takes the place of; it ends at the cursor and, where `quote`
-    (the quote that is open there) is set, starts after that quote. A command of two words has both
-    in `prefix`.
+    or `=`. A candidate replaces `span`, which ends at the cursor and starts after `quote`, the open
+    quote, if there is one. `prefix` has both words of a command of two words.
 
     For VALUE: its `kind` on this line, the `parameter` it belongs to, `choices`,
     and for key=value the `part` ("key" or "value") and the `key`. `alternatives` are kinds that
     would fit as well. `options` are those that may still be given; `words` are the values of the
-    rest of the line by name, flags with none. `is_option` tells whether a value would be read as an
-    option here.
+    rest of the line by name, flags with none. `is_option` returns whether a value would be read as
+    an option here.
     """
 
     want: Want
@@ -129,7 +128,7 @@ def _at(word: Word, found: Wanted, position: int, start: int = 0) -> Wanted:
 
 
 class _Typing(Struct, frozen=True):
-    """One question about one text."""
+    """Finds what is being typed in one text."""
 
     text: str
     position: int
@@ -148,7 +147,7 @@ class _Typing(Struct, frozen=True):
         named = find_command(before, self.registry)
         words = [*named.rest, current, *after]
         if named.command is None and (before or [current])[0].text.startswith("-"):
-            named = find_command([*before, *after], self.registry)  # the flag may stand behind
+            named = find_command([*before, *after], self.registry)  # the flag may follow
             words = sorted([*named.rest, current], key=lambda word: word.span)
         if named.command is None:
             return self._without_command(before, current)
@@ -161,8 +160,8 @@ class _Typing(Struct, frozen=True):
         """Only options so far: their values, or the command as a flag (`--list-topics`)."""
         if not (before or [current])[0].text.startswith("-"):
             return Wanted(Want.NOTHING, span=(self.position, self.position))
-        nobody = Command("", "", "", _nothing_to_run)
-        found = self._within(nobody, [*before, current], current)
+        no_command = Command("", "", "", _nothing_to_run)
+        found = self._within(no_command, [*before, current], current)
         found = replace(found, command=None)
         return replace(found, want=Want.COMMAND) if found.want is Want.OPTION else found
 
@@ -187,7 +186,7 @@ class _Typing(Struct, frozen=True):
             return self._option(current, rest)
         if use.role is Role.VALUE:
             reserved = scope.is_option if use.start == 0 else _never
-            return self._value(use, replace(rest, is_option=reserved), _rival(use, found))
+            return self._value(use, replace(rest, is_option=reserved), _own_option(use, found))
         return self._argument(use, found, replace(rest, is_option=_never if ended else _dashed))
 
     def _nested(self, start: int) -> Wanted:
@@ -198,7 +197,7 @@ class _Typing(Struct, frozen=True):
         return replace(inner, span=(inner.span[0] + start, inner.span[1] + start))
 
     def _option(self, current: Word, rest: Wanted) -> Wanted:
-        if "=" in current.text:  # the value of an option that nobody knows
+        if "=" in current.text:  # the value of an unknown option
             return replace(rest, want=Want.NOTHING, span=(self.position, self.position))
         return _at(current, rest, self.position)
 
@@ -248,8 +247,8 @@ def _dashed(text: str) -> bool:
     return len(text) > 1 and text.startswith("-")
 
 
-def _rival(use: Use, found: Scan) -> Option | None:
-    """The command's own option of the same spelling, while no value tells: `--broker `."""
+def _own_option(use: Use, found: Scan) -> Option | None:
+    """The command's own option of the same spelling, while the value is empty: `--broker `."""
     opener = [u for u in found.uses if u.role is Role.OPTION and u.word.span <= use.word.span][-1]
     known = found.scope.both(opener.word.text.partition("=")[0])
     own = known[0].parameter

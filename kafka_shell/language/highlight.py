@@ -1,4 +1,4 @@
-"""Which part of a line is what, for colors: the same words and roles as the parser's."""
+"""The class of each part of a line, for colors. Words and roles are those of the parser."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ _NUMBER = re.compile(r"[+-]?[0-9][0-9.]*(?:[A-Za-z]{1,3}(?:/s)?)?")
 
 
 def classify(text: str, registry: Registry, *, depth: int = 0) -> Classified:
-    """(span, class) of each part, in order, none over another. Never raises.
+    """Return (span, class) of each part, in order and without overlaps. Never raises.
 
     Classes: command, unknown-command, option, unknown-option, value, number, string, pattern,
     operator, comment, shell, error.
     """
     if len(text) > LONGEST or depth > DEEPEST:
         return []
-    return _apart([each for line in commands(text) for each in _command(line, registry, depth)])
+    return _without_overlaps(
+        [each for line in commands(text) for each in _command(line, registry, depth)]
+    )
 
 
 def _command(line: Line, registry: Registry, depth: int) -> Classified:
@@ -55,8 +57,8 @@ def _over(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _apart(found: Classified) -> Classified:
-    """In order; what would lie over an earlier part is left out."""
+def _without_overlaps(found: Classified) -> Classified:
+    """Sort the parts, without those that overlap an earlier one."""
     kept: Classified = []
     for span, name in sorted(found):
         if span[0] < span[1] and (not kept or span[0] >= kept[-1][0][1]):
@@ -85,7 +87,7 @@ def _no_command(named: Found, registry: Registry) -> Classified:
 
 
 def _nested(line: Line, first: Word, registry: Registry, depth: int) -> Classified:
-    """A line within the line, where it starts with a command; else it is a text."""
+    """The classes of a line within the line, or of a text if it does not start with a command."""
     start, end = first.span[0], line.words[-1].span[1]
     words = [word for word in line.words if word.span[0] >= start]
     if find_command(words, registry).command is None:
@@ -109,7 +111,7 @@ def _use(use: Use) -> Classified:
 
 
 def _value(use: Use) -> Classified:
-    """One value; a wrong one is wrong while it is being typed too."""
+    """The classes of one value, which may be incomplete: `error` if it is invalid."""
     word, parameter = use.word, use.parameter
     span = (word.at(use.start)[0], word.span[1]) if use.start and not word.quoted else word.span
     if parameter is None or not _right(use):

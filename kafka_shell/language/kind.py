@@ -1,4 +1,4 @@
-"""What the kind of a value is: it converts, prints and completes the value."""
+"""Kinds of values: each converts, prints and completes its values."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def _exclusive(scope: Scope, keys: Sequence[str], given: dict[str, Span]) -> Usa
     last = max(keys, key=lambda key: given[key])
     others = " and ".join(_label(scope, key) for key in keys if key != last)
     message = f"{_label(scope, last)} cannot be used with {others}"
-    return UsageError(message, code="together", span=given[last])
+    return UsageError(message, code="mutually-exclusive", span=given[last])
 
 
 def _missing(scope: Scope, which: str, keys: Sequence[str], end: Span | None) -> UsageError:

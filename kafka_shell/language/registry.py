@@ -41,7 +41,7 @@ class Registry(Sequence[Command]):
         return found if found is not None and found.verb_noun else None
 
     def line_of_short(self, word: str) -> str | None:
-        """The line that a short form stands for."""
+        """The full line of a short form."""
         shorts = (short for command in self._module_of(word) for short in command.shorts)
         return next((short.line for short in shorts if short.word == word), None)
 
@@ -58,7 +58,7 @@ class Registry(Sequence[Command]):
         return None
 
     def continues(self, begun: str) -> bool:
-        """Whether the name of a command goes on after these words."""
+        """Whether a command's name begins with these words and has more."""
         return any(word.startswith(begun) and word != begun for word in self._modules)
 
     def _module_of(self, word: str) -> Sequence[Command]:

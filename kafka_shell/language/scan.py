@@ -1,7 +1,6 @@
-"""Words -> their roles on a command's line. Never raises: the parser explains what is wrong.
+"""The role of each word on a command's line. Never raises: the parser explains what is wrong.
 
-The parser, the completer and the highlighter all read a line through this, so that they cannot
-disagree about what a word is.
+The parser, the completer and the highlighter all use this, so that they interpret a line alike.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _AMOUNT = re.compile(r"[0-9]")
 
 
 class Role(Enum):
-    """What a word does on the line."""
+    """The role of a word on the line."""
 
     OPTION = "option"
     VALUE = "value"  # of the option before it, or after = in the same word
@@ -60,7 +59,7 @@ class Trouble(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True):
-    """A parameter, the name its value goes by, and the spelling that always reaches it."""
+    """A parameter, the name of its value, and the spelling that is never ambiguous."""
 
     parameter: Parameter
     name: str
@@ -69,7 +68,7 @@ class Known(Struct, frozen=True):
 
 
 class Found(Struct):
-    """The command that a line names; `rest` are the words that are its own."""
+    """The command of a line; `rest` are the words without its name."""
 
     command: Command | None
     name: tuple[Word, ...] = ()
@@ -86,7 +85,7 @@ class Scan(Struct):
     used: dict[str, list[Use]] = field(default_factory=dict)
 
     def use(self, role: Role, word: Word, known: Known | None = None, start: int = 0) -> Use:
-        """Note a use. A word that gives a parameter a value, or is a flag, counts as given."""
+        """Record a use. A word that gives a parameter a value, or is a flag, counts as given."""
         use = (
             Use(role, word, known.parameter, known.name, start)
             if known
@@ -103,10 +102,11 @@ class Scan(Struct):
 
 
 class Scope:
-    """What a command's line may hold: its own arguments and options, then the common ones.
+    """The parameters of a command's line: its own arguments and options, then the common ones.
 
-    A command's own option wins over a common one of the same spelling, except that one of kind
-    BROKER takes a bare number only: `--broker 1` is the entity, `--broker h:9092` the connection.
+    A command's own option takes precedence over a common one of the same spelling, except that one
+    of kind BROKER takes a bare number only: `--broker 1` is the entity, `--broker h:9092` the
+    connection.
     """
 
     def __init__(self, command: Command, extra: Sequence[Option] = ()) -> None:
@@ -166,7 +166,7 @@ class Scope:
         return text == "--" or text in self._spelled or text.partition("=")[0] in self._spelled
 
     def key(self, name: str) -> str:
-        """The values' name of an option or argument, however it is spelled."""
+        """The name under which the value of an option or argument is stored."""
         known = self._spelled.get(name) or self._spelled.get(f"--{name}")
         return known[0].name if known else bare(name)
 
@@ -209,7 +209,7 @@ def _by_flag(words: Sequence[Word], registry: Registry) -> Found:
 
 
 def _by_short(line: str, words: Sequence[Word], registry: Registry) -> Found:
-    """The short form's words all stand where the one that was typed stands."""
+    """The command of a short form. Its words all have the position of the typed word."""
     typed = words[0]
     expanded = [Word(each.text, typed.raw, typed.span) for each in tokenize(line).words]
     for count in range(len(expanded), 0, -1):
@@ -254,7 +254,7 @@ def scan(words: Sequence[Word], scope: Scope) -> Scan:
 
 
 def _is_whole(word: Word) -> bool:
-    """Whether a word is no command but a file, standard input, or a line in quotes: options may
+    """Whether a word is not a command but a file, standard input, or a line in quotes: options may
     follow it."""
     return word.text == "-" or any(each in word.text for each in "./ ")
 
@@ -274,7 +274,7 @@ def _before_line(before: list[Argument], word: Word, found: Scan) -> Argument | 
 
 
 def _option(found: Scan, word: Word, words: Sequence[Word], at: int) -> int:
-    """Note one option and its value; the index of the next word."""
+    """Record one option and its value; return the index of the next word."""
     scope = found.scope
     spelling, equals, inline = word.text.partition("=")
     following = words[at] if at < len(words) else None
@@ -310,7 +310,7 @@ def _alone(option: Parameter, following: Word | None) -> bool:
 
 
 def _place(found: Scan, plain: Sequence[Word]) -> None:
-    """Give the words without dashes to the arguments."""
+    """Assign the words without dashes to the arguments."""
     scope = found.scope
     given = set(found.used)
     for argument, word in distribute([word.text for word in plain], scope.command, given):
@@ -324,11 +324,11 @@ def _place(found: Scan, plain: Sequence[Word]) -> None:
 def distribute(
     words: Sequence[str], command: Command, given: set[str]
 ) -> list[tuple[Argument | None, int]]:
-    """Which argument takes which word. `given` are the names that options have given already.
+    """Assign the words to the arguments. `given` are the names that options have already set.
 
-    An argument takes no words that is given by its option, or that gives way (`unless`, or
-    another member of an `exactly_one` group). Of two arguments that take many, the first takes one
-    word (`a,b` selects more), or all the words before the first key=value.
+    An argument gets no words if its option sets it, or if another parameter excludes it (`unless`,
+    or another member of an `exactly_one` group). Of two arguments that take several words, the
+    first gets one (`a,b` selects more), or all the words before the first key=value.
     """
     open_ = [
         a for a in command.arguments if a.kind is not kinds.LINE and is_open(a, command, given)
@@ -340,7 +340,7 @@ def distribute(
         count = _share(argument, later, words[at:])
         placed += [(argument, at + i) for i in range(count)]
         at += count
-    # what is left joins a list begun by an option, or shows what cannot stand together
+    # The rest extends a list that an option began, or is an error: mutually exclusive.
     shut = [a for a in command.arguments if a.kind is not kinds.LINE and a not in open_]
     spare = next((a for a in shut if a.many or a.name not in given), None)
     return placed + [(spare, i) for i in range(at, len(words))]

@@ -46,8 +46,8 @@ def select(words: Sequence[str], names: Sequence[str]) -> Selection:
 
 
 def select_whole(words: Sequence[str], names: Sequence[str]) -> frozenset[str]:
-    """Return the names that the words select. The word alone decides what it is: a /regex/, a glob,
-    or a name; commas are part of names."""
+    """Return the names that the words select. Each word is a /regex/, a glob or a name, whatever
+    names exist; commas are part of names."""
     known = frozenset(names)
     found = (_matches(word, names, set()) or known & {word} for word in words)
     return frozenset(name for each in found for name in each)

@@ -31,7 +31,7 @@ from kafka_shell.structs import fields
 
 from .renderers import Renderers
 
-_NOT_SHOWN = "# not shown: contains control characters"
+NOT_SHOWN = "# not shown: contains control characters"
 
 Data = Any  # None, bool, int, float, str, lists and dicts of these
 
@@ -177,7 +177,7 @@ def _outcome(outcome: Outcome) -> dict[str, Data]:
 def _undo(lines: Iterable[str]) -> list[str]:
     """The undo commands. A comment replaces one with control characters, because a line break in it
     could be run as another command."""
-    return [line if line.isprintable() else _NOT_SHOWN for line in lines]
+    return [line if line.isprintable() else NOT_SHOWN for line in lines]
 
 
 def _journal_entry(entry: JournalEntry) -> dict[str, Data]:

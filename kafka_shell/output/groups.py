@@ -61,7 +61,7 @@ def _blended(changes: Sequence[Change]) -> Change:
     if len(set(map(_values, changes))) == 1:
         return first
     shown = [change_values(change) for change in changes]
-    before, after = (_told([pair[place] for pair in shown]) for place in (0, 1))
+    before, after = (_joined([pair[place] for pair in shown]) for place in (0, 1))
     return replace(
         first,
         before=before if first.before is not None else None,
@@ -71,7 +71,7 @@ def _blended(changes: Sequence[Change]) -> Change:
     )
 
 
-def _told(values: Sequence[str]) -> str:
+def _joined(values: Sequence[str]) -> str:
     different = list(dict.fromkeys(values))
     return ", ".join(different) if len(different) <= LISTED else f"{len(different):,} values"
 

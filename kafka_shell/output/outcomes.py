@@ -212,8 +212,8 @@ def _trouble(items: Sequence[Done], room: int | None) -> Iterator[Text]:
     parts = [part for part in (title_of(item.change.resource), fields) if part]
     if item.status == "failed":
         reason = failure or Failure("UNKNOWN", "no reason given")
-        told = mentions(reason.message, str(item.change.resource))
-        parts = parts[1:] if told else parts
+        mentioned = mentions(reason.message, str(item.change.resource))
+        parts = parts[1:] if mentioned else parts
         about = " ".join(part for part in parts if not mentions(reason.message, part))
         yield from failure_lines(reason, about, room)
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any, Literal, get_args
 from msgspec import Struct, field
 
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.xdg import xdg_folder
 
 from .styles import Depth, parse_style, sgr
 from .text import Role
@@ -85,15 +83,13 @@ def shipped_folder() -> Path:
     return inside if inside.is_dir() else package.parent / "themes"
 
 
-def user_folder() -> Path:
-    """The folder of the user's themes (XDG), which override built-in ones of the same name."""
-    return xdg_folder("config", os.environ) / "themes"
-
-
 def load(name: str, *, user: Path | None = None) -> Theme:
-    """The theme of this name ("": the default). Raises ShellError if unknown or malformed."""
+    """The theme of this name ("": the default). Raises ShellError if unknown or malformed.
+
+    Themes in the folder `user` override built-in ones of the same name.
+    """
     name = name or DEFAULT
-    for folder in (user or user_folder(), shipped_folder()):
+    for folder in filter(None, (user, shipped_folder())):
         path = folder / f"{name}.toml"
         if path.name == f"{name}.toml" and path.is_file():
             return read_theme(path)
@@ -117,9 +113,9 @@ def load_or_default(name: str, *, user: Path | None = None) -> tuple[Theme, Shel
 def available(*, user: Path | None = None) -> list[ThemeInfo]:
     """All themes by name; the description of an unreadable one is the error."""
     found: dict[str, ThemeInfo] = {}
-    for folder, own in ((shipped_folder(), False), (user or user_folder(), True)):
+    for folder in filter(None, (shipped_folder(), user)):
         for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
-            found[path.stem] = _info(path, own)
+            found[path.stem] = _info(path, folder == user)
     return sorted(found.values(), key=lambda info: info.name)
 
 

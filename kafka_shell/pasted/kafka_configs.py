@@ -110,8 +110,8 @@ def _original(given: Given) -> list[str]:
 def _client_configs(
     types: Sequence[str], names: Sequence[str], given: Given, action: str
 ) -> list[str]:
-    """Quotas, SCRAM credentials and dynamic configs of clients (KIP-649), each by its own command;
-    what is about several of them, or about which of two is the default, by `config-command`."""
+    """Quotas, SCRAM credentials and dynamic configs of clients (KIP-649), each by its own command.
+    A line about several of them, or with a default of two entities, by `config-command`."""
     added, deleted = given.get("--add-config", []), split_keys(given.get("--delete-config", []))
     keys = [key for text in added for key, _ in config_pairs(text)] + deleted
     default = "--entity-default" in given or any(option in given for option in _DEFAULTS)

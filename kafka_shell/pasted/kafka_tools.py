@@ -23,10 +23,10 @@ _EXPRESSION = re.compile(r"[*+?()\[\]{}|^$\\]")
 
 
 def translate(words: Sequence[str], registry: Registry) -> str | None:
-    """The line that does here what a pasted `kafka-topics.sh --list ...` does; None if it is none.
+    """The equivalent of a pasted `kafka-topics.sh --list ...`; None if it is not one of Kafka's
+    tools.
 
-    Raises UsageError where it is one of Kafka's tools but no line does the same: it says which
-    command comes nearest, or that there is none yet.
+    Raises UsageError if there is no equivalent, with the nearest command if there is one.
     """
     if words and (line_here := other_tool(words, registry)):
         return line_here
@@ -186,7 +186,7 @@ _ACL_RESOURCES = ("--topic", "--group", "--cluster", "--transactional-id", "--de
 
 
 def _acls(given: Given) -> list[str] | None:
-    """Each side as a rule; --producer, --consumer and --remove alone are as they are there."""
+    """Each side as a rule; --producer, --consumer and --remove alone are the same here."""
     patterns = [each.lower() for each in given.get("--resource-pattern-type", [])]
     given = given | ({"--resource-pattern-type": patterns} if patterns else {})
     if "--list" in given:
@@ -226,7 +226,7 @@ def _election(given: Given) -> list[str] | None:
 
 
 def _get_offsets(given: Given) -> list[str] | None:
-    """Kafka's tool lists where partitions end, unless told."""
+    """By default, Kafka's tool lists the end offsets of partitions."""
     times = given.get("--time", [])
     time = _OFFSETS.get(times[0], times[0]) if times else "latest"
     topics = [_selector(each) for each in given.get("--topic", [])]

@@ -30,9 +30,9 @@ _GROUPINGS = ("cluster", "security")  # rpk cluster health, rpk security acl lis
 
 
 def other_tool(words: Sequence[str], registry: Registry) -> str:
-    """The line that does here what the line of another tool does; "" if it is of no such tool.
+    """The equivalent of a line of another tool; "" if it is not one of them.
 
-    `help COMMAND`, or `help`, where the line has no exact equivalent.
+    `help COMMAND`, or `help`, if the line has no exact equivalent.
     """
     tool = words[0].replace("\\", "/").rpartition("/")[2]
     if tool not in _OPTIONS:

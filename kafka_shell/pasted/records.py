@@ -35,7 +35,7 @@ _KCAT_STARTS = {"beginning": "earliest", "end": "latest"}
 
 
 def console_consumer(given: Given) -> list[str]:
-    """Kafka's tool reads what arrives from now on, unless told; with a timeout it ends."""
+    """By default, Kafka's tool reads records that arrive from now on; with a timeout it ends."""
     if "--group" in given:
         raise _NO_GROUP
     partition = "".join(f":{number}" for number in given.get("--partition", []))

@@ -35,7 +35,7 @@ _NOUNS = {
     "metadata": "cluster",
 }
 
-# (verb, noun) that no command has as its name, or whose command wants to know more.
+# (verb, noun) that is not the name of a command, or whose command requires more.
 _OTHERS = {
     ("list", "config"): "help describe-configs",
     ("describe", "config"): "help describe-configs",

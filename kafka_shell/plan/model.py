@@ -66,7 +66,7 @@ class Monitor(Struct):
 
 
 class StepInterrupted(KeyboardInterrupt):
-    """Ctrl-C in a step that knows what it has done by then."""
+    """Ctrl-C in a step that reports what it has done so far."""
 
     def __init__(self, outcomes: Outcomes) -> None:
         super().__init__()
@@ -91,9 +91,8 @@ class Step(Protocol):
         """The same step for the current state of the cluster (`before` may differ)."""
 
     def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
-        """Send the step, or only validate it. Each change has its own result. A step that learns
-        only by sending what it changes, such as offsets, returns results of those changes
-        instead."""
+        """Send the step, or only validate it. Each change has its own result. If the changes,
+        such as offsets, are only known after sending, the results are of those changes instead."""
 
 
 class NotChecked(Struct, frozen=True):

@@ -73,7 +73,7 @@ class JournalEntry(Struct, frozen=True):
 
     @property
     def continuation(self) -> str:
-        """The command that continues one that ended in the middle, or an empty string."""
+        """The command that continues an interrupted one, or an empty string."""
         if not self.progress or self.progress.get("complete"):
             return ""
         return f"{self.command.split()[0]} --resume {self.id}"

@@ -79,7 +79,7 @@ def wipe(folder: Path) -> None:
 
 
 def leave(attachment: Attachment) -> bool:
-    """Detach from the sandbox; stop it if nobody else uses it. Return whether it was stopped."""
+    """Detach from the sandbox; stop it unless others use it. Return whether it was stopped."""
     folder = attachment.folder.resolve()
     with exclusively(folder):
         others = others_attached(folder, attachment)

@@ -1,4 +1,4 @@
-"""Completion candidates: commands, options, and what a view and this machine know. Sends no
+"""Completion candidates: commands, options, and names from a view or this machine. Sends no
 requests."""
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ About = Callable[[str], tuple[str, str]]
 def pick(
     names: Iterable[str] | NameIndex, typed: str, about: About | None = None, tail: str = ""
 ) -> Candidates:
-    """Return the best matches, each with what is said `about` it; a mapping has it as values."""
+    """Return the best matches with their descriptions `about`: a function, or a mapping."""
     if about is None:
         described = names if isinstance(names, Mapping) else {}
         return pick(names, typed, lambda name: (described.get(name, ""), ""), tail)

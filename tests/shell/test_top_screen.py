@@ -90,7 +90,7 @@ def test_any_keys_leave_a_state_that_can_be_drawn(
     state: TopState, keys: list[Any], rows: int
 ) -> None:
     for key in keys:
-        state = key.act(replace(state, wish=""), rows)
+        state = key.act(replace(state, request=""), rows)
         draw(state, 80, 24, 0.0)
         assert state.view in VIEWS
         assert 0 <= state.index <= max(0, len(state.shown) - 1)
@@ -141,7 +141,7 @@ def test_the_selected_row_is_kept_when_the_order_changes() -> None:
     assert state.row.name == "orders"
     assert press(state, "s").row.name == "orders" and press(state, "s").index == 0
     assert press(state, "end").row.name == "audit" and press(state, "end", "home").index == 0
-    assert press(TOP, "enter").wish == "describe" and press(TOP, "q").wish == "quit"
+    assert press(TOP, "enter").request == "describe" and press(TOP, "q").request == "quit"
 
 
 def test_a_filter_has_all_its_parts() -> None:
@@ -150,7 +150,7 @@ def test_a_filter_has_all_its_parts() -> None:
     assert names(states.erase(typed)) == ["payments"]
     assert names(press(typed, "escape")) == names(TOP)
     nothing = states.type_filter(typed, "zzz")
-    assert press(nothing, "enter").wish == ""
+    assert press(nothing, "enter").request == ""
     assert "no topics match the filter" in [line.plain for line in draw(nothing, 80, 9, 0).lines]  # type: ignore[union-attr]
 
 

@@ -16,6 +16,7 @@ from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
+from kafka_shell.units import times
 
 from .model import AclBinding, AclFilter, AclOperation, PatternType
 from .read import EVERYTHING, describe_each, doubts, filter_fields, lowest_version
@@ -75,9 +76,9 @@ def _creation(
     """Existing bindings are sent only if they are `deleted` first."""
     count = Counter(bindings)
     refused = {}
-    for binding, times in count.items():
-        if times > 1:
-            refused[binding.resource] = _invalid(f"{binding} is given {times} times")
+    for binding, number in count.items():
+        if number > 1:
+            refused[binding.resource] = _invalid(f"{binding} is named {times(number)}")
         elif _is_incomplete(binding):
             refused[binding.resource] = _invalid(f"{binding} is incomplete")
     fine = tuple(binding for binding in count if binding.resource not in refused)
@@ -187,11 +188,11 @@ def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
 
 def _deletion(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
     count = Counter(filters)
-    requested = [each for each, times in count.items() if times == 1]
+    requested = [each for each, number in count.items() if number == 1]
     refused: dict[Resource, Failure] = {
-        Resource("acl", str(each)): _invalid(f"{each} is given {times} times")
-        for each, times in count.items()
-        if times > 1
+        Resource("acl", str(each)): _invalid(f"{each} is named {times(number)}")
+        for each, number in count.items()
+        if number > 1
     }
     wanted: dict[AclBinding, None] = {}
     for each, found in zip(requested, describe_each(cluster, requested), strict=True):
@@ -203,7 +204,9 @@ def _deletion(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
     unknown = [binding for binding in wanted if _is_incomplete(binding)]
     for binding in unknown:
         del wanted[binding]
-        refused[binding.resource] = _invalid(f"{binding} has a type that kafka.sh does not know")
+        refused[binding.resource] = _invalid(
+            f"{binding} has a type that this version of kafka.sh does not support"
+        )
     return Plan(
         Effect.DESTROY,
         tuple(map(DeleteAcls, in_requests(wanted))),

@@ -218,7 +218,7 @@ def _topics_of(group: Group) -> set[str]:
 
 
 def _no_loss(deleted: Collection[AclBinding]) -> list[str]:
-    """Why nobody loses access."""
+    """Why no principal loses access."""
     if deleted:
         return ["no principal loses access: other ACLs, or super.users, allow or deny the same"]
     return ["no principal loses access: no ACL allowed what is denied now"]
@@ -276,6 +276,6 @@ def _unprotected(
     effect = (
         "allow.everyone.if.no.acl.found=true allows everyone"
         if rules.no_acl_allows
-        else "allow.everyone.if.no.acl.found decides, and cannot be read"
+        else "access depends on allow.everyone.if.no.acl.found, which cannot be read"
     )
     return [f"no ACL is left on {some(list(dict.fromkeys(bare)), _NAMED)}: {effect}"]

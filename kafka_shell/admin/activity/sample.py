@@ -129,7 +129,8 @@ def _check_log_dirs(sizes: dict[int, LogSizes], failures: dict[Resource, Failure
         elif found.offline:
             failures[Resource("log-dirs", str(broker))] = failure(
                 _STORAGE_ERROR,
-                text=f"{counted(found.offline, 'log directory')} of broker {broker} is offline",
+                text=f"{counted(found.offline, 'log directory')} of broker {broker}"
+                f" {'is' if found.offline == 1 else 'are'} offline",
             )
 
 

@@ -75,9 +75,9 @@ class AlterClientConfigs(Struct, BaseStep, frozen=True):
 def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) -> Plan:
     """Set and remove configs of several entities independently (KIP-649). Other keys stay.
 
-    An entity is refused alone: for a key that neither a client registered nor this program knows, a
-    value that no client accepts, or a heartbeat interval that is not below the session timeout. If
-    the two topics do not exist, the plan creates them first, and asks.
+    An entity is refused alone: for a key that no client registered and this program does not
+    support, a value that no client accepts, or a heartbeat interval that is not below the session
+    timeout. If the two topics do not exist, the plan creates them first, and asks.
     """
     state = client_config_store.check(cluster)
     if state.refused is not None:

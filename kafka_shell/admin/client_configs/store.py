@@ -120,7 +120,7 @@ def plan_create(cluster: Cluster, state: StoreState) -> Plan:
         touches=plan.touches,
         warnings=(
             *state.unchecked,
-            "dynamic client configs are stored in two topics that do not exist: this asks because"
-            " they are created first, and undo does not delete them",
+            "dynamic client configs are stored in two topics that do not exist yet; this plan"
+            " creates them, and undo does not delete them",
         ),
     )

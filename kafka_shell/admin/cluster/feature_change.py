@@ -146,8 +146,13 @@ def _warnings(now: Features, down: Sequence[str], unsafe: bool) -> Iterable[str]
     if unsafe and down:
         yield "an unsafe downgrade deletes metadata that the lower level does not support"
     if now.unread:
-        brokers = ", ".join(str(broker) for broker, _ in now.unread)
-        yield f"the levels that broker {brokers} supports are unknown: it could not be read"
+        ids = [str(broker) for broker, _ in now.unread]
+        brokers, they = (
+            (f"broker {ids[0]} supports", "it")
+            if len(ids) == 1
+            else (f"brokers {', '.join(ids)} support", "they")
+        )
+        yield f"the levels that {brokers} are unknown: {they} could not be read"
 
 
 def _level(now: Features, name: str) -> int:

@@ -30,7 +30,7 @@ from .model import Finding, Quorum, QuorumReplica, Severity
 
 EXAMPLES = 3
 _QUORUM_LAG_MS = 10_000  # a voter that has not caught up for longer is a finding
-_HEARD_MS = 3_000  # a controller that fetched more recently is running
+_FETCHED_MS = 3_000  # a controller that fetched more recently is running
 _QUORUM_S = 2.5  # seconds to wait for the active controller
 _LOW, _FULL = 0.05, 0.01  # free share of the volume of a log directory
 _TRANSACTIONS = "__transaction_state"  # created by the first transaction
@@ -191,13 +191,13 @@ def _controllers(cluster: Cluster, seen: Seen, described: Quorum) -> Found:
     }
     failed = probes.probe_controllers(cluster.config, at, _probe_timeout(cluster, seen)).failures
     now = max(replica.last_fetch for replica in described.voters)
-    heard = {each.id for each in described.voters if _is_heard(each, now)}
+    fetching = {each.id for each in described.voters if _is_fetching(each, now)}
     silent = {
         id: failure
         for id, failure in failed.items()
-        if failure.name in _NO_ANSWER or (failure.name in _NOT_REACHED and id not in heard)
+        if failure.name in _NO_ANSWER or (failure.name in _NOT_REACHED and id not in fetching)
     }
-    far = [id for id, failure in failed.items() if failure.name in _NOT_REACHED and id in heard]
+    far = [id for id, failure in failed.items() if failure.name in _NOT_REACHED and id in fetching]
     if silent:
         ids = ", ".join(map(str, list(silent)[:EXAMPLES]))
         yield _finding(
@@ -222,8 +222,8 @@ def _probe_timeout(cluster: Cluster, seen: Seen) -> float:
     return max(0.1, left)
 
 
-def _is_heard(replica: QuorumReplica, now: int) -> bool:
-    return replica.role == "leader" or now - replica.last_fetch < _HEARD_MS
+def _is_fetching(replica: QuorumReplica, now: int) -> bool:
+    return replica.role == "leader" or now - replica.last_fetch < _FETCHED_MS
 
 
 def _no_leader(check: Check, failure: str) -> Finding:

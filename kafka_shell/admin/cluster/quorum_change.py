@@ -25,6 +25,7 @@ from .quorum import describe
 
 DEFAULT_TIMEOUT_MS = 30_000
 _DUPLICATE_VOTER, _VOTER_NOT_FOUND, _INVALID_REQUEST = 126, 127, 42
+UNKNOWN_DIRECTORY_ID = "unknown-directory-id"
 _FAR_BEHIND = 1_000  # records; the leader refuses a voter that has not caught up
 
 
@@ -173,11 +174,10 @@ def _voter_to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Vote
         if len(known) != 1 or known == {""}:
             count = "more than one" if len(known) > 1 else "no"
             return Failure(
-                "INVALID_REQUEST",
+                UNKNOWN_DIRECTORY_ID,
                 f"the quorum has {count} observer {voter.id}, so its directory ID is unknown",
-                _INVALID_REQUEST,
-                "Start the controller first: it must catch up before it can be a voter."
-                f"\nOr give the directory ID: --add {voter.id}@HOST:PORT:DIRECTORY-ID",
+                hint="Start the controller first: it must catch up before it can be a voter. Or"
+                " specify its directory ID.",
             )
         (directory,) = known
     name = next((endpoint.name for r in quorum.voters for endpoint in r.endpoints), "CONTROLLER")

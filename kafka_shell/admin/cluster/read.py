@@ -40,7 +40,7 @@ class Brokers(Struct, frozen=True):
 
     @property
     def down(self) -> frozenset[int]:
-        """Those that the cluster knows to be down."""
+        """The brokers that are down in the metadata of the cluster."""
         return frozenset(
             id for id, broker in self.by_id.items() if broker.state in ("fenced", "absent")
         )
@@ -81,7 +81,8 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
         cordoned = {id: id in log_dirs.cordoned(dirs) for id in dirs.values}
     if dirs is not None and dirs.failures:
         ids = some([str(id) for id in dirs.failures], 3)
-        not_read[f"log directories of broker {ids}"] = next(iter(dirs.failures.values()))
+        of = "broker" if len(dirs.failures) == 1 else "brokers"
+        not_read[f"log directories of {of} {ids}"] = next(iter(dirs.failures.values()))
     summaries = found.summaries()
     return ClusterMetadata(
         cluster_id=found.cluster_id,

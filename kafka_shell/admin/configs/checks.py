@@ -183,7 +183,7 @@ def refuse_twice(keys: Iterable[str], where: str) -> None:
             raise ConfigRefused(
                 key,
                 f"{key} is set twice for {where}",
-                hint="Give each key once.",
+                hint="Set each key once.",
                 code="twice",
             )
         seen.add(key)

@@ -241,6 +241,7 @@ def _required_replicas(
     ]
     warnings = attempt(lambda: min_isr.warnings(cluster, after))
     if isinstance(warnings, Failure):
-        found.not_checked.append(not_checked(f"{min_isr.KEY} of {len(after):,} topics", warnings))
+        about = f"{min_isr.KEY} of {counted(len(after), 'topic')}"
+        found.not_checked.append(not_checked(about, warnings))
     else:
         found.warnings += warnings

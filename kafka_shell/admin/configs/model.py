@@ -90,7 +90,7 @@ _KINDS = {
 }
 
 
-# The values of --entity-type in Kafka's tools (KIP-248), but for users, clients and ips.
+# The values of --entity-type in Kafka's tools (KIP-248), except users, clients and ips.
 ENTITY_TYPES = {
     "topics": ResourceType.TOPIC,
     "brokers": ResourceType.BROKER,

@@ -55,10 +55,10 @@ _NOT_OF_THIS = frozenset(
 )
 
 
-def read(name: str, coordinator: int, told: dict[GroupType, Any]) -> Group | Failure:
+def read(name: str, coordinator: int, rows: dict[GroupType, Any]) -> Group | Failure:
     """The group, from the responses to the requests of each protocol."""
     failures = []
-    for kind, row in told.items():
+    for kind, row in rows.items():
         if isinstance(row, Failure):
             failures.append(row)
         elif row.group_state != "Dead":  # the state of an unknown group before Kafka 4.0
@@ -188,7 +188,7 @@ def _tasks(assignment: Any) -> tuple[Task, ...]:
     )
 
 
-# -- what classic members tell one another (ConsumerProtocolSubscription and -Assignment) ----------
+# -- metadata of classic members (ConsumerProtocolSubscription and -Assignment) --------------------
 # The fields read here are the same in all versions. Other bytes are of another protocol.
 
 

@@ -103,8 +103,8 @@ def describe(
     results: Results[str, Group] = Results()
     for name in requested:
         answer = responses[name]
-        told = {kind: answer.rows[each] for kind, each in QUESTIONS.items() if each in answer.rows}
-        group = read(name, answer.coordinator, told)
+        rows = {kind: answer.rows[each] for kind, each in QUESTIONS.items() if each in answer.rows}
+        group = read(name, answer.coordinator, rows)
         if isinstance(group, Failure):
             results.failures[name] = group
         else:
@@ -156,8 +156,8 @@ def _readers(
     listing: GroupListing, answer: Answer, topics: Collection[str]
 ) -> Iterator[TopicReader] | Failure:
     """The readers of one group, or why it could not be read; a group that is gone has none."""
-    told = {kind: answer.rows[each] for kind, each in QUESTIONS.items() if each in answer.rows}
-    group = read(listing.name, answer.coordinator, told) if told else None
+    rows = {kind: answer.rows[each] for kind, each in QUESTIONS.items() if each in answer.rows}
+    group = read(listing.name, answer.coordinator, rows) if rows else None
     offsets = group_offsets.of_answer(listing.type, answer)
     for found in (group, offsets):
         if isinstance(found, Failure):

@@ -14,7 +14,6 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.quoting import with_option
 from kafka_shell.structs import replace
 from kafka_shell.units import counted, format_time, some
 
@@ -52,7 +51,7 @@ def plan_reset(
     requested = list(found.now) if partitions is None else list(dict.fromkeys(partitions))
     if not requested:
         message = f"group {name} has no committed offsets"
-        hint = "Name the partitions: --topic orders:0,1 or --topic orders"
+        hint = "Name the partitions whose offsets to set."
         return _refused(name, Failure("NO_OFFSETS", message, hint=hint))
     resets, refused = _targets(cluster, found.now, where, requested)
     return _plan(cluster, found, resets, refused)
@@ -350,7 +349,7 @@ def _by_topic_only(name: str, topic: str) -> Failure:
         "INVALID_REQUEST",
         f"offsets of share group {name} in topic {topic} can only be deleted for the whole topic",
         42,
-        hint=f"Leave out the partitions: {with_option('--topic', topic)}",
+        hint="Delete its offsets in all partitions of the topic.",
     )
 
 

@@ -19,7 +19,7 @@ from .batch_health import below_min_isr
 from .batch_state import Batch, BatchState, Started
 from .batched import InBatches, moved_elsewhere
 from .batches import BatchLimits, split
-from .follow import Follow, LiftLater
+from .follow import Follow, RemoveThrottleLater
 from .log_dir_targets import Placing
 from .model import Assignment, Move, MoveSize, TopicPartition
 from .progress import assignment_of, under_way
@@ -126,7 +126,7 @@ def resumed(
 ) -> Plan:
     """The plan that moves what is left of the reassignment with this ID.
 
-    Partitions that somebody else has moved are refused. Raises ShellError (code `paused`) if a
+    Partitions that another client has moved are refused. Raises ShellError (code `paused`) if a
     broker that receives replicas of the first batch is down.
     """
     now = current_assignment(cluster)
@@ -191,7 +191,7 @@ def _batched(plan: Plan, step: MoveReplicas, run: InBatches, throttle: int | Non
         follow=run,
         partial=True,
         afterwards=(ReportLeft(run.record),),
-        lasting=LiftLater(run.record),
+        lasting=RemoveThrottleLater(run.record),
         fresh=None,
         figures=figures,
     )

@@ -218,7 +218,7 @@ class InBatches(Struct, frozen=True):
 def moved_elsewhere(
     now: CurrentAssignment, each: TopicPartition, to: Sequence[int], before: Sequence[int] | None
 ) -> Failure | None:
-    """Why a partition is not moved: it no longer exists, or somebody else moves or has moved it."""
+    """Why a partition is not moved: it no longer exists, or another client moved or moves it."""
     if each not in now.current:
         return Failure("UNKNOWN_TOPIC_OR_PARTITION", f"partition {each} does not exist", 3)
     replicas = now.current[each][1]
@@ -232,6 +232,6 @@ def moved_elsewhere(
         return None
     return Failure(
         "INVALID_REPLICA_ASSIGNMENT",
-        f"partition {each} has replicas {spell(replicas)}: somebody else has moved it",
+        f"partition {each} has replicas {spell(replicas)}: another client has moved it",
         39,
     )

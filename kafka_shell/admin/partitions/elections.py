@@ -181,7 +181,7 @@ def plan_preferred(
     for resource, partition in partitions.values.items():
         reason = _cannot_lead(partition)
         if partition.on_preferred_leader:
-            unchanged.append(_unchanged(resource, partition, "no change: is the leader"))
+            unchanged.append(_unchanged(resource, partition, "no change: already the leader"))
         elif not reason:
             elections.append(_election(partition, partition.replicas[0]))
         elif named:

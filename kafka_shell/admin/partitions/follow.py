@@ -30,7 +30,7 @@ from .throttles import on_down_brokers, remove_own
 
 _FIRST_POLL_S, _POLL_S = 0.1, 1.0  # between two looks; doubled each time
 _MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart
-_READ_S = 10.0  # for one look at the reassignments, whatever hangs
+_READ_S = 10.0  # for reading the reassignments once, whatever hangs
 
 Advice = Callable[[Sequence[Stall]], Sequence[str]]
 """Lines that say how to continue without the brokers that are waited for."""
@@ -103,13 +103,13 @@ class Follow(Struct, frozen=True):
                 state = f"has replicas {replicas} instead of {target}, and is {NOT_MOVING}"
             raise UnexpectedEnd(
                 f"partition {row.topic}:{row.partition} {state}{more}",
-                hint="The reassignment was cancelled or changed by somebody else.",
+                hint="The reassignment was cancelled or changed by another client.",
                 code="reassignment-failed",
             )
 
 
 class _Waiting:
-    """One wait for the end of moves. `stalls` are those of the last look."""
+    """One wait for the end of moves. `stalls` are those of the last check."""
 
     def __init__(self, follow: Follow, cluster: Cluster, report: Report) -> None:
         self.stalls: list[Stall] = []
@@ -130,7 +130,7 @@ class _Waiting:
                         return seen
                     self._left = moving
                     seen.update(moving)
-                    self._look(list(moving.values()))
+                    self._report_progress(list(moving.values()))
                 last_response = time.monotonic()
             except ShellError as error:
                 self._check_deadline()
@@ -158,7 +158,7 @@ class _Waiting:
             code="deadline",
         )
 
-    def _look(self, moving: Sequence[Reassignment]) -> None:
+    def _report_progress(self, moving: Sequence[Reassignment]) -> None:
         """Report how much is copied, or what is waited for: then no remaining time is known."""
         sized = with_sizes(self._cluster, moving)
         self.stalls = self._watch.see(sized)
@@ -182,7 +182,7 @@ def until_back(cluster: Cluster, record: ThrottleRecord, report: Report) -> None
         report(task, 1, 1)
 
 
-class LiftLater(Struct, frozen=True):
+class RemoveThrottleLater(Struct, frozen=True):
     """Removes the throttle in a record when the brokers are back that were down. Returns whether
     nothing of it is left. Raises ShellError at the deadline."""
 

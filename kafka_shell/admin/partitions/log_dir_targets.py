@@ -82,8 +82,8 @@ class Placing(Struct, frozen=True):
         return replace(self, moves=tuple(moves))
 
     def send(self, cluster: Cluster) -> Outcomes:
-        """Send the target directories. A broker that does not have the replica yet is no failure
-        if the reassignment adds it."""
+        """Send the target directories. It is not a failure if a broker does not have the replica
+        yet and the reassignment adds it."""
         codes = log_dir_moves.send_moves(cluster, self.moves) if self.moves else {}
         failures: list[Failure | None] = []
         started = []

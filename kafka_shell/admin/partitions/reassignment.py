@@ -22,7 +22,7 @@ from kafka_shell.structs import replace
 
 from . import log_dir_moves
 from . import sizes as move_sizes
-from .follow import Follow, LiftLater
+from .follow import Follow, RemoveThrottleLater
 from .log_dir_targets import Dirs, Placing, plan_revert
 from .log_dir_targets import plan as plan_dirs
 from .model import (
@@ -206,7 +206,7 @@ def _plan(
         tuple(steps),
         follow=Follow(tuple(requested.followed), dirs=dirs),
         afterwards=(removal,) if removal else (),
-        lasting=LiftLater(record) if removal else None,
+        lasting=RemoveThrottleLater(record) if removal else None,
         touches=frozenset({"topics"}),
         fresh=lambda later: state(later, wanted, dirs),
         warnings=(*too_slow, *placing.warnings, *too_high, *min_isr.unreplicated(reduced)),
@@ -277,7 +277,7 @@ def _refusal(
             "REASSIGNMENT_IN_PROGRESS",
             f"partition {partition} is being reassigned to {spell(now.moving[partition].after)}",
             60,
-            "Wait for its end, or use --additional to change its target or throttle.",
+            "Wait for the end of that reassignment.",
             Resource("reassignment", topic),
         )
     return None
@@ -351,7 +351,7 @@ def plan_cancel(
             continue
         after = moving[each].after
         if target and set(target.get(each, after)) != set(after):
-            note = "somebody else reassigns it to these replicas"
+            note = "another client is reassigning it to these replicas"
             unchanged.append(_unchanged(each.resource, after, note))
             continue
         back = (before or {}).get(each, ())

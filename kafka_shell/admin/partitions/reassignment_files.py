@@ -18,7 +18,7 @@ from msgspec import Struct, field
 
 from kafka_shell.errors import ShellError
 from kafka_shell.files import bad_file, read_json
-from kafka_shell.units import to_path
+from kafka_shell.units import counted, to_path
 
 from .log_dir_moves import Place
 from .log_dir_targets import Dirs
@@ -114,7 +114,8 @@ def _dirs(rows: Any) -> dict[Place, str]:
         each, replicas = TopicPartition(row["topic"], row["partition"]), row["replicas"]
         names = row.get("log_dirs", [_ANY] * len(replicas))
         if len(names) != len(replicas):
-            raise ValueError(f"{each} has {len(replicas)} replicas and {len(names)} log_dirs")
+            brokers = counted(len(replicas), "replica")
+            raise ValueError(f"{each} has {brokers}, but log_dirs has {len(names)}")
         for broker, name in zip(replicas, names, strict=True):
             if _text(name) != _ANY:
                 dirs[broker, each] = name

@@ -23,7 +23,7 @@ class Sizes(Struct, frozen=True):
     """Bytes of replicas by partition and broker, and the brokers that returned theirs."""
 
     replicas: Mapping[TopicPartition, Mapping[int, int]] = field(default_factory=dict)
-    told: frozenset[int] = frozenset()
+    known_brokers: frozenset[int] = frozenset()
     totals: Mapping[int, int] = field(default_factory=dict)  # of all replicas of a broker
 
     def of(self, partition: TopicPartition, leader: int | None) -> int | None:
@@ -33,16 +33,20 @@ class Sizes(Struct, frozen=True):
 
     def copy(self, partition: TopicPartition, broker: int) -> int | None:
         """The size of one replica; None if unknown, 0 if the broker has none."""
-        return self.replicas.get(partition, {}).get(broker, 0) if broker in self.told else None
+        return (
+            self.replicas.get(partition, {}).get(broker, 0)
+            if broker in self.known_brokers
+            else None
+        )
 
     def with_empty(self, added: Assignment) -> Sizes:
         """The same with the replicas of partitions that have no records yet."""
         empty = {each: dict.fromkeys(replicas, 0) for each, replicas in added.items()}
-        return Sizes({**self.replicas, **empty}, self.told, self.totals)
+        return Sizes({**self.replicas, **empty}, self.known_brokers, self.totals)
 
     def on(self, broker: int) -> int | None:
         """The size of all replicas of a broker; None if unknown."""
-        if broker not in self.told:
+        if broker not in self.known_brokers:
             return None
         return self.totals.get(broker, 0)
 

@@ -140,7 +140,7 @@ def spread_over(
     most = max((len(now.replicas[each]) for each in chosen), default=0)
     if brokers.named and most > len(targets):
         raise ShellError(
-            f"a replication factor of {most} is impossible with {len(targets)} brokers",
+            f"a replication factor of {most} is impossible with {counted(len(targets), 'broker')}",
             hint="Name more brokers, or lower the replication factor first.",
             code="INVALID_REPLICA_ASSIGNMENT",
         )
@@ -186,8 +186,9 @@ def with_factor(
     chosen, refused = _partitions(now, topics)
     if not 0 < factor <= len(now.racks):
         raise ShellError(
-            f"a replication factor of {factor} is impossible with {len(now.racks)} running brokers",
-            hint=f"Use 1 to {len(now.racks)}.",
+            f"a replication factor of {factor} is impossible with"
+            f" {counted(len(now.racks), 'running broker')}",
+            hint=f"Use 1 to {len(now.racks)}." if len(now.racks) > 1 else "Use 1.",
             code="INVALID_REPLICATION_FACTOR",
         )
     lagging = {
@@ -248,14 +249,14 @@ def _targets(
         cordoned = wanted & disks.cordoned
         warnings += [f"{_brokers(cordoned)} left out: cordoned"] if cordoned else []
         wanted -= cordoned
-        # If no broker returns its log directories, it is a missing right, and no broker's fault.
+        # If no broker returns its log directories, it is a missing permission of this client.
         wanted -= unread if len(disks.not_read) < len(now.racks) else set()
     return frozenset(wanted), warnings
 
 
 def _not_read(disks: Disks, unread: Collection[int], *, named: bool) -> str:
     reason = disks.not_read[min(unread)]
-    everyone = not disks.sizes.told
+    everyone = not disks.sizes.known_brokers
     then = "disk space is not checked" if named or everyone else "no replicas are moved there"
     hint = f" ({reason.hint})" if reason.hint else ""
     return f"log directories of {_brokers(unread)} not read: {reason.message}{hint}; {then}"
@@ -284,8 +285,9 @@ def with_new_partitions(
             factor = len(min(existing, key=lambda each: each.partition).replicas)
             if factor > len(brokers):
                 raise ShellError(
-                    f"topic {topic} has {factor} replicas, but only {len(brokers)} brokers run:"
-                    " no partitions can be added",
+                    f"topic {topic} has {factor} replicas, but only"
+                    f" {counted(len(brokers), 'broker')} {'is' if len(brokers) == 1 else 'are'}"
+                    " running: no partitions can be added",
                     code="INVALID_REPLICATION_FACTOR",
                 )
             for number in range(len(existing), count):

@@ -84,7 +84,7 @@ def plan_throttle(
         failure = configs.failures[resource]
         raise ShellError(
             f"the replication throttle of {resource} cannot be read: {failure}",
-            hint=failure.hint or f"Nothing was sent. Check {resource}: it must run, or be stopped.",
+            hint=failure.hint or f"Nothing was sent. Check {resource}: it does not respond.",
             code=failure.name,
             see=failure.see,
         )
@@ -249,7 +249,8 @@ class SetThrottle(Struct, BaseStep, frozen=True):
             change, failure = next(iter(results.failures.items()))
             raise ShellError(
                 f"{change.resource} could not be set: {failure.message}",
-                hint=failure.hint or "No partition was moved. Omit --throttle to move at any rate.",
+                hint=failure.hint
+                or "No partition was moved. Omit the throttle to move at any rate.",
                 code=failure.name,
                 see=failure.see,
             )

@@ -178,7 +178,7 @@ class QuotaResolution(Struct, frozen=True):
     levels: tuple[QuotaLevel, ...]
 
 
-class QuotaLadder(Struct, frozen=True):
+class EffectiveQuotas(Struct, frozen=True):
     """The effective quotas of a client. A part that is None is a name that no quota has.
 
     The empty client id is Kafka's "none": quotas of client ids do not apply to it.

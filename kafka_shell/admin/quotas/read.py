@@ -137,14 +137,14 @@ def _match(name: str | Default | AnyName) -> int:
 
 def _quotas(response: Any) -> tuple[Quota, ...]:
     found = [
-        Quota(_noun(row.entity), value.key, value.value)
+        Quota(_entity(row.entity), value.key, value.value)
         for row in response.entries or ()
         for value in row.values
     ]
     return tuple(sorted(found, key=lambda quota: (quota.entity.order, quota.key)))
 
 
-def _noun(parts: Any) -> QuotaEntity:
+def _entity(parts: Any) -> QuotaEntity:
     """Raises ShellError for an unknown (newer) entity type: without it the quota would be shown for
     another entity."""
     names: dict[str, str | Default] = {}

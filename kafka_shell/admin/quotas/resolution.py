@@ -17,9 +17,9 @@ from .model import (
     DEFAULT,
     IP_QUOTAS,
     Default,
+    EffectiveQuotas,
     Quota,
     QuotaEntity,
-    QuotaLadder,
     QuotaLevel,
     QuotaResolution,
     QuotaSource,
@@ -35,38 +35,38 @@ def resolve(
     user: str | None = None,
     client_id: str | None = None,
     ip: str | None = None,
-) -> QuotaLadder:
+) -> EffectiveQuotas:
     """The effective quotas of this user, client id and IP address; None is a name that no quota
     has.
 
     An IP address alone gives connection quotas only. Raises ShellError if quotas cannot be read.
     """
-    rungs, doors = _requested(user, client_id, ip)
-    found = quotas.describe_each(cluster, [*rungs, *doors])
+    of_client, of_ip = _requested(user, client_id, ip)
+    found = quotas.describe_each(cluster, [*of_client, *of_ip])
     for failure in found.failures.values():
         raise as_error(failure)
     set_ = [quota for owned in found for quota in owned]
-    return ladder_of(set_, user, client_id, ip)
+    return effective_quotas(set_, user, client_id, ip)
 
 
-def ladder_of(
+def effective_quotas(
     found: Iterable[Quota], user: str | None, client_id: str | None, ip: str | None = None
-) -> QuotaLadder:
+) -> EffectiveQuotas:
     """The same from quotas that were read before."""
     current = {(quota.entity, quota.key): quota.value for quota in found}
-    rungs, doors = _requested(user, client_id, ip)
-    resolutions = [_resolved(key, rungs, current) for key in CLIENT_QUOTAS if rungs]
-    resolutions += [_resolved(key, doors, current) for key in IP_QUOTAS if doors]
-    return QuotaLadder(user, client_id, ip, tuple(resolutions))
+    of_client, of_ip = _requested(user, client_id, ip)
+    resolutions = [_resolved(key, of_client, current) for key in CLIENT_QUOTAS if of_client]
+    resolutions += [_resolved(key, of_ip, current) for key in IP_QUOTAS if of_ip]
+    return EffectiveQuotas(user, client_id, ip, tuple(resolutions))
 
 
 def _requested(
     user: str | None, client_id: str | None, ip: str | None
 ) -> tuple[Entities, Entities]:
-    """The levels of clients (unless only an IP address is given), and those of addresses."""
+    """The levels of the client (none if only an IP address is given), and those of the address."""
     only_ip = ip is not None and user is None and client_id is None
-    rungs = () if only_ip else levels(user, client_id)
-    return rungs, ip_levels(ip) if ip is not None else ()
+    of_client = () if only_ip else levels(user, client_id)
+    return of_client, ip_levels(ip) if ip is not None else ()
 
 
 def levels(user: str | None, client_id: str | None) -> tuple[QuotaEntity, ...]:
@@ -103,11 +103,11 @@ def callback(cluster: Cluster) -> str:
 def _resolved(
     key: str, entities: Sequence[QuotaEntity], current: Mapping[tuple[QuotaEntity, str], float]
 ) -> QuotaResolution:
-    rungs = tuple(
+    checked = tuple(
         QuotaLevel(QuotaSource.of(entity), entity, current.get((entity, key)))
         for entity in entities
     )
-    won = next((rung for rung in rungs if rung.value is not None), None)
-    if won is None:
-        return QuotaResolution(key, None, None, None, rungs)
-    return QuotaResolution(key, won.value, won.source, won.entity, rungs)
+    effective = next((level for level in checked if level.value is not None), None)
+    if effective is None:
+        return QuotaResolution(key, None, None, None, checked)
+    return QuotaResolution(key, effective.value, effective.source, effective.entity, checked)

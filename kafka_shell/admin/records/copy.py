@@ -1,8 +1,8 @@
 """Records copied from one topic to another, and what a later run needs to continue.
 
 Before a window of records is written, its offsets and the sequence numbers of its batches are
-saved. If the copy ends in the middle, the batches of this producer that the target has tell which
-records of the window were written: none is lost and none is copied twice.
+saved. If the copy is interrupted, the batches of this producer in the target show which records of
+the window were written: none is lost and none is copied twice.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class _Copier:
     def _copy(
         self, records: Sequence[Record], ends: Mapping[int, int], first: Window | None = None
     ) -> bool:
-        """Write the records of a window. Returns whether to go on. `first` is the window if an
+        """Write the records of a window. Returns whether to continue. `first` is the window if an
         earlier run has written a part of it."""
         grouped = self._grouped(records)
         self._save(self._window(grouped, ends, first))

@@ -82,7 +82,7 @@ def records(where: TopicPartition, batch: Batch, data: bytes) -> list[Record]:
     try:
         return _records(where, batch, data)
     except (IndexError, ValueError) as error:
-        raise _corrupt(batch, "its records end too early or late") from error
+        raise _corrupt(batch, "its records do not end where the batch ends") from error
 
 
 def _records(where: TopicPartition, batch: Batch, data: bytes) -> list[Record]:
@@ -167,7 +167,7 @@ def values(batch: Batch, data: bytes) -> list[bytes | None]:
     try:
         return _values(batch.records, data)
     except (IndexError, ValueError) as error:
-        raise _corrupt(batch, "its records end too early or late") from error
+        raise _corrupt(batch, "its records do not end where the batch ends") from error
 
 
 def _values(count: int, data: bytes) -> list[bytes | None]:

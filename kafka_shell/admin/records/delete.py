@@ -151,14 +151,14 @@ def plan_delete(
     current = ranges(cluster, list(targets))
     refused = {each.resource: reason for each, reason in current.failures.items()}
     cuts, unchanged = [], []
-    for each, holds in current.values.items():
-        to = holds.latest if targets[each] == LATEST else targets[each]
-        if to > holds.latest or to < 0:
-            refused[each.resource] = _out_of_range(each, to, holds)
-        elif to <= holds.earliest:
-            unchanged.append(_unchanged(each, to, holds))
+    for each, offsets in current.values.items():
+        to = offsets.latest if targets[each] == LATEST else targets[each]
+        if to > offsets.latest or to < 0:
+            refused[each.resource] = _out_of_range(each, to, offsets)
+        elif to <= offsets.earliest:
+            unchanged.append(_unchanged(each, to, offsets))
         else:
-            cuts.append(Cut(each, holds.earliest, to))
+            cuts.append(Cut(each, offsets.earliest, to))
     names = list(dict.fromkeys(cut.partition.topic for cut in cuts))
     ids = tuple(_ids(cluster, names).items())
     changed = [cut.partition for cut in cuts]
@@ -204,17 +204,20 @@ def _warnings(cuts: Sequence[Cut]) -> tuple[str, ...]:
     return (f"{total} of {len(cuts):,} partitions are deleted and cannot be restored",)
 
 
-def _out_of_range(each: TopicPartition, to: int, holds: OffsetRange) -> Failure:
+def _out_of_range(each: TopicPartition, to: int, offsets: OffsetRange) -> Failure:
     return failure(
         _OFFSET_OUT_OF_RANGE,
-        text=f"offset {to} of partition {each} is out of range {holds.earliest} to {holds.latest}",
-        hint="No records of this partition were deleted. Use --to latest to delete all records.",
+        text=f"offset {to} of partition {each} is out of range {offsets.earliest} to"
+        f" {offsets.latest}",
+        hint="No records of this partition were deleted. The offset latest deletes all records.",
     )
 
 
-def _unchanged(each: TopicPartition, to: int, holds: OffsetRange) -> Change:
-    note = "no change: empty" if not holds.records else f"no change: no records before {to}"
-    return Change(each.resource, "alter", "first offset", holds.earliest, holds.earliest, note=note)
+def _unchanged(each: TopicPartition, to: int, offsets: OffsetRange) -> Change:
+    note = "no change: empty" if not offsets.records else f"no change: no records before {to}"
+    return Change(
+        each.resource, "alter", "first offset", offsets.earliest, offsets.earliest, note=note
+    )
 
 
 def _failures(group: Sequence[TopicPartition], response: Any) -> dict[TopicPartition, Failure]:

@@ -1,7 +1,7 @@
 """Record batches of many partitions from their leaders (Fetch, API key 1).
 
 The next request to a leader is in flight while the last response is used. A leader that moves or
-does not respond is looked up again, and reading goes on at the next offset: nothing is lost or
+does not respond is looked up again, and reading continues at the next offset: nothing is lost or
 read twice.
 """
 
@@ -131,11 +131,11 @@ class Fetching:
         committed: bool,
         warn: Callable[[str], None],
         partition_bytes: int,
-        heard: Callable[[], None],
+        on_response: Callable[[], None],
     ) -> None:
         self.failures: dict[TopicPartition, Failure] = {}
         self._cluster, self._flight = cluster, flight
-        self._committed, self._warn, self._heard = committed, warn, heard
+        self._committed, self._warn, self._on_response = committed, warn, on_response
         self._active = {where: _Partition(span) for where, span in spans.items()}
         self._follow = any(span.end is None for span in spans.values())
         self._ready: dict[TopicPartition, None] = {}  # with chunks, in order of arrival
@@ -163,7 +163,7 @@ class Fetching:
             self._request()
             if self._flight:
                 self._receive(*self._flight.take())
-                self._heard()
+                self._on_response()
             elif self._active:
                 self._pause()
 
@@ -296,9 +296,7 @@ class Fetching:
         last = row.last_stable_offset if self._committed else row.high_watermark
         if self._follow and start >= last:
             state.turn, state.troubled_since = self._turn, None
-        elif (
-            start >= last
-        ):  # a new leader does not know the high watermark yet, or records are lost
+        elif start >= last:  # a new leader has no high watermark yet, or records are lost
             why = f"partition {where} ends at offset {last:,} now, before {state.end:,}"
             self._trouble(where, Failure("incomplete", why))
         elif first:  # the others are first in later requests
@@ -380,12 +378,12 @@ def fetching(
     committed: bool = False,
     warn: Callable[[str], None] = lambda message: None,
     partition_bytes: int = PARTITION_BYTES,
-    heard: Callable[[], None] = lambda: None,
+    on_response: Callable[[], None] = lambda: None,
 ) -> Iterator[Fetching]:
     """Read the spans of these partitions, with `committed` only records of committed transactions.
 
-    `warn` is called with what changed during reading, and `heard` after each response. A chunk has
-    at most `partition_bytes`, or one batch.
+    `warn` is called with what changed during reading, and `on_response` after each response. A
+    chunk has at most `partition_bytes`, or one batch.
     """
     with cluster.flight() as flight:
-        yield Fetching(cluster, flight, spans, committed, warn, partition_bytes, heard)
+        yield Fetching(cluster, flight, spans, committed, warn, partition_bytes, on_response)

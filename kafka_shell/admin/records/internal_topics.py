@@ -23,7 +23,7 @@ TOPICS = frozenset(RECORD_TYPES)
 
 
 class Unreadable(Exception):
-    """Bytes that are no record of the topic, or of a newer Kafka; the text says why."""
+    """Bytes that are not a record of the topic, or of a newer Kafka; the text says why."""
 
 
 def read_key(topic: str, key: bytes) -> tuple[str, dict[str, Any]]:

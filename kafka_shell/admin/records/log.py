@@ -52,7 +52,7 @@ def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[Record, ...]
             raise ShellError(
                 f"topic {topic} partition {partition} could not be read to its end: no records"
                 f" at offset {at:,} of {end:,}",
-                hint="Try again, or use a longer --deadline.",
+                hint="Try again, or use a longer deadline.",
                 code="incomplete",
             )
     return tuple(found)

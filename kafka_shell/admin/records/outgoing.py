@@ -20,9 +20,9 @@ _BATCH_BYTES = 900_000  # below the default max.message.bytes (1,048,588)
 
 
 class Written(Struct, frozen=True):
-    """What became of records of one partition that follow one another in what was to be written:
-    from index `first` on, `count` of them. `offset` is that of the first one; None if it failed, or
-    if the leader does not know it any more."""
+    """The result of writing consecutive records to one partition: `count` records, from index
+    `first` of the input. `offset` is that of the first one; None if it failed, or if the leader no
+    longer has it."""
 
     partition: int
     first: int

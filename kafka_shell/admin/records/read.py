@@ -153,7 +153,7 @@ class Reading:
     def _fetching(self) -> Iterator[Fetching]:
         with fetching(
             self.cluster, self.spans, committed=self.committed, warn=self.warn,
-            heard=lambda: self._progress(self),
+            on_response=lambda: self._progress(self),
         ) as source:  # fmt: skip
             try:
                 yield source

@@ -31,15 +31,15 @@ _CONDITION = re.compile(
     re.DOTALL,
 )
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})")
-_PLAIN = re.compile(r'[^"\\/\x00-\x1f\x7f]+')  # JSON text without escapes, but for \u
+_PLAIN = re.compile(r'[^"\\/\x00-\x1f\x7f]+')  # JSON text without escapes except \u
 _EXPONENT = r"\d[eE][-+]?\d"
 _LITERAL = re.compile(r"[\w @:,;=<>/'\"!#%&~`-]+")  # a regular expression that is its own match
 _EXPECTED = "Examples: key=4711  'value.amount>10'  header.reason=~'5..' (quote < and >)"
 
 
 class RecordFilter:
-    """Keeps the records for which all conditions hold and that match all regular expressions in
-    the bytes of their key, value or a header's value. Raises UsageError.
+    """Keeps the records that match all conditions, and all regular expressions in the bytes of
+    their key, value or a header's value. Raises UsageError.
 
     With `schemas`, keys and values are decoded with something else than their bytes (a schema
     registry, an internal topic), so that whole batches cannot be skipped.
@@ -56,7 +56,7 @@ class RecordFilter:
         formats = Formats() if formats is None else formats
         tests = [_condition(text, formats, schemas) for text in where] + [_grep(t) for t in grep]
         self._may = [may for _, may in tests if may is not None]
-        self._holds = [holds for holds, _ in tests]
+        self._matches = [matches for matches, _ in tests]
 
     def may_keep(self, data: bytes) -> bool:
         """Whether the bytes of a batch may have a record to keep."""
@@ -64,7 +64,7 @@ class RecordFilter:
 
     def keeps(self, record: Record) -> bool:
         """Whether a record is kept."""
-        return all(holds(record) for holds in self._holds)
+        return all(matches(record) for matches in self._matches)
 
 
 Test = tuple[Callable[[Record], bool], Callable[[bytes], bool] | None]
@@ -75,7 +75,7 @@ def _grep(expression: str) -> Test:
         raise UsageError("the regular expression is empty", code="bad-pattern")
     search = compile_re2(expression, data=True).search
 
-    def holds(record: Record) -> bool:
+    def matches(record: Record) -> bool:
         return (
             (record.value is not None and search(record.value) is not None)
             or (record.key is not None and search(record.key) is not None)
@@ -84,8 +84,8 @@ def _grep(expression: str) -> Test:
 
     if _LITERAL.fullmatch(expression):
         needle = expression.encode()
-        return holds, lambda data: needle in data
-    return holds, None
+        return matches, lambda data: needle in data
+    return matches, None
 
 
 def _condition(text: str, formats: Formats, schemas: bool) -> Test:
@@ -103,14 +103,14 @@ def _condition(text: str, formats: Formats, schemas: bool) -> Test:
         return lambda record: not any(map(equal, values(record))), None
     may = None if schemas else _prefilter(field, value, formats)
 
-    def holds(record: Record) -> bool:
+    def matches(record: Record) -> bool:
         if may is not None and not field.startswith("header"):  # decoding JSON takes longer
             raw = record.key if field.startswith("key") else record.value
             if raw is None or not may(raw):
                 return False
         return any(map(equal, values(record)))
 
-    return holds, may
+    return matches, may
 
 
 # -- fields ----------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
         for each in imports:
             fastavro.parse_schema(json.loads(each.schema), names)
         parsed = fastavro.parse_schema(json.loads(schema), names)
-    except Exception as error:  # fastavro raises many types for what is no schema
+    except Exception as error:  # fastavro raises many types for an invalid schema
         raise SchemaError(f"it cannot be parsed: {_reason(error)}") from None
     if parsed == "bytes" or parsed == {"type": "bytes"}:
         return lambda raw: b64encode(raw).decode()  # written without their length
@@ -41,7 +41,7 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
         stream = BytesIO(raw)
         try:
             found = _plain(fastavro.schemaless_reader(stream, parsed, None))
-        except Exception as error:  # and for what is no message
+        except Exception as error:  # and for an invalid message
             raise SchemaError(_reason(error)) from None
         left = len(raw) - stream.tell()
         if left:

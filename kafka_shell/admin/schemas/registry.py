@@ -23,7 +23,7 @@ SCHEMA_FORMATS = (AVRO, PROTOBUF, JSON_SCHEMA)
 _TYPES = {"AVRO": AVRO, "PROTOBUF": PROTOBUF, "JSON": JSON_SCHEMA}
 _HEAD = 5  # bytes
 _RETRY_S = 30.0  # how long a failure is remembered
-_MOST_MISSING = 100  # then these are probably no IDs, but bytes of another format
+_MOST_MISSING = 100  # with more, these are probably not IDs but bytes of another format
 
 
 class Message(Struct, frozen=True):

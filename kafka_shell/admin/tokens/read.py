@@ -24,7 +24,7 @@ NOT_FOUND, _OWNER_MISMATCH, _NOT_ALLOWED, NOT_AUTHORIZED = 62, 63, 64, 65
 _HINTS = {
     61: "Set delegation.token.secret.key on all brokers and controllers.",
     _OWNER_MISMATCH: "Only the owner and the renewers of a token can renew or expire it.",
-    _NOT_ALLOWED: "Log in to a SASL or TLS listener: --command-config FILE.",
+    _NOT_ALLOWED: "Log in to a SASL or TLS listener: set security.protocol in client properties.",
 }
 
 Tokens = dict[str, tuple[DelegationToken, Secret]]

@@ -17,7 +17,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
-from kafka_shell.units import counted
+from kafka_shell.units import counted, times
 
 from .model import NewTopic, Topic, TopicDescription, spell_assignment
 from .read import describe
@@ -116,10 +116,10 @@ def _own_configs(cluster: Cluster, made: Sequence[NewTopic]) -> dict[str, tuple[
     }
 
 
-def _duplicates(name: str, times: int) -> Failure:
+def _duplicates(name: str, count: int) -> Failure:
     return _failure(
         _INVALID_REQUEST,
-        f"topic {name} is given {times} times",
+        f"topic {name} is named {times(count)}",
         "Name it once. It was not created.",
     )
 
@@ -255,7 +255,7 @@ def _growth_refusal(
     now = tuple(partition.replicas for partition in topic.partitions)
     if assignment and len(assignment) != count:
         listed = counted(len(assignment), "partition")
-        message = f"the assignment has {listed}, but --partitions is {count}"
+        message = f"the assignment has {listed}, expected {count}"
         return _failure(_INVALID_ASSIGNMENT, message, "List every partition, existing ones first.")
     if count < have:
         message = f"topic {topic.name} already has {existing}"

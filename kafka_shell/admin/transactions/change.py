@@ -156,8 +156,8 @@ def _abort_failure(each: HangingTransaction, code: int | Failure | None) -> Fail
 def plan_abort(
     cluster: Cluster, hanging: Sequence[HangingTransaction], *, clock: Clock = time.time
 ) -> Plan:
-    """Abort these open transactions of partitions. Warns about a transaction that its coordinator
-    knows: a marker that the coordinator did not write breaks the atomicity of the transaction."""
+    """Abort these open transactions of partitions. Warns about a transaction that is not hanging: a
+    marker that its coordinator did not write breaks the atomicity of the transaction."""
     partitions = [each.topic_partition for each in hanging]
     return Plan(
         Effect.DESTROY,
@@ -183,14 +183,16 @@ def _warnings(
         if transaction is not None and each.topic_partition in transaction.partitions:
             name = transaction.transactional_id
             yield (
-                f"{each.topic_partition}: this transaction does not hang: its coordinator knows it"
-                f" as {name} ({transaction.state}); fencing producer {name} aborts it everywhere"
+                f"{each.topic_partition}: this transaction is not hanging: it belongs to"
+                f" transactional ID {name} ({transaction.state}); fencing producer {name} aborts"
+                " it everywhere"
             )
     if not {each.producer_id for each in chosen} <= set(ids):
         yield from transactions.doubts(cluster)
     if not listed.ok:
-        brokers = ", ".join(map(str, listed.failures))
-        yield f"the transactions coordinated by broker {brokers} are unknown"
+        brokers = "broker" if len(listed.failures) == 1 else "brokers"
+        silent = ", ".join(map(str, listed.failures))
+        yield f"the transactions coordinated by {brokers} {silent} are unknown"
 
 
 def _last_stable(
@@ -231,7 +233,7 @@ def find_open(
 
 class FenceProducers(Struct, BaseStep, frozen=True):
     """InitProducerId (API key 22) of each transactional id: a new epoch, so that the producer that
-    has the old one is fenced, and its open transaction is aborted before the response comes."""
+    has the old one is fenced. Its open transaction is aborted before the broker responds."""
 
     transactions: tuple[Transaction, ...]
 

@@ -76,7 +76,7 @@ class HangingTransaction(Struct, frozen=True):
     """An open transaction in a partition that no coordinator will end: read_committed consumers
     stop at `start_offset`.
 
-    `transactional_id` is the producer's, if a coordinator knows it. `duration_ms` is the time since
+    `transactional_id` is the producer's, if a coordinator has it. `duration_ms` is the time since
     the producer's last write.
     """
 

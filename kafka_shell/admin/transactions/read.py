@@ -207,7 +207,7 @@ def find_hanging(
         if state.transaction_start is not None
         and (state.last_timestamp is None or now - state.last_timestamp > max_timeout_ms)
     ]
-    found, untold = only_hanging(cluster, candidates, clock=clock) if candidates else ((), {})
+    found, unknown = only_hanging(cluster, candidates, clock=clock) if candidates else ((), {})
     nameless = any(each.transactional_id is None for each in found)
     return HangingSearch(
         found=found,
@@ -222,7 +222,7 @@ def find_hanging(
                 Unread(
                     each.topic, each.partition, reason.name, reason.message, reason.hint, reason.see
                 )
-                for each, reason in (states.failures | untold).items()
+                for each, reason in (states.failures | unknown).items()
             ),
         ),
     )
@@ -266,20 +266,20 @@ def only_hanging(
     silent = silent or without_coordinator(cluster)
     now = int(clock() * 1000)
     found = []
-    untold: dict[TopicPartition, Failure] = {}
+    unknown: dict[TopicPartition, Failure] = {}
     for candidate in sorted(
         candidates, key=lambda candidate: (candidate.topic_partition, candidate.producer_id)
     ):
         transactional_id = ids.get(candidate.producer_id)
         reason = silent if transactional_id is None else known.failures.get(transactional_id)
         if reason is not None and reason.code != NOT_FOUND:
-            untold[candidate.topic_partition] = reason
+            unknown[candidate.topic_partition] = reason
             continue
         transaction = known.values.get(transactional_id) if transactional_id is not None else None
         # The coordinator will end the transactions that it lists.
         if transaction is None or candidate.topic_partition not in transaction.partitions:
             found.append(hanging(candidate, transactional_id, now))
-    return tuple(found), untold
+    return tuple(found), unknown
 
 
 def hanging(state: ProducerState, transactional_id: str | None, now: int) -> HangingTransaction:
@@ -305,13 +305,13 @@ def _unknown_transactions(broker: int, reason: Failure) -> Failure:
 
 
 def doubts(cluster: Cluster) -> tuple[str, ...]:
-    """Why a coordinator could know one of the transactions after all."""
+    """Why one of the transactions may have a coordinator after all."""
     found = []
     (reason,) = describe(cluster, [_UNUSED_ID]).failures.values()
     if reason.code in AUTHORIZATION:
         found.append(
-            "not all transactional IDs are visible, so a coordinator may know some of these"
-            " transactions (requires DESCRIBE on transactional ID *)"
+            "not all transactional IDs are visible, so some of these transactions may not be"
+            " hanging (requires DESCRIBE on transactional ID *)"
         )
     unlisted = without_coordinator(cluster)
     if unlisted is not None:

@@ -12,7 +12,7 @@ from kafka_shell.plan.results import Failure
 if TYPE_CHECKING:
     from kafka_shell.admin.acls.model import AclBinding
     from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistration
-    from kafka_shell.admin.quotas.model import Quota, QuotaLadder
+    from kafka_shell.admin.quotas.model import EffectiveQuotas, Quota
     from kafka_shell.admin.tokens.model import DelegationToken
     from kafka_shell.plan.model import Secret
 
@@ -41,7 +41,7 @@ class UserPage(Struct, frozen=True):
     super_user: bool | None
     credentials: tuple[ScramCredential, ...] | Failure
     quotas: tuple[Quota, ...] | Failure
-    limits: tuple[QuotaLadder, ...]
+    limits: tuple[EffectiveQuotas, ...]
     client_configs: tuple[ClientConfig, ...] | Failure
     registrations: tuple[ClientRegistration, ...] | Failure
     acls: tuple[AclBinding, ...] | Failure

@@ -24,7 +24,7 @@ from kafka_shell.admin.client_configs.model import (
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.quotas import resolution as quota_resolution
-from kafka_shell.admin.quotas.model import DEFAULT, Default, Quota, QuotaFilter, QuotaLadder
+from kafka_shell.admin.quotas.model import DEFAULT, Default, EffectiveQuotas, Quota, QuotaFilter
 from kafka_shell.admin.tokens import read as delegation_tokens
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error, as_failure
@@ -129,9 +129,9 @@ def _of_user(found: Sequence[Quota], user: str) -> tuple[Quota, ...]:
     return tuple(quota for quota in found if quota.entity.user == user)
 
 
-def _limits(found: Sequence[Quota], user: str) -> tuple[QuotaLadder, ...]:
+def _limits(found: Sequence[Quota], user: str) -> tuple[EffectiveQuotas, ...]:
     named = [None, *_named(_of_user(found, user))]
-    return tuple(quota_resolution.ladder_of(found, user, client) for client in named)
+    return tuple(quota_resolution.effective_quotas(found, user, client) for client in named)
 
 
 def _named(found: Sequence[Quota]) -> list[str]:

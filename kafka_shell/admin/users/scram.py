@@ -265,7 +265,7 @@ def _invalid(credentials: Sequence[NewScramCredential]) -> dict[Resource, Failur
         elif not new.user:
             failure = Failure("UNACCEPTABLE_CREDENTIAL", "the name of a user cannot be empty", 93)
         elif not new.password.reveal():
-            failure = Failure("UNACCEPTABLE_CREDENTIAL", f"{what} needs a password", 93)
+            failure = Failure("UNACCEPTABLE_CREDENTIAL", f"{what} requires a password", 93)
         elif not MIN_ITERATIONS <= new.iterations <= MAX_ITERATIONS:
             message = f"{what} cannot have {new.iterations} iterations"
             hint = f"Use {MIN_ITERATIONS} to {MAX_ITERATIONS} iterations."

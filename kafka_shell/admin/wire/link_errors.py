@@ -115,7 +115,7 @@ def closed_early(address: Address, uses_tls: bool) -> ShellError:
     if uses_tls:
         hint = "The broker may be starting or stopping, or it may not be a Kafka broker. Try again."
     else:
-        hint = "The listener may require TLS (security.protocol=SSL), or be no Kafka broker."
+        hint = "The listener may require TLS (security.protocol=SSL), or not be a Kafka broker."
     return unreachable(
         f"{address} closed the connection at the first request", hint, "closed-early"
     )

@@ -42,7 +42,7 @@ class Pool:
         self.metadata_outdated = False  # a broker was silent, so it may have left the cluster
         self.on_wait: Callable[[str], None] | None = None
         self.expected = config.cluster_id  # empty before the first response
-        # Whether no broker has told the cluster ID since all connections were closed.
+        # Whether no broker has returned the cluster ID since all connections were closed.
         self.identity_unverified = bool(config.cluster_id)
         self.head = frames.MetadataHead()
         self.coordinators: dict[Coordinator, int] = {}

@@ -162,7 +162,7 @@ def speaks_plain_text(address: Address) -> ShellError:
 
 
 def wrong_names(address: Address, names: tuple[str, ...]) -> ShellError:
-    """The certificate is trusted, but for other host names."""
+    """The certificate is trusted, but its host names are others."""
     valid = f", only for {', '.join(names)}" if names else ""
     return unreachable(
         f"the certificate of {address} is not valid for {address.host}{valid}",

@@ -77,7 +77,7 @@ def read_effective_quotas(cluster: Cluster, names: Names) -> Rows:
     """As resolve-quota computes them: for every user named by a quota or credential and an
     unnamed user, each with every client ID named by a quota and an unnamed client ID."""
     from kafka_shell.admin.quotas import read as quotas
-    from kafka_shell.admin.quotas.resolution import ladder_of
+    from kafka_shell.admin.quotas.resolution import effective_quotas
 
     found = quotas.describe(cluster)
     users = {quota.entity.user for quota in found if isinstance(quota.entity.user, str)}
@@ -90,7 +90,7 @@ def read_effective_quotas(cluster: Cluster, names: Names) -> Rows:
         return
     for user in (None, *sorted(users)):
         for client_id in (None, *sorted(ids)):
-            for limit in ladder_of(found, user, client_id).resolutions:
+            for limit in effective_quotas(found, user, client_id).resolutions:
                 if limit.value is not None and limit.source is not None:
                     yield user, client_id, limit.key, limit.value, limit.source.label
 

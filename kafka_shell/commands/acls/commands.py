@@ -228,7 +228,7 @@ COMMANDS: tuple[Command, ...] = (
             Example("list-acls --principal User:bob --by principal", "list the ACLs of bob"),
             Example("list-acls --permission deny --output json", "print all deny ACLs as JSON"),
             Example("list-acls --resource-type group --operation Read",
-                    "list who may read in which group"),
+                    "list who may consume with which group"),
         ),
         apis=(29,),
     ),

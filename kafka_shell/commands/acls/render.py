@@ -36,11 +36,6 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("PRINCIPAL", lambda b: b.principal, role="name"),
         Column("ACL", _rule_on_resource, give="wrap", least=30),
     ),
-    Verdict: (
-        Column("VERDICT", lambda v: _verdict(v)),
-        Column("ACCESS", lambda v: str(v.access), role="name"),
-        Column("BECAUSE", lambda v: _because(v), give="wrap"),
-    ),
 }  # fmt: skip
 
 

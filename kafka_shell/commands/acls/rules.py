@@ -221,8 +221,8 @@ class _Reader:
         return self._words.pop(0)
 
     def _listed(self, wanted: str) -> list[tuple[str, Span]]:
-        """Names between commas, which may stand before or behind blanks. What is quoted is one
-        name, with its commas: an ACL's host may hold some, and must never come to mean another."""
+        """The names of a list separated by commas, with or without blanks. A quoted word is one
+        name, with its commas: an ACL's host may contain some, and must not become several hosts."""
         found: list[tuple[str, Span]] = []
         more = True
         while more:

@@ -23,7 +23,7 @@ _DUMB = ("", "dumb")
 
 
 def top(invocation: Invocation, context: Context) -> Results[Resource, object] | Nothing | Status:
-    """Show what topics, groups or brokers do now."""
+    """Show the current rates of topics, groups or brokers."""
     view = invocation["view"] or TOPICS
     interval = (invocation["interval"] or _INTERVAL_MS) / 1000
     if invocation["once"]:
@@ -78,7 +78,7 @@ def _least_active(row: TopicActivity) -> float:
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="top",
-        summary="Show what topics, groups or brokers do now, on the full screen.",
+        summary="Show the current rates of topics, groups or brokers on the full screen.",
         family="cluster",
         run=top,
         arguments=(

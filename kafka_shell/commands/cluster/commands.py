@@ -36,7 +36,7 @@ def health(invocation: Invocation, context: Context) -> Health:
     from kafka_shell.commands.partitions.throttle_store import throttle_record
     from kafka_shell.structs import replace
 
-    from .look import with_look
+    from .see import with_command
 
     timeout = invocation["probe-timeout"]
     seconds = health.PROBE_S if timeout is None else timeout / 1000
@@ -46,7 +46,7 @@ def health(invocation: Invocation, context: Context) -> Health:
         report=context.report,
         throttles=lambda cluster: throttle_record(context, cluster).read(),
     )
-    return replace(found, findings=tuple(map(with_look, found.findings)))
+    return replace(found, findings=tuple(map(with_command, found.findings)))
 
 
 def unregister_broker(invocation: Invocation, context: Context) -> Plan:
@@ -166,8 +166,9 @@ COMMANDS = (
         search=("remove broker", "decommission"),
         description=(
             "First move the replicas away (reassign-partitions --drain), then stop the broker."
-            " A running broker is refused. Its dynamic configs can only be deleted before"
-            " (alter-configs --broker-id 4 --delete-config KEY). decommission does all of it."
+            " A running broker is refused. Delete the dynamic configs of the broker before"
+            " (alter-configs --broker-id 4 --delete-config KEY), as this is not possible"
+            " afterwards. decommission does all of this."
         ),
         examples=(
             Example("unregister-broker 1 --dry-run", "preview (a running broker is refused)",

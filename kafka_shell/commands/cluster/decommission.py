@@ -115,7 +115,7 @@ class _Work:
 
     def _read(self) -> tuple[Decommission, BrokerState, Drain]:
         """How far it is. What cannot be read is read again for a while: brokers and controllers
-        fail. Raises ShellError if the runbook cannot go on."""
+        fail. Raises ShellError if the runbook cannot continue."""
         from kafka_shell.admin.cluster.decommission import read
         from kafka_shell.admin.cluster.restart.model import Verdict
 
@@ -174,7 +174,10 @@ class _Work:
         from kafka_shell.admin.cluster.decommission import read
 
         cluster, broker = self._context.cluster, self._broker
-        message = f"broker {broker} has no replicas left. Stop it now; this command continues then."
+        message = (
+            f"broker {broker} has no replicas left. Stop the broker now; this command continues"
+            " once it is down."
+        )
         yield Stage(
             "stop",
             wait=lambda report: read.wait_stopped(cluster, broker, state.address, report),
@@ -251,8 +254,8 @@ class _Work:
             yield from map(self._removal, self._left(found))
 
     def result(self) -> Decommission:
-        """How far it is now. What the cluster cannot tell of a broker that is gone is done if this
-        run did it."""
+        """How far it is now. Steps that cannot be checked after the broker is removed count as done
+        if this run did them."""
         from kafka_shell.admin.cluster.decommission import read
         from kafka_shell.admin.cluster.decommission.model import DONE, NOT_CHECKED, SKIPPED
 
@@ -293,7 +296,7 @@ def _is_done(outcome: Outcome | None, besides: int | None = None) -> bool:
 
 
 def _is_unregistered(outcome: Outcome | None) -> bool:
-    """Whether the controller does not know the broker any more."""
+    """Whether the broker is no longer registered at the controller."""
     failures = [] if outcome is None else [item.failure for item in outcome.changes]
     return any(failure is not None and failure.name == _NOT_REGISTERED for failure in failures)
 
@@ -308,7 +311,7 @@ def _may_be_applied(outcome: Outcome | None) -> bool:
 COMMANDS = (
     Command(
         name="decommission",
-        summary="Remove a broker for good: cordon, drain, wait for its stop, unregister.",
+        summary="Remove a broker for good: cordon, drain, wait until it stops, unregister.",
         family="cluster",
         run=decommission,
         effect=Effect.DESTROY,
@@ -332,9 +335,9 @@ COMMANDS = (
             " cordons the log directories of the broker (Kafka 4.3), moves all replicas off it and"
             " removes the throttle, waits until you stop the broker, removes its voter and its"
             " dynamic configs, and unregisters it.\n"
-            "What is done already is read from the cluster: if the command was interrupted at any"
-            " step, the same line continues. A broker that is down for good is decommissioned in"
-            " the same way, if every partition has a leader.\n"
+            "The completed steps are read from the cluster: if the command was interrupted at any"
+            " step, run the same command again to continue. A broker that is permanently down is"
+            " decommissioned in the same way, if every partition has a leader.\n"
             "Exit status: 0 if the broker is decommissioned; 1 if it cannot be, or a step failed;"
             " 130 after Ctrl-C, also while waiting for the broker to stop."
         ),

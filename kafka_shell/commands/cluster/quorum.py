@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kafka_shell.commands.hints import with_hint
+from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -44,13 +46,17 @@ def alter_quorum(invocation: Invocation, context: Context) -> Plan:
         remove.append(_controller(invocation))
     elif invocation["controller-directory-id"] is not None:
         raise _wrong(invocation, "controller-directory-id", 0, "used with --controller-id")
-    timeout = invocation.get("timeout")
-    return quorum_change.plan_alter(
+    plan = quorum_change.plan_alter(
         context.cluster,
         add,
         remove,
-        timeout_ms=quorum_change.DEFAULT_TIMEOUT_MS if timeout is None else timeout,
+        timeout_ms=timeout_ms(invocation, quorum_change.DEFAULT_TIMEOUT_MS),
     )
+    hint = (
+        "Start the controller first: it must catch up before it can be a voter.\nOr give the"
+        " directory ID: --add ID@HOST:PORT:DIRECTORY-ID"
+    )
+    return with_hint(plan, quorum_change.UNKNOWN_DIRECTORY_ID, hint)
 
 
 def _to_add(invocation: Invocation, index: int) -> Voter:
@@ -114,7 +120,6 @@ def update_features(invocation: Invocation, context: Context) -> Plan:
     """Set features to the given levels, or to those of a release."""
     from kafka_shell.admin.cluster import feature_change
 
-    timeout = invocation.get("timeout")
     requested = (
         _levels_of_release(invocation, context)
         if invocation["release-version"]
@@ -124,7 +129,7 @@ def update_features(invocation: Invocation, context: Context) -> Plan:
         context.cluster,
         requested,
         unsafe=invocation["unsafe"],
-        timeout_ms=feature_change.DEFAULT_TIMEOUT_MS if timeout is None else timeout,
+        timeout_ms=timeout_ms(invocation, feature_change.DEFAULT_TIMEOUT_MS),
     )
 
 

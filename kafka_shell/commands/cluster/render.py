@@ -28,7 +28,7 @@ from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
 from kafka_shell.units import counted
 
 from . import decommission_render, restart_render
-from .look import FindingWithLook, look_of
+from .see import command_of
 
 _LABEL = 10
 _SEVERITY_LABEL = 13
@@ -42,13 +42,6 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("VERSION", lambda b: b.version),
         Column("STATE", lambda b: _state(b)),
         Column("ROLE", lambda b: "controller" if b.controller else None, role="good"),
-    ),
-    FindingWithLook: (
-        Column("SEVERITY", lambda f: _words(f.severity)),
-        Column("CHECK", lambda f: f.check),
-        Column("COUNT", lambda f: f.count, "right"),
-        Column("SUMMARY", lambda f: f.summary, give="wrap"),
-        Column("SEE", lambda f: f.look, role="hint"),
     ),
 }
 
@@ -154,7 +147,7 @@ def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
     if finding.examples:
         for line in wrap(text(_examples(finding), "name"), room):
             yield indent + line
-    if command := look_of(finding):
+    if command := command_of(finding):
         yield indent + text(command, "hint")
 
 

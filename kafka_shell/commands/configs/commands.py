@@ -26,7 +26,7 @@ from kafka_shell.units import some
 
 from .kinds import CLIENT_METRICS, CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR
 
-_EVERY = "*"  # of a broker that does not run: nobody lists them
+_EVERY = "*"  # all dynamic configs of a stopped broker, which cannot be listed
 _STREAM_ABOVE = 1_000  # topics; with more, `--all` prints configs as they arrive
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _refuse_stopped(invocation: Invocation, cluster: Cluster) -> None:
         raise ShellError(
             f"broker {stopped[0]} is not running, and its configs cannot be read from others",
             hint=f"Running brokers: {running}. To delete a dynamic config of a stopped broker, run"
-            f" alter-configs --broker-id {stopped[0]} --delete-config KEY, or '*' for all",
+            f" alter-configs --broker-id {stopped[0]} --delete-config KEY, or '*' for all.",
             code="no-match",
             span=invocation.span("broker-id"),
         )

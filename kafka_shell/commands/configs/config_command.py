@@ -1,5 +1,5 @@
-"""`config-command`: describe-configs and alter-configs with the options of kafka-configs"
-" (KIP-248)."""
+"""`config-command`: describe-configs and alter-configs with the options of kafka-configs
+(KIP-248)."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _entity(invocation: Invocation) -> tuple[str, str | None]:
     if names and invocation["entity-default"]:
         raise UsageError(
             "--entity-name cannot be used with --entity-default",
-            code="together",
+            code="mutually-exclusive",
             span=invocation.span("entity-default"),
             text=invocation.text,
         )

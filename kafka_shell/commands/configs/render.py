@@ -45,10 +45,6 @@ CONFIG = (
 )
 OVERRIDE = (Column("CONFIG", lambda e: e.name, role="key"), CONFIG[0])
 
-COLUMNS: dict[type, tuple[Column, ...]] = {
-    ConfigEntry: (Column("RESOURCE", lambda e: str(e.resource), role="name"), KEY, *CONFIG),
-}
-
 
 # -- pages -----------------------------------------------------------------------------------------
 

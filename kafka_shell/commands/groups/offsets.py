@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
+from kafka_shell.commands.hints import with_hint
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds, selectors
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -75,7 +76,9 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
         return _plan_copy(invocation, cluster, read_offsets(what, group), kind)
     where = _to_target(text, span, context)
     if not invocation["topic"]:
-        return group_resets.plan_reset(cluster, group, where, kind=kind)
+        plan = group_resets.plan_reset(cluster, group, where, kind=kind)
+        hint = "Name the partitions: --topic orders:0,1 or --topic orders"
+        return with_hint(plan, "NO_OFFSETS", hint)
     chosen = select.partitions(invocation, cluster)
     plan = group_resets.plan_reset(cluster, group, where, select.topic_partitions(chosen), kind)
     plan.refused.failures.update(chosen.failures)

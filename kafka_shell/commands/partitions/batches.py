@@ -31,9 +31,9 @@ ABOUT = (
     "A reassignment that copies more than 100 partitions runs in batches of 100, with at most five"
     " per broker, unless --batch, --batch-bytes or --per-broker is given. The next batch starts"
     " when the last one is in sync, its throttle is removed, the brokers that receive replicas run,"
-    " and no partition is below min.insync.replicas that was not before; otherwise it pauses and"
-    " says why. What is left after a pause, Ctrl-C or the loss of the terminal is moved by"
-    " reassign-partitions --resume ID. Without --wait, the prompt moves the batches in the"
+    " and no partition is below min.insync.replicas that was not before; otherwise the"
+    " reassignment pauses and reports why. To continue after a pause, Ctrl-C or a lost terminal,"
+    " run reassign-partitions --resume ID. Without --wait, the prompt moves the batches in the"
     " background; elsewhere, the command ends when the first one is started."
 )
 
@@ -110,7 +110,7 @@ def resume(invocation: Invocation, context: Context) -> Plan:
     started = state.read()
     if started is None or started.cluster != context.cluster.cluster_id:
         raise ShellError(
-            f"reassignment {paths.id} is one of cluster {started and started.cluster}, not of"
+            f"reassignment {paths.id} belongs to cluster {started and started.cluster}, not"
             f" {context.cluster.cluster_id}",
             hint="Nothing was sent. Use the profile of that cluster.",
             code="other-cluster",

@@ -10,6 +10,7 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan, Resource
 from kafka_shell.plan.results import Results
 from kafka_shell.structs import replace
+from kafka_shell.units import counted
 
 from .batches import unfinished
 
@@ -86,6 +87,6 @@ def _of_file(invocation: Invocation, context: Context) -> Plan:
     )
     if started is None or state is None or paths is None:
         return plan
-    left = len(file.target) - len(partitions)
-    end = EndBatches(state, paths.id, f"{left:,} of {len(file.target):,} partitions not started")
+    left, every = len(file.target) - len(partitions), counted(len(file.target), "partition")
+    end = EndBatches(state, paths.id, f"{left:,} of {every} not started")
     return replace(plan, steps=(end, *plan.steps))

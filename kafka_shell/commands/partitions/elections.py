@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
+from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan, Resource
@@ -69,8 +70,7 @@ def _selected(invocation: Invocation, context: Context) -> Results[Resource, Par
 def _timeout(invocation: Invocation) -> int:
     from kafka_shell.admin.partitions.elections import DEFAULT_TIMEOUT_MS
 
-    timeout = invocation.get("timeout")
-    return DEFAULT_TIMEOUT_MS if timeout is None else int(timeout)
+    return timeout_ms(invocation, DEFAULT_TIMEOUT_MS)
 
 
 def _partitions(default: str) -> Argument:

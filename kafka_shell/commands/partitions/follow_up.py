@@ -33,8 +33,8 @@ def cancel_line(file: Path) -> str:
 
 
 def stall_advice(stalls: Sequence[Stall], *, ours: bool = True) -> list[str]:
-    """The commands that cancel exactly the stalled reassignments, or move them to other brokers: if
-    they are `ours`, and not perhaps those of somebody else."""
+    """The commands that cancel exactly the stalled reassignments, or move them to other brokers.
+    Not `ours` are reassignments that another client may have started."""
     from kafka_shell.admin.partitions.throttle_configs import RATES
 
     lines = []

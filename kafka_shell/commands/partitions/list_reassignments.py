@@ -166,8 +166,8 @@ def _failed(state: MoveState) -> dict[Resource, Failure]:
 
 
 def _cancel_line(invocation: Invocation) -> str:
-    """The command that cancels the moves of the file; empty without one: the moves may be those of
-    somebody else."""
+    """The command that cancels the moves of the file; empty without one, as another client may have
+    started the moves."""
     file = invocation["reassignment-json-file"]
     return cancel_line(Path(file)) if file else ""
 

@@ -214,7 +214,7 @@ def named_brokers(
     except ShellError as error:
         error.span = invocation.span(option)
         if error.code == move_targets.CORDONED:
-            error.hint = "Use --force to move replicas to it all the same."
+            error.hint = "Use --force to move replicas to it anyway."
         raise
     return brokers
 
@@ -271,20 +271,20 @@ COMMANDS: tuple[Command, ...] = (
                              "--drain", "--partitions", "--broker-list", "--export", "--batch",
                              "--batch-bytes", "--per-broker", "--additional")),
             Option("--cancel", kinds.FLAG, "Cancel running reassignments of a file, of --topics or"
-                   " of --partitions, or what the one of --resume has started.",
+                   " of --partitions, or those that --resume ID started.",
                    excludes=("--throttle", "--drain", "--broker-list", "--additional", "--export",
                              "--wait", "--topics-to-move-json-file", "--batch", "--batch-bytes",
                              "--per-broker")),
         ),
         description=(
-            "The planner is that of rebalance: it spreads each topic over the brokers, keeps racks"
-            " and disk space in mind, and balances leaders, bytes and replicas. With --broker-list,"
-            " replicas on other brokers leave them. The current replicas are first written to a"
+            "Uses the planner of rebalance, which spreads each topic over the brokers, considers"
+            " racks and disk space, and balances leaders, bytes and replicas. With --broker-list,"
+            " replicas on other brokers are moved. The current replicas are first written to a"
             " rollback file. The throttle is set only for the brokers and replicas of the"
             " reassignment. With --wait, it is removed at the end and earlier rates are restored;"
-            " without --wait, the prompt does this in the background, and elsewhere you run"
+            " without --wait, the prompt does this in the background; elsewhere, run"
             " verify-reassign-partitions --finish. Files written by kafka.sh contain their"
-            " throttle; --throttle overrides it. The log_dirs of a file are respected; copies"
+            " throttle; --throttle overrides it. The log_dirs of a file are used; copies"
             " between log directories of one broker are not limited by --throttle but by"
             " replica.alter.log.dirs.io.max.bytes.per.second of the broker.\n" + BATCHES_ABOUT
         ),

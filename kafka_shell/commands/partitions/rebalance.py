@@ -101,7 +101,7 @@ COMMANDS: tuple[Command, ...] = (
             WAIT,
         ),
         description=(
-            "Always: at most one replica of a partition per broker, racks never worse than before,"
+            "Guaranteed: at most one replica of a partition per broker, racks no worse than before,"
             " no replicas for brokers that are fenced, cordoned or excluded, and no more bytes"
             " copied to a broker than fit (5% of each disk stays free; nothing is deleted before"
             " all is copied). Then the goals, most important first: each topic's replicas and"
@@ -109,8 +109,9 @@ COMMANDS: tuple[Command, ...] = (
             " replicas per broker; and as little copied as possible. A score is the sum of the"
             " squared distances of brokers from their even share (of bytes and written bytes in"
             " percent of the mean, of these and of replicas beyond 5%): 0 is best. Partitions of"
-            " unknown size are not copied. Undo, --throttle, --batch and --wait are those of"
-            " reassign-partitions. To lead by the new preferred leaders at once, run elect-leaders."
+            " unknown size are not copied. Undo, --throttle, --batch and --wait work as in"
+            " reassign-partitions. To elect the new preferred leaders immediately, run"
+            " elect-leaders."
         ),
         search=("balance", "skew", "goals", "cruise", "spread", "leaders", "disk", "move"),
         apis=(2, 3, 32, 34, 35, 44, 45, 46, 60),

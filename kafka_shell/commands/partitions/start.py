@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.commands.hints import with_hint
 from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan
 from kafka_shell.quoting import with_option
@@ -61,6 +62,9 @@ def plan_start(
         now=now,
         sizes=sizes,
     )
+    if invocation.command.option("--additional"):
+        hint = "Wait for its end, or use --additional to change its target or throttle."
+        plan = with_hint(plan, "REASSIGNMENT_IN_PROGRESS", hint)
     paths = paths_of(context)
     plan = in_batches(
         invocation, context, plan, paths, sizes=sizes, throttle=throttle, dirs=dirs,
@@ -69,8 +73,8 @@ def plan_start(
     plan = replace(_with_files(plan, paths, throttle), waits=bool(invocation["wait"]))
     if planned is None:
         return plan
-    told = planned if plan.figures else replace(planned, scores=(), loads=())
-    return told.explaining(plan)
+    explained = planned if plan.figures else replace(planned, scores=(), loads=())
+    return explained.explaining(plan)
 
 
 def _with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:

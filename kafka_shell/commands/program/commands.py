@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import units
+from kafka_shell.answers import FORMATS
 from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
@@ -179,7 +180,7 @@ def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...
 
 
 SETTINGS: dict[str, Sequence[str]] = {
-    "output": ("table", "json", "yaml", "csv"),
+    "output": FORMATS,
     "editing-mode": ("emacs", "vi"),
     "pager": ("on", "off"),
 }

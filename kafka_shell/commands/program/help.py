@@ -92,7 +92,7 @@ def visible(options: Iterable[Option]) -> list[Option]:
 
 
 def _common(command: Command) -> list[Option]:
-    """The options every command has, less the spellings that this one means otherwise."""
+    """The options every command has, except spellings that this one uses for another option."""
     found = []
     for option in visible(common_options(command.effect)):
         names = [name for name in (option.name, *option.aliases) if command.option(name) is None]

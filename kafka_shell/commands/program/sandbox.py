@@ -65,6 +65,8 @@ def _connect_if_unreachable(started: Sandbox, context: Context) -> None:
 
 def _confirm(invocation: Invocation, context: Context, shared: bool) -> None:
     """Ask for confirmation. Raises UsageError without a terminal unless --yes is given."""
+    from kafka_shell.context import confirmed
+
     if invocation["yes"]:
         return
     if context.ask is None:
@@ -75,8 +77,8 @@ def _confirm(invocation: Invocation, context: Context, shared: bool) -> None:
             text=invocation.text,
         )
     others = "Another shell is using it. " if shared else ""
-    question = f"{others}Delete the sandbox and all its data? [y/N] "
-    if context.ask(question).strip().lower() not in ("y", "yes"):
+    question = f"{others}Delete the sandbox and all its data?"
+    if not confirmed(context.ask, question):
         raise ShellError("not confirmed: nothing was deleted", code="declined")
 
 
@@ -130,7 +132,7 @@ COMMANDS = (
         search=("demo", "try", "local", "playground"),
         description="`wipe` stops the sandbox and deletes its data. `kafka.sh --sandbox` starts it"
         " and opens the prompt. `start --topics 100000` simulates a large cluster with metadata"
-        " only: the topics are on registered brokers without a process. It needs 3 GiB of memory.",
+        " only: the topics are on registered brokers without a process. Requires 3 GiB of memory.",
         examples=(Example("sandbox status", "show whether the sandbox is running, and where"),),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Undo: the plan that takes journalled changes back, made of the plans of this shell's commands."""
+"""Undo: one plan that undoes changes of the journal, made of the plans of this shell's commands."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from kafka_shell.plan.model import Change, Effect, Plan, merge_plans
 from kafka_shell.plan.outcome import JournalEntry, is_applied
 from kafka_shell.structs import replace
 
+from .conflicts import about_change, conflicts
 from .journal import JOURNAL_ENTRY, entries
-from .moved_on import about_change, moved_on
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
@@ -60,16 +60,16 @@ def undo(invocation: Invocation, context: Context) -> Plan | Nothing:
     net = net_changes(applied)
     commands = list(_gathered(undo_lines(net), invocation))
     plan = _settled_plan(commands, context, recent=context.clock() - chosen[0].time < _RECENT_S)
-    moved = list(moved_on(net, plan, "that change" if len(chosen) == 1 else "those changes"))
-    if moved and not invocation["force"]:
-        _check_may_ask(moved, invocation, context)
+    changed = list(conflicts(net, plan, "that change" if len(chosen) == 1 else "those changes"))
+    if changed and not invocation["force"]:
+        _check_may_ask(changed, invocation, context)
         plan = replace(plan, confirm=True)
     return replace(
         plan,
         undoes=tuple(entry.id for entry in chosen),
         about=_about(chosen),
         warnings=(
-            *_few(moved, "values"),
+            *_few(changed, "values"),
             *plan.warnings,
             *_irreversible(applied),
         ),
@@ -257,18 +257,18 @@ def _plan_of(invocation: Invocation, context: Context) -> Plan:
     return replace(found, warnings=(*found.warnings, *_few(already, "resources")))
 
 
-# -- where the cluster has moved on ----------------------------------------------------------------
+# -- conflicts -------------------------------------------------------------------------------------
 
 
-def _check_may_ask(moved: Sequence[str], invocation: Invocation, context: Context) -> None:
-    """Raise ShellError if the user cannot be asked whether to undo all the same."""
+def _check_may_ask(changed: Sequence[str], invocation: Invocation, context: Context) -> None:
+    """Raise ShellError if the user cannot be asked whether to undo anyway."""
     if invocation.get("dry-run") or (context.ask is not None and not invocation.get("yes")):
         return
-    more = f" (and {len(moved) - 1:,} more)" if len(moved) > 1 else ""
+    more = f" (and {len(changed) - 1:,} more)" if len(changed) > 1 else ""
     raise ShellError(
-        f"the cluster has changed since: {moved[0]}{more}",
+        f"the cluster has changed since: {changed[0]}{more}",
         hint="Nothing was changed. Use --force to undo it anyway, --dry-run to see the plan.",
-        code="moved-on",
+        code="changed-since",
     )
 
 
@@ -315,8 +315,8 @@ COMMANDS = (
             "Without an ID, the newest change of this cluster that is not undone yet; run it again"
             " to go further back. Undoing an undo is a redo: undo ID. All changes become one plan,"
             " which is a journal entry itself. If the last change is irreversible, nothing is"
-            " undone. If a value is no longer what the change left, undo shows the current value"
-            " and asks; --yes does not answer that question, --force does."
+            " undone. If a value has changed since, undo shows the current value and asks;"
+            " --yes does not answer that question, --force does."
         ),
         apis=(0, 1, 2, 3, 8, 9, 15, 16, 20, 22, 29, 30, 31, 32, 34, 35, 39, 40, 41, 44, 45, 46, 47,
               48, 49, 50, 51, 55, 57, 60, 61, 69, 74, 77, 80, 81, 89, 90, 91, 92),

@@ -15,7 +15,7 @@ from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.quotas.model import Quota, QuotaEntity, QuotaLadder
+    from kafka_shell.admin.quotas.model import EffectiveQuotas, Quota, QuotaEntity
     from kafka_shell.context import Context
 
 
@@ -200,12 +200,12 @@ def _known(
 # -- resolve ---------------------------------------------------------------------------------------
 
 
-def resolve_quota(invocation: Invocation, context: Context) -> QuotaLadder:
+def resolve_quota(invocation: Invocation, context: Context) -> EffectiveQuotas:
     """The effective quotas of a client, and the level each comes from."""
     from kafka_shell.admin.quotas import resolution as quota_resolution
 
     user, client_id, ip = (invocation[name] for name in ("user", "client-id", "ip"))
-    ladder = quota_resolution.resolve(context.cluster, user, client_id, ip)
+    found = quota_resolution.resolve(context.cluster, user, client_id, ip)
     try:
         callback = quota_resolution.callback(context.cluster)
     except ShellError as error:
@@ -213,7 +213,7 @@ def resolve_quota(invocation: Invocation, context: Context) -> QuotaLadder:
         callback = ""
     if callback:
         context.note(f"brokers use a custom quota callback ({callback}); showing Kafka's own rules")
-    return ladder
+    return found
 
 
 # fmt: off

@@ -7,9 +7,9 @@ from typing import Any
 
 from kafka_shell.admin.quotas.model import (
     IP_QUOTAS,
+    EffectiveQuotas,
     Quota,
     QuotaHolder,
-    QuotaLadder,
     QuotaLevel,
     QuotaResolution,
 )
@@ -46,27 +46,27 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 # -- effective quotas ------------------------------------------------------------------------------
 
 
-def ladder_page(ladder: QuotaLadder, width: int | None) -> Iterator[Text]:
+def effective_quotas_page(client: EffectiveQuotas, width: int | None) -> Iterator[Text]:
     """The client, the quotas of each level (`*` is the one that applies), and the result."""
-    yield from summary(width, *_client(ladder))
-    clients = [each for each in ladder.resolutions if each.key not in IP_QUOTAS]
-    connections = [each for each in ladder.resolutions if each.key in IP_QUOTAS]
+    yield from summary(width, *_client(client))
+    clients = [each for each in client.resolutions if each.key not in IP_QUOTAS]
+    connections = [each for each in client.resolutions if each.key in IP_QUOTAS]
     for resolutions in filter(None, (clients, connections)):
         yield Text()
         yield from _levels(resolutions, width)
     yield Text()
-    yield from draw_table(_LIMITS, ladder.resolutions, width=width)
+    yield from draw_table(_LIMITS, client.resolutions, width=width)
 
 
-def _client(ladder: QuotaLadder) -> Iterator[Text]:
-    keys = [each.key for each in ladder.resolutions]
+def _client(client: EffectiveQuotas) -> Iterator[Text]:
+    keys = [each.key for each in client.resolutions]
     if any(key not in IP_QUOTAS for key in keys):
-        user = "any other user" if ladder.user is None else f"user {ladder.user}"
+        user = "any other user" if client.user is None else f"user {client.user}"
         yield text(user, "heading")
-        named = "no client ID" if ladder.client_id == "" else f"client-id {ladder.client_id}"
-        yield text(named if ladder.client_id is not None else "any other client ID", "heading")
-    if ladder.ip is not None:
-        yield text(f"ip {ladder.ip}", "heading")
+        named = "no client ID" if client.client_id == "" else f"client-id {client.client_id}"
+        yield text(named if client.client_id is not None else "any other client ID", "heading")
+    if client.ip is not None:
+        yield text(f"ip {client.ip}", "heading")
 
 
 def _levels(resolutions: Sequence[QuotaResolution], width: int | None) -> Iterator[Text]:
@@ -106,20 +106,20 @@ _LIMITS = (
 )
 
 
-def _ladder_rows(ladder: QuotaLadder) -> Iterable[dict[str, Any]]:
+def _effective_quotas_rows(client: EffectiveQuotas) -> Iterable[dict[str, Any]]:
     """The rows for CSV: one per quota and level."""
-    for each in ladder.resolutions:
+    for each in client.resolutions:
         for level in each.levels:
             yield {
                 "key": each.key,
                 "source": level.source,
                 "entity": str(level.entity),
                 "value": level.value,
-                "wins": level.entity == each.entity,
+                "effective": level.entity == each.entity,
             }
 
 
 PAGES: dict[type, Page] = {
-    QuotaLadder: ladder_page,
+    EffectiveQuotas: effective_quotas_page,
 }
-ROWS = {QuotaLadder: _ladder_rows}
+ROWS = {EffectiveQuotas: _effective_quotas_rows}

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
+from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.kind import Kind, Source
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
+
+from .isolation import ISOLATION_LEVELS, READ_COMMITTED
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import (
@@ -34,8 +37,6 @@ _SPECS = {
 }
 _NUMBERS = frozenset(map(str, _SPECS.values()))
 _LATEST = "latest"
-_COMMITTED = "read_committed"
-_ISOLATION = ("read_uncommitted", _COMMITTED)
 
 
 # -- list ------------------------------------------------------------------------------------------
@@ -56,7 +57,7 @@ def list_offsets(
         partitions = _without_internal(cluster, partitions)
     if not partitions and chosen.ok:
         return Nothing("no partitions (only topics you may DESCRIBE are visible)")
-    committed = invocation["isolation"] == _COMMITTED
+    committed = invocation["isolation"] == READ_COMMITTED
     if invocation["time"] is None:
         ranges = records.ranges(cluster, partitions, committed=committed)
         return Results.merge([Results({}, chosen.failures), ranges.keyed(_resource)])
@@ -106,13 +107,12 @@ def delete_records(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.records import delete as records
 
     cluster = context.cluster
-    timeout = invocation.get("timeout")
-    timeout_ms = records.DEFAULT_TIMEOUT_MS if timeout is None else int(timeout)
+    timeout = timeout_ms(invocation, records.DEFAULT_TIMEOUT_MS)
     if invocation["offset-json-file"]:
         from kafka_shell.commands.partitions.partition_files import read_offsets
 
         targets = read_offsets(invocation["offset-json-file"])
-        return records.plan_delete(cluster, targets, timeout_ms=timeout_ms)
+        return records.plan_delete(cluster, targets, timeout_ms=timeout)
     if invocation["to"] is None:
         raise UsageError(
             "--to is required", hint="Add --to 1200, --to -7d or --to latest.", code="missing"
@@ -121,10 +121,10 @@ def delete_records(invocation: Invocation, context: Context) -> Plan:
     chosen = select.partitions_to_change(invocation, context)
     partitions = select.topic_partitions(chosen)
     if time is not None:
-        plan = records.plan_delete_before(cluster, partitions, time, timeout_ms=timeout_ms)
+        plan = records.plan_delete_before(cluster, partitions, time, timeout_ms=timeout)
     else:
         targets = dict.fromkeys(partitions, -1 if offset is None else offset)
-        plan = records.plan_delete(cluster, targets, timeout_ms=timeout_ms)
+        plan = records.plan_delete(cluster, targets, timeout_ms=timeout)
     plan.refused.failures.update(chosen.failures)
     return plan
 
@@ -168,7 +168,7 @@ COMMANDS: tuple[Command, ...] = (
                    choices=tuple(_SPECS), metavar="TIME"),
             Option("--isolation", kinds.CHOICE,
                    "read_committed: the end is the last stable offset.",
-                   choices=_ISOLATION, metavar="LEVEL"),
+                   choices=ISOLATION_LEVELS, metavar="LEVEL"),
             Option("--exclude-internal", kinds.FLAG, "Exclude internal topics.",
                    aliases=("--exclude-internal-topics",)),
         ),

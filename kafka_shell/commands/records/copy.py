@@ -12,6 +12,7 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.plan.model import Effect, Plan
 
 from .decoding import filter_of, formats_of
+from .isolation import ISOLATION_LEVELS, READ_COMMITTED
 from .positions import ENDS, STARTS, position
 from .write import CODECS
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from kafka_shell.admin.records.where import RecordFilter
     from kafka_shell.context import Context, Elsewhere
 
-_COMMITTED = "read_committed"
-_ISOLATION = ("read_uncommitted", _COMMITTED)
 # What a continued copy takes from the journal.
 _SAVED = ("where", "grep", "keep-timestamps", "add-source-headers", "isolation-level",
           "compression-type", "to-profile")  # fmt: skip
@@ -113,7 +112,7 @@ def _request(invocation: Invocation, context: Context) -> CopyRequest:
         end=end,
         limit=invocation["limit"],
         keep=_filter(context, source, invocation["where"], invocation["grep"]),
-        committed=(invocation["isolation-level"] or _COMMITTED) == _COMMITTED,
+        committed=(invocation["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
         keep_timestamps=invocation["keep-timestamps"],
         add_headers=invocation["add-source-headers"],
         codec=NAMES.index(invocation["compression-type"] or "none"),
@@ -148,7 +147,7 @@ def _with_saved(
 
 
 def _saved(invocation: Invocation, context: Context) -> dict[str, Any]:
-    """What the journal knows of an earlier copy."""
+    """The progress of an earlier copy, from the journal."""
     from kafka_shell.commands.program.journal import entries
 
     (entry,) = entries([invocation["resume"]], context)
@@ -216,7 +215,7 @@ def _continued(
         source=saved["source"],
         target=saved["target"],
         keep=_filter(context, saved["source"], tuple(options["where"]), tuple(options["grep"])),
-        committed=(options["isolation-level"] or _COMMITTED) == _COMMITTED,
+        committed=(options["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
         keep_timestamps=options["keep-timestamps"],
         add_headers=options["add-source-headers"],
         codec=NAMES.index(options["compression-type"] or "none"),
@@ -246,8 +245,8 @@ COMMANDS: tuple[Command, ...] = (
                    metavar="POSITION"),
             Option("--to-offset", kinds.INTEGER, "End, exclusive: an offset.", least=0,
                    metavar="OFFSET", excludes=("--until",)),
-            Option("--where", kinds.TEXT, "Only records for which this holds: key=4711."
-                   " Repeat it: all must hold.", many=True, metavar="CONDITION"),
+            Option("--where", kinds.TEXT, "Only records that match this condition: key=4711; may"
+                   " be repeated, all must match.", many=True, metavar="CONDITION"),
             Option("--grep", kinds.TEXT, "Only records that match this regular expression.",
                    many=True, metavar="REGEX"),
             Option("--limit", kinds.INTEGER, "Copy at most this many records, the oldest.",
@@ -257,7 +256,7 @@ COMMANDS: tuple[Command, ...] = (
                    "Add the header copied-from with topic:partition:offset."),
             Option("--isolation-level", kinds.CHOICE,
                    "read_committed (default): without aborted and open transactions.",
-                   choices=_ISOLATION, metavar="LEVEL"),
+                   choices=ISOLATION_LEVELS, metavar="LEVEL"),
             Option("--compression-type", kinds.CHOICE, "Codec of the batches (default: none).",
                    choices=CODECS),
             Option("--resume", kinds.TEXT, "Continue an interrupted copy of the journal.",
@@ -267,14 +266,13 @@ COMMANDS: tuple[Command, ...] = (
         exactly_one=(("to", "resume"), ("source", "resume")),
         search=("redrive", "replay", "dead-letter", "dlq", "mirror", "reprocess"),
         description=(
-            "Keys, values and headers are copied unchanged. A record is copied to the partition of"
-            " the same number if both topics have as many partitions, else to that of its key. The"
-            " plan says how many records of which partitions are copied; what is written to the"
-            " source later is not. Copied records cannot be removed again, and those of the source"
-            " stay.\n"
-            "Records are written once, also if a broker fails. A copy that ends in the middle,"
-            " after Ctrl-C or a crash, is continued with --resume: no record is lost and none is"
-            " copied twice."
+            "Keys, values and headers are copied unchanged. If both topics have the same number of"
+            " partitions, a record keeps its partition; else its key determines it. The plan says"
+            " how many records of which partitions are copied; records written to the source later"
+            " are not copied. Copying is irreversible; the records of the source are kept.\n"
+            "Records are written exactly once, even if a broker fails. An interrupted copy, after"
+            " Ctrl-C or a crash, is continued with --resume: no record is lost and none is copied"
+            " twice."
         ),
         apis=(0, 1, 2, 22),
         examples=(

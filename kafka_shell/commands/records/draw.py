@@ -1,4 +1,4 @@
-"""How records look in a table, one a line, and as pages (`--full`).
+"""Records in a table, one per line, and as pages (`--full`).
 
 Only `text` makes Text of Kafka's data, so that no control character reaches a terminal.
 """

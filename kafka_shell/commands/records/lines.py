@@ -1,4 +1,4 @@
-"""Records to write from a file or standard input: rows of JSON, or values, one a line."""
+"""Records to write from a file or standard input: rows of JSON, or values, one per line."""
 
 from __future__ import annotations
 

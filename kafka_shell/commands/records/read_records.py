@@ -13,6 +13,7 @@ from kafka_shell.language.selectors import is_pattern
 from kafka_shell.structs import replace
 
 from .decoding import FORMATS, filter_of, formats_of
+from .isolation import ISOLATION_LEVELS, READ_COMMITTED
 from .positions import ENDS, STARTS, position
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from kafka_shell.plan.results import Failure, Parts, Results
 
 _LAST = 10  # records without any option that selects some
-_COMMITTED = "read_committed"
-_ISOLATION = ("read_uncommitted", _COMMITTED)
 # Options with which all records are read, not the last ones.
 _SELECTING = ("from", "where", "grep", "count")
 
@@ -54,7 +53,7 @@ class _Reading:
         from kafka_shell.admin.records import read
 
         self._invocation, self._context = invocation, context
-        self._committed = invocation["isolation-level"] == _COMMITTED
+        self._committed = invocation["isolation-level"] == READ_COMMITTED
         self._follow = bool(invocation["follow"])
         self.formats = formats_of(context, invocation["key-format"], invocation["value-format"])
         self._keep = filter_of(
@@ -197,10 +196,10 @@ COMMANDS: tuple[Command, ...] = (
                    least=1, most=10_000_000, metavar="N"),
             Option("--limit", kinds.INTEGER, "Stop after this many records.",
                    least=1, metavar="N", excludes=("--last",)),
-            Option("--follow", kinds.FLAG, "Go on with new records until Ctrl-C."),
+            Option("--follow", kinds.FLAG, "Keep reading new records until Ctrl-C."),
             Option("--where", kinds.TEXT,
-                   "Only records for which this holds: key=4711, 'value.amount>10',"
-                   " header.reason=~'5..'. Repeat it: all must hold.",
+                   "Only records that match this condition: key=4711, 'value.amount>10',"
+                   " header.reason=~'5..'; may be repeated, all must match.",
                    many=True, metavar="CONDITION"),
             Option("--grep", kinds.TEXT,
                    "Only records whose key, value or headers match this regular expression.",
@@ -208,12 +207,12 @@ COMMANDS: tuple[Command, ...] = (
             Option("--count", kinds.FLAG, "Print only the number of records.",
                    excludes=("--last", "--limit", "--follow")),
             Option("--keys-only", kinds.FLAG, "Print only the keys.", excludes=("--full",)),
-            Option("--raw", kinds.FLAG, "Print the unchanged bytes of values, one a line.",
+            Option("--raw", kinds.FLAG, "Print the unchanged bytes of values, one per line.",
                    excludes=("--full",)),
             Option("--full", kinds.FLAG, "Print all of each record, not one line."),
             Option("--isolation-level", kinds.CHOICE,
                    "read_committed: without aborted and open transactions.",
-                   choices=_ISOLATION, metavar="LEVEL"),
+                   choices=ISOLATION_LEVELS, metavar="LEVEL"),
             Option("--key-format", kinds.CHOICE, "How to decode keys (default: auto).",
                    choices=FORMATS, metavar="FORMAT"),
             Option("--value-format", kinds.CHOICE, "How to decode values (default: auto).",
@@ -226,15 +225,15 @@ COMMANDS: tuple[Command, ...] = (
             " many as --limit; with one of them, all from the earliest. Records are in the order of"
             " their timestamps, those of a partition in the order of their offsets; with --follow,"
             " new ones as they arrive.\n"
-            "--from is inclusive, --to exclusive. Without --to, the end is that of the log when the"
-            " command starts. A time is that of the first record with this timestamp or a later"
-            " one. No consumer group is used, and nothing is committed.\n"
+            "--from is inclusive, --to exclusive. Without --to, reading stops at the current end of"
+            " the log. A time selects the first record with this timestamp or a later one. No"
+            " consumer group is used, and nothing is committed.\n"
             "Conditions: key, value, header.NAME, or a path into JSON (value.user.name,"
             " value.items.0); = != < <= > >=, =~ (contains a match of the regular expression) and"
             " !~. Numbers are compared as numbers. null is a null key or value: value=null finds"
             " tombstones. A field that does not exist matches only != and !~.\n"
             "Quote a condition that contains < or >, as the shell redirects to files.\n"
-            "With --output json, one object a line, which write-record can write back."
+            "With --output json, one object per line, which write-record can write back."
         ),
         apis=(1, 2, 3),
         examples=(
@@ -244,7 +243,7 @@ COMMANDS: tuple[Command, ...] = (
             Example("read-records orders.placed --where 'value.items>=5' --count",
                     "count the orders of 5 items or more"),
             Example("read-records orders.placed --from earliest --limit 3 --output json",
-                    "print the first records as JSON, one a line"),
+                    "print the first records as JSON, one per line"),
         ),
     ),
 )  # fmt: skip

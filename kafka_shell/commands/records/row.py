@@ -111,7 +111,7 @@ def _text(raw: bytes) -> tuple[str, str | UnsetType]:
 
 def _survives(raw: bytes, data: Any) -> bool:
     """Whether JSON can be embedded: reading the row returns the same bytes, also after jq has
-    written it, but for 1.0, which versions before 1.7 write as 1."""
+    written it, except 1.0, which versions before 1.7 write as 1."""
     if data is None or type(data) is str or b"\x7f" in raw:  # jq escapes it
         return False
     digits = raw.translate(_DIGITS)

@@ -143,9 +143,9 @@ COMMANDS: tuple[Command, ...] = (
                      option="--value"),
         ),
         options=(
-            Option("--key", kinds.SECRET, "The key, which decides on the partition.",
+            Option("--key", kinds.SECRET, "The key, which determines the partition.",
                    metavar="KEY"),
-            Option("--header", _HEADER, "A header; can be repeated.", many=True),
+            Option("--header", _HEADER, "A header; may be repeated.", many=True),
             Option("--partition", kinds.INTEGER, "Write to this partition.", least=0,
                    most=(1 << 31) - 1, excludes=("--keep-partitions",)),
             Option("--tombstone", kinds.FLAG, "Write a null value, which deletes the key."),
@@ -163,13 +163,13 @@ COMMANDS: tuple[Command, ...] = (
         search=("send", "publish", "producer", "message", "insert"),
         description=(
             "Keys are written to the partitions where Kafka's Java producer writes them; without a"
-            " key, any partition is used. Records are written once, also if a leader changes, and"
-            " to all in-sync replicas (acks=all). They cannot be removed again.\n"
-            "A row has key, value and headers; its topic, partition and timestamp count only with"
-            " --keep-partitions and --keep-timestamps. All lines of a file are checked before the"
-            " first record is written; standard input is written as it arrives. Up to 19 records"
-            " are reported one by one, more by partition. Keys and values are not saved in the"
-            " journal."
+            " key, any partition is used. Records are written exactly once, even if a leader"
+            " changes, and to all in-sync replicas (acks=all). Writing is irreversible.\n"
+            "A row has key, value and headers; its partition and timestamp are used only with"
+            " --keep-partitions and --keep-timestamps, its topic never. All lines of a file are"
+            " checked before the first record is written; standard input is written as it arrives."
+            " Up to 19 records are reported one by one, more than that by partition. Keys and"
+            " values are not saved in the journal."
         ),
         apis=(0, 22),
         examples=(

@@ -95,7 +95,7 @@ def _on_twin(
         before, release = reading.state, original.release
         if not sandbox.kafka_version.startswith(f"{release}."):
             context.note(f"the twin of this Kafka {release} runs Kafka {sandbox.kafka_version}")
-            before = state_of(twin.cluster)  # it may not know all configs
+            before = state_of(twin.cluster)  # it may not support all configs
         done = run_lines(
             lines,
             twin,
@@ -107,7 +107,7 @@ def _on_twin(
         )
         settle(twin.cluster)
         found = difference(before, state_of(twin.cluster), placed_by(done, before))
-        if context.ask is not None and not invocation["keep"]:  # somebody may try again
+        if context.ask is not None and not invocation["keep"]:  # the user may rehearse again
             with suppress(OSError, ShellError):  # the rehearsal is over
                 prepare(root, original)
         if invocation["keep"]:
@@ -136,24 +136,24 @@ COMMANDS = (
                    many=True),
             Option("--keep-going", kinds.FLAG, "Continue after a line that fails."),
             Option("--keep", kinds.FLAG, "Open a prompt on the twin afterwards."),
-            Option("--limits", kinds.FLAG, "List what a twin does not know."),
+            Option("--limits", kinds.FLAG, "List what a rehearsal cannot check."),
         ),
         search=("simulate", "what if", "dry run", "test", "twin"),
         description=(
             "The twin is a real Kafka on this machine with the metadata of the cluster: brokers,"
             " topics, configs, ACLs, quotas and users, but no records and no groups. The same"
             " commands run there, and their questions are answered yes. The cluster itself is only"
-            " read. Each line is ok, failed or unknown: what a twin cannot know is never ok. The"
-            " exit status is 0, 1 if a line failed, and 4 if none failed but one is unknown."
+            " read. Each line is ok, failed or unknown: what a rehearsal cannot check is never ok."
+            " The exit status is 0, 1 if a line failed, and 4 if none failed but one is unknown."
             " Requires Java.\n"
             "At a terminal, another twin of up to 10,000 topics is kept ready for 10 minutes, in a"
-            " process of its own: if the cluster, which is always read, is unchanged, the next"
-            " rehearsal starts at once."
+            " process of its own. Each rehearsal reads the cluster again; if it is unchanged, the"
+            " rehearsal starts immediately."
         ),
         examples=(
             Example("rehearse alter-topic orders.placed --partitions 12",
                     "try one command on a twin"),
-            Example("rehearse --limits", "list what a twin does not know"),
+            Example("rehearse --limits", "list what a rehearsal cannot check"),
         ),
     ),
 )  # fmt: skip

@@ -138,7 +138,7 @@ def _not_on_twin(invocation: Invocation, left_out: Collection[str]) -> str:
     if any(invocation.get(option) for option in _WRITES_FILES):
         return "files are not written in a rehearsal"
     if invocation.get("resume"):
-        return "what was interrupted on the original is not continued on a twin"
+        return "interrupted commands of the original cannot be continued on a twin"
     if connection_options.flags_of(invocation):
         return "the line has connection options, and the twin is another cluster"
     if not left_out:
@@ -159,7 +159,7 @@ def _left_out(invocation: Invocation, left_out: Collection[str]) -> Iterable[str
     """The topics that the words of a line select, and that were not copied."""
     names = sorted(left_out)
     for word in _words(invocation.values.values()):
-        with suppress(ShellError):  # another word, such as a path, that is no valid pattern
+        with suppress(ShellError):  # another word, such as a path, that is not a valid pattern
             yield from select([word], names).names
 
 
@@ -194,7 +194,7 @@ def judge(
     if lacking:
         return UNKNOWN, lacking
     if real:
-        return FAILED, "; ".join(_told(real))
+        return FAILED, "; ".join(_failure_texts(real))
     if failures:
         return UNKNOWN, failures[0][1].message
     if status and refused:
@@ -221,16 +221,16 @@ def _failure(error: ShellError) -> Failure:
     return Failure("", error.message) if error.code != limits.NOT_ON_TWIN else as_failure(error)
 
 
-def _told(failures: Sequence[tuple[str, Failure]]) -> list[str]:
+def _failure_texts(failures: Sequence[tuple[str, Failure]]) -> list[str]:
     """The first failures as they are printed: the resource only if there are several."""
-    told = [
+    shown = [
         str(why) if why.name and (len(failures) == 1 or about in why.message)
         else f"{about}: {why.message}" if about
         else why.message
         for about, why in failures[:_SHOWN]
     ]  # fmt: skip
-    more = len(failures) - len(told)
-    return [*dict.fromkeys(told), *([f"{more:,} more"] if more else [])]
+    more = len(failures) - len(shown)
+    return [*dict.fromkeys(shown), *([f"{more:,} more"] if more else [])]
 
 
 def _lacking(seen: Seen, failures: Sequence[tuple[str, Failure]], reading: Reading) -> str:

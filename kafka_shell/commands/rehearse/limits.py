@@ -1,4 +1,4 @@
-"""What a twin cannot know. A line that needs it is `unknown`, never `ok`.
+"""What a rehearsal cannot check. A line that needs it is `unknown`, never `ok`.
 
 The connection to a twin refuses requests whose response would be wrong. So a command that checks
 something on the side reports it as not checked, and one that needs it fails with `NOT_ON_TWIN`.
@@ -24,7 +24,7 @@ _TRANSACTIONS = "a twin has no producers and no transactions"
 _DIRS = "a twin has no log directories"
 _TOKENS = "delegation tokens cannot be copied"
 _QUORUM = "a twin has a metadata quorum of its own: one controller"
-ONE_BROKER = "a twin does not answer for the configs and loggers of a single broker"
+ONE_BROKER = "a twin has no configs and loggers of single brokers"
 
 
 class _Apis(Struct, frozen=True):
@@ -46,10 +46,10 @@ _REFUSED = (
 )  # fmt: skip
 _CONFIGS = frozenset({32, 33, 44})  # to one broker: its own configs and loggers
 
-# API keys whose outcome a twin does not know although it accepts the request.
+# API keys whose outcome is unknown although the twin accepts the request.
 _IN_PART = (
     _Apis("partition reassignments", "the controller accepts it; how long the data movement takes,"
-          " and whether disks have room, is unknown", frozenset({45})),
+          " and whether disks have space, is unknown", frozenset({45})),
 )  # fmt: skip
 
 # Families of commands, and commands, about what a twin does not have. They are not run.
@@ -79,7 +79,7 @@ _COMMANDS = {
 }
 
 _ALWAYS = (
-    KnownLimit("rights", "a twin allows everything; what your login may do is compared before"),
+    KnownLimit("permissions", "a twin allows everything; yours are checked on the cluster"),
     KnownLimit("replica placement", "brokers are chosen at random for new partitions"),
     KnownLimit("policies and custom authorizers", "a twin has none; they are only known if the"
                " configs of the brokers name them"),
@@ -96,7 +96,7 @@ def not_run(command: Command) -> str:
 
 
 class Refusals:
-    """Refuses what a twin does not know (`ConnectionConfig.refuse`), and remembers why."""
+    """Refuses requests that a twin cannot answer (`ConnectionConfig.refuse`), and remembers why."""
 
     def __init__(self) -> None:
         self.reasons: list[str] = []
@@ -106,7 +106,7 @@ class Refusals:
         if not why:
             return None
         self.reasons.append(why)
-        return ShellError(f"not known on a twin: {why}", code=NOT_ON_TWIN)
+        return ShellError(f"not available on a twin: {why}", code=NOT_ON_TWIN)
 
 
 def _why_not_sent(api_key: int, to: object) -> str:
@@ -122,7 +122,7 @@ def in_part(sent: set[int]) -> str:
 
 
 def known_limits() -> Iterator[KnownLimit]:
-    """Everything that a twin does not know."""
+    """Everything that a rehearsal cannot check."""
     for each in (*_REFUSED, *_IN_PART):
         yield KnownLimit(each.what, each.why)
     yield KnownLimit("configs of a single broker", ONE_BROKER)

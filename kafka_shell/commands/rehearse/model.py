@@ -43,7 +43,7 @@ class Rehearsal(Struct, frozen=True):
 
 
 class KnownLimit(Struct, frozen=True):
-    """What a twin does not know: `what` it is about, and `why`."""
+    """What a rehearsal cannot check: `what` it is about, and `why`."""
 
     what: str
     why: str

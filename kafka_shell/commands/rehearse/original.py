@@ -172,7 +172,7 @@ def _broker(cluster: Cluster, unread: dict[str, Failure]) -> Mapping[str, Config
 
 
 def _settings(broker: Mapping[str, ConfigEntry], state: State) -> Mapping[str, str]:
-    """The static configs of a broker. Whether there is an authorizer, ACLs tell for certain."""
+    """The static configs of a broker. ACLs are proof that there is an authorizer."""
     found = {
         entry.name: entry.value
         for entry in broker.values()

@@ -11,6 +11,7 @@ from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
 from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
 from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.output.data import NOT_SHOWN
 from kafka_shell.plan.model import Report, merge_plans
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.sandbox.twin.build import connection
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.endpoint import Refuse
     from kafka_shell.sandbox.state import Sandbox
 
-_NOT_SHOWN = "# not shown: contains control characters"
 _FILE, _ROLLBACK = "rollback-file", "-rollback.json"  # of moved replicas
 _DUMMY = "rehearsal"  # the answer to a question for a password
 
@@ -153,7 +153,7 @@ class _Rehearsal:
         try:
             right, certain = self._rights.missing(sent, seen.resources)
         except ShellError as error:
-            return UNKNOWN, f"your rights on the cluster could not be read: {error.message}"
+            return UNKNOWN, f"your permissions on the cluster could not be read: {error.message}"
         if not right:
             return None
         return (FAILED, f"requires {right}") if certain else (UNKNOWN, f"may require {right}")
@@ -223,7 +223,7 @@ def undo_script(lines: Sequence[RehearsedLine]) -> tuple[str, ...]:
             found.append(f"# not covered: line {number}, whose outcome is unknown")
         elif each.plan is not None and each.status == OK and each.plan.changes:
             found.append(f"# irreversible: line {number}")
-    return tuple(line if line.isprintable() else _NOT_SHOWN for line in found)
+    return tuple(line if line.isprintable() else NOT_SHOWN for line in found)
 
 
 # -- the difference --------------------------------------------------------------------------------
@@ -235,8 +235,8 @@ def state_of(cluster: Cluster) -> State:
 
 
 def placed_by(lines: Sequence[RehearsedLine], before: State) -> dict[str, int]:
-    """By topic, how many of its first partitions have replicas that the lines leave as they were,
-    or say. The controller chooses those of the others, each time otherwise."""
+    """By topic, the number of its first partitions whose replicas the lines keep or name. The
+    controller places the replicas of the others at random."""
     placed = {
         name: str(fields.get(ASSIGNMENT, "")).count(",") + 1
         for name, fields in before.part("topics").items()
@@ -256,7 +256,7 @@ def placed_by(lines: Sequence[RehearsedLine], before: State) -> dict[str, int]:
 
 
 def difference(before: State, after: State, placed: Mapping[str, int] | None = None) -> StateDiff:
-    """What differs, but for the replicas of partitions that are not `placed`: by default, of those
+    """What differs, except the replicas of partitions that are not `placed`: by default, of those
     that are new."""
     placed = placed_by((), before) if placed is None else placed
     for name, fields in after.part("topics").items():

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING
 
-from kafka_shell.answers import Nothing
+from kafka_shell.answers import FORMATS, Nothing
 from kafka_shell.audit.control import RISKS
+from kafka_shell.audit.model import SEVERITIES
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
@@ -187,7 +188,7 @@ def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport
             return Nothing(note)
         context.note(note)
         return report
-    together = _Together(context)
+    remedy_plans = _RemedyPlans(context)
     plans: list[Plan] = []
     failed: dict[Resource, Failure] = {}
     remedies: dict[str, list[AuditFinding]] = {}
@@ -195,7 +196,7 @@ def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport
         remedies.setdefault(finding.remedy, []).append(finding)
     for line, findings in remedies.items():
         try:
-            plan = together.plan(line, findings)
+            plan = remedy_plans.plan(line, findings)
         except ShellError as error:
             failed[Resource("remedy", line)] = as_failure(error)
         else:
@@ -217,7 +218,7 @@ def _not_checked(report: AuditReport) -> Iterator[NotChecked]:
 
 
 def _risk(finding: AuditFinding) -> str:
-    """The risk of a remedy: the highest, if its control does not say."""
+    """The risk of a remedy: the highest, if its control declares none."""
     return finding.risk or RISKS[-1]
 
 
@@ -237,7 +238,7 @@ def _left_out(findings: list[AuditFinding], most: str) -> Iterator[str]:
             yield f"{counted(count, 'remedy')} {are} {risk}: to apply, add --risk {risk}"
 
 
-class _Together:
+class _RemedyPlans:
     """Plans of remedies, each judged with those before it."""
 
     def __init__(self, context: Context) -> None:
@@ -318,9 +319,9 @@ COMMANDS = (
             Option("--controls", AUDIT_CONTROL, "Only controls with these IDs, families or tags.",
                    many=True),
             Option("--severity", kinds.CHOICE, "Only controls with at least this severity.",
-                   choices=("critical", "high", "medium", "low")),
+                   choices=SEVERITIES),
             Option("--output", kinds.CHOICE, "The output format.",
-                   choices=("table", "json", "yaml", "csv", "sarif")),
+                   choices=(*FORMATS, "sarif")),
             Option("--policy", kinds.FILE,
                    "A TOML file with the policy, thresholds and suppressions, or a folder with"
                    " policy.toml and controls (.sql)."),
@@ -345,8 +346,9 @@ COMMANDS = (
             "Exit status: 0 without findings, 1 with findings or if a control could not be"
             " evaluated (skip, with the reason), 3 if a cluster could not be read.\n"
             "--fix shows the remedies of all findings as one plan: those that are safe, unless"
-            " --risk is disruptive or irreversible. A remedy that would change anything but the"
-            " resource of its finding, or take needed access together with the others, is refused."
+            " --risk is disruptive or irreversible. A remedy is refused if it would change another"
+            " resource than that of its finding, or, together with the others, remove access that"
+            " is needed."
         ),
         examples=(
             Example("spark audit", "audit this cluster with all controls", status=1),

@@ -1,9 +1,10 @@
-"""The controls of audits: what is at risk, where the rules are from, and tests of one's own."""
+"""The controls of audits: what is at risk, where the rules are from, and the user's own tests."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_shell.audit.model import SEVERITIES
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -81,7 +82,7 @@ COMMANDS = (
         ),
         options=(
             Option("--severity", kinds.CHOICE, "Only controls with at least this severity.",
-                   choices=("critical", "high", "medium", "low")),
+                   choices=SEVERITIES),
         ),
         search=("checks", "rules", "rationale", "explain", "catalog"),
         description=(

@@ -24,7 +24,7 @@ class _Sql(Kind):
         return Fragment(word.start(), "sql", text[: word.start()])
 
     def quoted(self, candidate: Candidate, open_quote: str) -> str:
-        # queries contain spaces and single quotes, and go on after every word
+        # queries contain spaces and single quotes, and may continue after every word
         return candidate.text if open_quote else f'"{candidate.text}'
 
 

@@ -41,15 +41,6 @@ _STATE_ROLES: dict[str, Role] = {
 _RISK_ROLES: dict[str, Role] = {"disruptive": "warning", "irreversible": "bad"}
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
-    AuditFinding: (
-        Column("CONTROL", lambda f: f.control, role="name"),
-        Column("SEVERITY", lambda f: text(f.severity, _ROLES[f.severity])),
-        Column("STATUS", lambda f: f.status),
-        Column("CLUSTER", lambda f: f.cluster),
-        Column("RESOURCE", lambda f: f.resource),
-        Column("REASON", lambda f: f.reason, give="wrap"),
-        Column("REMEDY", lambda f: f.remedy, role="hint"),
-    ),
     AuditControl: (
         Column("CONTROL", lambda c: c.control, role="name"),
         Column("SEVERITY", lambda c: text(c.severity, _ROLES[c.severity])),

@@ -1,4 +1,4 @@
-"""`spark start`, `spark stop` and `spark status`: a local Spark server that stays."""
+"""`spark start`, `spark stop` and `spark status`: a local Spark server that keeps running."""
 
 from __future__ import annotations
 

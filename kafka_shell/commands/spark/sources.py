@@ -191,8 +191,8 @@ SPARK_OPTIONS = (
 
 SAMPLE_OPTIONS = (
     Option("--log-samples", kinds.CHOICE,
-           "Positions in the logs that are sampled (default: all). Only latest leaves cold segments"
-           " alone.", choices=("all", "latest", "none")),
+           "Positions in the logs that are sampled (default: all); latest does not read cold"
+           " segments.", choices=("all", "latest", "none")),
     Option("--sample-rate", kinds.RATE,
            "The most bytes per second that a task samples (default: 20MB/s).", least=1),
 )  # fmt: skip

@@ -22,7 +22,7 @@ _TOP = 20
 def trend(
     invocation: Invocation, context: Context
 ) -> tuple[Trend, ...] | tuple[FindingHistory, ...] | Nothing:
-    """The series that change most, or what became of findings."""
+    """The series that change most, or the history of findings."""
     ready(context)
     from kafka_shell.audit import history, trends
 

@@ -13,6 +13,7 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.language.selectors import split
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.structs import replace
+from kafka_shell.units import counted
 
 from .model import KINDS
 
@@ -206,7 +207,8 @@ def _refuse_missing(missing: Mapping[str, Failure]) -> None:
     """Raise an error if something cannot be compared with the file."""
     for about, why in missing.items():
         what = about.replace("_", " ") if about in KINDS else about
-        others = f" (nor can {len(missing) - 1:,} others; see: diff)" if len(missing) > 1 else ""
+        more = counted(len(missing) - 1, "other")
+        others = f" (nor can {more}; see: diff)" if len(missing) > 1 else ""
         raise ShellError(
             f"{what} cannot be compared with the file{others}: {why.message}",
             hint=f"{why.hint.rstrip('.')}. {_LEFT_OUT}" if why.hint else _LEFT_OUT,
@@ -257,9 +259,9 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("backup", "dump", "git", "yaml", "state"),
         description=(
-            "Values have the units of the shell. Only values set on a resource itself are"
-            " exported, never defaults; of users, mechanisms and iterations, never a password. The"
-            " same state gives the same bytes. What cannot be read is reported, and the exit"
+            "Values have units, such as 7d. Only values set on a resource itself are exported,"
+            " never defaults; of users, mechanisms and iterations, never a password. The same state"
+            " is always exported as the same file. What cannot be read is reported, and the exit"
             " status is 1; topics that you may not DESCRIBE are not visible. apply makes a cluster"
             " match the file; diff compares them."
         ),
@@ -283,7 +285,7 @@ COMMANDS: tuple[Command, ...] = (
         options=(_ONLY,),
         search=("drift", "compare", "state"),
         description=(
-            "The name of a profile is that cluster; another word is a file. A word that is both is"
+            "A profile name selects that cluster; any other word is a file. A word that is both is"
             " an error: use ./NAME for the file. With one argument, the differences are what apply"
             " --prune would change on this cluster. What is only on the cluster is a difference if"
             " the scope of the file selects it; else, if the file names the resource, it is listed"
@@ -313,8 +315,8 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("state", "yaml", "sync", "gitops", "declarative"),
         description=(
-            "Applying a file twice changes nothing the second time; an interrupted apply continues"
-            " when it is run again. Nothing is sent if any item is refused. What the file does not"
+            "Applying a file again changes nothing; an interrupted apply continues when it is run"
+            " again. Nothing is sent if any item is refused. What the file does not"
             " mention is not changed, except with --prune: then everything within the scope of the"
             " file that it does not mention is deleted, also other configs of a resource that it"
             " names. A changed replication factor moves replicas, with"

@@ -44,8 +44,8 @@ class FileDifferences(Struct):
     """The differences between a cluster and a state file: what `apply --prune` changes.
 
     `out_of_scope` is what only the cluster has, on resources that the file names but its scope does
-    not select: no difference. `unmatched` are the selectors of the scope that select nothing, by
-    kind.
+    not select; these are not differences. `unmatched` are the selectors of the scope that select
+    nothing, by kind.
     """
 
     found: list[Difference] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A YAML or JSON document whose values know their place, for errors with file, line and column."""
+"""A YAML or JSON document with the line and column of each value, for errors."""
 
 from __future__ import annotations
 

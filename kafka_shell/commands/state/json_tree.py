@@ -1,4 +1,4 @@
-"""The tree of a JSON document, whose nodes know their place. Built without recursion."""
+"""The tree of a JSON document, with the position of each node. Built without recursion."""
 
 from __future__ import annotations
 

@@ -288,7 +288,7 @@ def _selector(kind: str, place: Place) -> str:
 def _config(key: str, place: Place) -> str:
     if has_secret_name(key):
         raise place.error(
-            f"{key} is sensitive, and a state file holds no secrets",
+            f"{key} is sensitive, and a state file contains no secrets",
             f"Set it with alter-configs, and leave {key} out of the file.",
         )
     if place.is_list:

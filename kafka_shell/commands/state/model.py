@@ -194,7 +194,7 @@ def new_topic(name: str, fields: Mapping[str, Any]) -> NewTopic:
 
 
 class Differing(Struct, frozen=True):
-    """One difference as it is published: what a comparison knows of a change."""
+    """One difference as it is published."""
 
     resource: Resource
     verb: str
@@ -204,7 +204,7 @@ class Differing(Struct, frozen=True):
 
     @staticmethod
     def of(difference: Difference) -> Differing:
-        """The difference without what only the file knows."""
+        """The difference without what only the file contains."""
         change = difference.change
         return Differing(change.resource, change.verb, change.field, change.before, change.after)
 

@@ -311,8 +311,8 @@ def _refuse_sensitive(plan: Plan, wanted: State, work: _Work) -> None:
             place = _place(resources[str(change.resource)], change.field, wanted)
             work.refused[change.resource] = Failure(
                 "sensitive",
-                f"{place}: {change.resource}: {change.field} is sensitive, and a state file holds"
-                " no secrets",
+                f"{place}: {change.resource}: {change.field} is sensitive, and a state file"
+                " contains no secrets",
                 hint="Set it with alter-configs, and leave it out of the file.",
             )
 

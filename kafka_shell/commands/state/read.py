@@ -149,7 +149,7 @@ def _acls(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
     for binding in unknown:
         state.unread[str(binding)] = Failure(
             "unknown-code", f"ACL {binding} has an operation or resource type that this version of"
-            " kafka.sh does not know",
+            " kafka.sh does not support",
         )  # fmt: skip
     nameless = [b for b in found if not all(b.principal.partition(":"))]
     for binding in nameless:
@@ -183,7 +183,7 @@ def _client_configs(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any,
 
     found = read.read_log(cluster)
     for about, why in found.unread.items():
-        hint = "Use a newer kafka.sh." if "version" in why else ""
+        hint = "Upgrade kafka.sh." if "version" in why else ""
         state.unread[about] = Failure("unknown-format", why, hint=hint)
     return _by_entity(
         ClientConfig(entity, key, value) for (entity, key), value in found.values.items()

@@ -12,6 +12,7 @@ from kafka_shell.commands import select
 from kafka_shell.commands.configs.commands import alter, span_of_key
 from kafka_shell.commands.configs.kinds import CONFIG_KEYS, CONFIG_PAIR
 from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
+from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.errors import UsageError
 from kafka_shell.files import read_text
 from kafka_shell.language import kinds
@@ -209,8 +210,7 @@ def _new_topic(
 def _timeout(invocation: Invocation) -> int:
     from kafka_shell.admin.topics.steps import DEFAULT_TIMEOUT_MS
 
-    timeout = invocation.get("timeout")
-    return DEFAULT_TIMEOUT_MS if timeout is None else int(timeout)
+    return timeout_ms(invocation, DEFAULT_TIMEOUT_MS)
 
 
 def alter_topic(invocation: Invocation, context: Context) -> Plan:

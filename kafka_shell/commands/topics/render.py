@@ -10,7 +10,6 @@ from kafka_shell.admin.topics.model import (
     TopicDescription,
     TopicSummary,
     TopicsUse,
-    TopicUse,
 )
 from kafka_shell.commands.configs.render import OVERRIDE
 from kafka_shell.output.page import summary
@@ -19,7 +18,7 @@ from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, join, text
 from kafka_shell.units import counted
 
-from .use_render import USE, use_page
+from .use_render import use_page
 
 
 def _brokers(ids: Iterable[int], role_of: dict[int, Role] | None = None) -> Text | None:
@@ -64,10 +63,6 @@ PARTITION = (
     Column("ISR", _isr),
     Column("OFFLINE", _offline),
 )
-_TOPIC_REST = (
-    Column("INTERNAL", lambda t: "yes" if t.internal else None, give="drop"),
-    Column("ID", lambda t: t.id, role="dim", give="drop"),
-)
 COLUMNS: dict[type, tuple[Column, ...]] = {
     TopicSummary: (
         Column("NAME", lambda t: t.name, role="name"),
@@ -79,16 +74,10 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         ),
         Column("UNDER-REPLICATED", lambda t: t.under_replicated or None, "right", "warning"),
         Column("OFFLINE", lambda t: t.offline or None, "right", "bad"),
-        *_TOPIC_REST,
-    ),
-    Topic: (
-        Column("NAME", lambda t: t.name, role="name"),
-        Column("PARTITIONS", lambda t: len(t.partitions), "right"),
-        Column("REPLICAS", lambda t: replication_factor(*t.replication_factors), "right"),
-        *_TOPIC_REST,
+        Column("INTERNAL", lambda t: "yes" if t.internal else None, give="drop"),
+        Column("ID", lambda t: t.id, role="dim", give="drop"),
     ),
     Partition: (Column("TOPIC", lambda p: p.topic, role="name"), *PARTITION),
-    TopicUse: USE,
 }
 
 

@@ -26,7 +26,7 @@ _ONLY_READABLE = " (only topics you may DESCRIBE and READ are searched)"
 
 
 def find_hanging_transactions(invocation: Invocation, context: Context) -> HangingSearch:
-    """Open transactions that their coordinator does not know."""
+    """Open transactions that no coordinator will end."""
     search = _search(invocation, context)
     if search.ok and not search.searched:
         context.note(f"no partitions to search{_ONLY_READABLE}")
@@ -160,7 +160,7 @@ _MAX_TIMEOUT = Option(
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="find-hanging-transactions",
-        summary="Find hanging transactions: open, but unknown to their coordinator.",
+        summary="Find hanging transactions: open transactions that no coordinator will end.",
         family="transactions",
         run=find_hanging_transactions,
         arguments=(
@@ -213,9 +213,9 @@ COMMANDS: tuple[Command, ...] = (
         exactly_one=(("start-offset", "transactional-id", "hanging"),),
         search=("stuck", "txn", "marker", "lso"),
         description=(
-            "Use this only for transactions that their coordinator does not know. Other"
-            " transactions are ended by fence-producer or their own timeout; aborting them"
-            " partition by partition could leave them partly committed."
+            "Use this only for hanging transactions. Other transactions are ended by fence-producer"
+            " or their own timeout; aborting them partition by partition could leave them partly"
+            " committed."
         ),
         examples=(
             Example("abort-transaction --hanging --dry-run",

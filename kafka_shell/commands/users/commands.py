@@ -11,6 +11,8 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.structs import replace
 
+from .scram_options import MECHANISMS
+
 if TYPE_CHECKING:
     from kafka_shell.admin.users.model import UserPage
     from kafka_shell.context import Context
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     from .scram_options import RequestedCredential
 
-_MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 _SOURCES = ("password-file", "generate", "iterations")
 
 
@@ -124,10 +125,10 @@ COMMANDS = (
                    aliases=("--user",), metavar="NAME"),
             Option("--describe", kinds.FLAG, "Show mechanisms and iterations."),
             Option("--add", kinds.TEXT, "Set credentials: SCRAM-SHA-256, or"
-                   " SCRAM-SHA-256=[iterations=8192,password=...]", choices=_MECHANISMS,
+                   " SCRAM-SHA-256=[iterations=8192,password=...]", choices=MECHANISMS,
                    metavar="MECHANISMS"),
             Option("--delete", kinds.TEXT, "Delete credentials: SCRAM-SHA-512",
-                   choices=_MECHANISMS, metavar="MECHANISMS"),
+                   choices=MECHANISMS, metavar="MECHANISMS"),
             Option("--iterations", kinds.INTEGER, "Iterations, 4096 (default) to 16384.",
 
                    least=4096, most=16384),

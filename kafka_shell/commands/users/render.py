@@ -8,7 +8,7 @@ from typing import Any
 
 from kafka_shell.admin.acls.model import AclBinding, AclPermission
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistration
-from kafka_shell.admin.quotas.model import Quota, QuotaLadder
+from kafka_shell.admin.quotas.model import EffectiveQuotas, Quota
 from kafka_shell.admin.tokens.model import DelegationToken
 from kafka_shell.admin.users.model import ABSENT, GeneratedPassword, ScramCredential, UserPage
 from kafka_shell.commands.client_configs.render import COLUMNS as CONFIGS
@@ -52,7 +52,7 @@ def user_page(page: UserPage, width: int | None) -> Iterator[Text]:
         "credentials", page.credentials, _table(_CREDENTIAL), width, "no SCRAM credentials"
     )
     yield from _part("quotas", page.quotas, _table(_QUOTA), width, "none of its own")
-    if any(each.value is not None for ladder in page.limits for each in ladder.resolutions):
+    if any(each.value is not None for client in page.limits for each in client.resolutions):
         yield Text()
         yield text("effective quotas", "heading")
         yield from _limits(page.limits, width)
@@ -103,22 +103,22 @@ _TOKEN = TOKENS[DelegationToken]
 # -- effective quotas ------------------------------------------------------------------------------
 
 
-def _limits(ladders: Sequence[QuotaLadder], width: int | None) -> Iterator[Text]:
+def _limits(clients: Sequence[EffectiveQuotas], width: int | None) -> Iterator[Text]:
     """One row per client ID, one column per quota."""
     columns = [Column("CLIENT-ID", _client, role="name"), *map(_limit, range(len(HEADINGS) - 1))]
-    yield from draw_table(columns, ladders, width=width, keep_empty=True)
+    yield from draw_table(columns, clients, width=width, keep_empty=True)
 
 
-def _client(ladder: QuotaLadder) -> Text:
-    return text("any other", "dim") if ladder.client_id is None else text(ladder.client_id)
+def _client(client: EffectiveQuotas) -> Text:
+    return text("any other", "dim") if client.client_id is None else text(client.client_id)
 
 
 def _limit(number: int) -> Column:
-    def cell(ladder: QuotaLadder) -> Text | None:
-        resolution = ladder.resolutions[number]
+    def cell(client: EffectiveQuotas) -> Text | None:
+        resolution = client.resolutions[number]
         if resolution.value is None or resolution.entity is None:
             return None
-        own = resolution.entity.user == ladder.user
+        own = resolution.entity.user == client.user
         return text(quota_value(resolution.key, resolution.value), "override" if own else "default")
 
     return Column(list(HEADINGS.values())[number], cell, "right")

@@ -3,7 +3,7 @@
 One real node is controller and broker. It loads the metadata of the original from a snapshot, in
 which every broker is a stand-in without a process at the node's own address. The node itself is
 unregistered as soon as it serves, so that the twin has exactly the brokers of the original. An
-unregistered broker goes on serving metadata and forwards changes to the controller.
+unregistered broker continues to serve metadata and forwards changes to the controller.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _levels(original: Original, version: str) -> Iterator[tuple[str, int]]:
     yield METADATA, min(known.get(METADATA) or highest[METADATA], highest[METADATA])
     for name, most in highest.items():
         level = min(known.get(name, 0), most)
-        if level and name not in (METADATA, "kraft.version"):  # the latter is no metadata
+        if level and name not in (METADATA, "kraft.version"):  # the latter is not metadata
             yield name, level
 
 

@@ -102,7 +102,7 @@ def _claim(folder: Path) -> bool:
 
 
 def keep(folder: Path, seconds: float = KEPT_S) -> None:
-    """Start the twin in this folder, and remove it if nobody takes it in time."""
+    """Start the twin in this folder, and remove it if it is not used in time."""
     with attach(folder):
         try:
             _start(folder)

@@ -168,13 +168,13 @@ def lay_out(view: str, width: int, name: int, note: int) -> list[tuple[LiveColum
         chosen[column] = column.width
         room -= column.width + GAP
     name = max(len(first.heading) + 1, name)
-    wishes = (
+    preferred = (
         (first.heading, min(name, _NAME_USUAL)),
         (NOTE, note),
         (first.heading, min(name, _NAME_MOST)),
         (TREND, _TREND_MOST),
     )
-    for heading, wanted in wishes:
+    for heading, wanted in preferred:
         for column in [each for each in chosen if each.heading == heading]:
             grown = min(room, max(0, wanted - chosen[column]))
             chosen[column] += grown

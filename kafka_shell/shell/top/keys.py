@@ -25,12 +25,12 @@ class Key(Struct, frozen=True):
     short: str = ""
 
 
-def _wish(what: str) -> Act:
-    return lambda state, rows: replace(state, wish=what)
+def _request(what: str) -> Act:
+    return lambda state, rows: replace(state, request=what)
 
 
 def _quit(state: TopState, rows: int) -> TopState:
-    return states.close(state) if state.page is not None else replace(state, wish="quit")
+    return states.close(state) if state.page is not None else replace(state, request="quit")
 
 
 def _pause(state: TopState, rows: int) -> TopState:
@@ -52,7 +52,7 @@ def _reverse(state: TopState, rows: int) -> TopState:
 def _describe(state: TopState, rows: int) -> TopState:
     if state.page is not None:
         return states.close(state)
-    return replace(state, wish="describe") if state.row is not None else state
+    return replace(state, request="describe") if state.row is not None else state
 
 
 def _to_end(state: TopState, rows: int) -> TopState:
@@ -67,7 +67,7 @@ def _to_start(state: TopState, rows: int) -> TopState:
 
 KEYS: tuple[Key, ...] = (
     Key(("q", "c-d"), "q", "quit, or close a page", _quit, "quit"),
-    Key(("c-c", "<sigint>"), "Ctrl-C", "quit", _wish("interrupt")),
+    Key(("c-c", "<sigint>"), "Ctrl-C", "quit", _request("interrupt")),
     Key(("tab",), "Tab", "next view: topics, groups, brokers",
         lambda state, rows: states.next_view(state), "view"),
     Key(("s-tab",), "Shift-Tab", "previous view",
@@ -89,13 +89,13 @@ KEYS: tuple[Key, ...] = (
     Key(("pagedown",), "PgDn", "next page", lambda state, rows: states.move(state, rows)),
     Key(("home", "g"), "Home, g", "first row", _to_start),
     Key(("end", "G"), "End, G", "last row", _to_end),
-    Key(("c-z",), "Ctrl-Z", "suspend; measuring stops meanwhile", _wish("suspend")),
+    Key(("c-z",), "Ctrl-Z", "suspend; measuring stops meanwhile", _request("suspend")),
     Key(("?", "h", "f1"), "?, h, F1", "show the keys", _help, "keys"),
 )  # fmt: skip
 
 
 def help_lines() -> tuple[str, ...]:
-    """All keys, one a line."""
+    """All keys, one per line."""
     width = max(len(key.label) for key in KEYS) + 2
     return tuple(f"{key.label:<{width}}{key.about}" for key in KEYS)
 

@@ -38,7 +38,7 @@ from .sampler import Sampler
 from .screen import Screen, body_rows, draw
 from .state import Page, TopState
 
-_TICK_S = 1.0  # between two looks at the clock
+_TICK_S = 1.0  # seconds between two checks of the time
 _ESCAPE_S = 0.05  # after Esc, for the rest of a key
 
 
@@ -164,13 +164,13 @@ class Session:
     def _press(self, act: Act) -> None:
         self._pressed_at = time.monotonic()
         before = self.state
-        if before.paused not in ("", "paused"):  # any key ends a pause for want of keys
+        if before.paused not in ("", "paused"):  # any key ends an automatic pause
             before = replace(before, paused="")
         found = act(before, body_rows(before, self._size()[1]))
-        wish = found.wish
-        self._update(replace(found, wish=""))
-        if wish:
-            getattr(self, f"_{wish}")()
+        request = found.request
+        self._update(replace(found, request=""))
+        if request:
+            getattr(self, f"_{request}")()
 
     def _quit(self) -> None:
         self._app.exit(result=Status.OK)

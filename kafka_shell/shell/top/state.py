@@ -30,8 +30,8 @@ class TopState(Struct, frozen=True):
 
     `measurement` is None before the first one, `clock` its time, and `error` why the last one
     failed. `began` is when the one in progress began (monotonic seconds), 0 for none. `paused` is
-    the reason for a pause, or empty. `wish` is what the loop is to do: quit, interrupt, suspend or
-    describe.
+    the reason for a pause, or empty. `request` is what the loop does next: quit, interrupt, suspend
+    or describe.
     """
 
     view: str = TOPICS
@@ -50,7 +50,7 @@ class TopState(Struct, frozen=True):
     reverse: bool = False
     selected: str = ""
     page: Page | None = None
-    wish: str = ""
+    request: str = ""
     unicode: bool = True
     histories: Mapping[str, History] = field(
         default_factory=lambda: {view: History() for view in VIEWS}

@@ -16,7 +16,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, in_one_line
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind, RawRequest
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.cluster.look import look_of
+from kafka_shell.commands.cluster.see import command_of
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.state import Sandbox
@@ -37,7 +37,7 @@ def every_example(monkeypatch: pytest.MonkeyPatch) -> None:
 def look(cluster: Cluster) -> dict[str, Finding]:
     found = health.health(cluster)
     for finding in found.findings:
-        line = look_of(finding)
+        line = command_of(finding)
         invocation = parse(tokenize(line), REGISTRY)
         command = invocation.command
         only_shown = command.name == ONLY_READS or invocation.get("dry-run")
@@ -179,7 +179,7 @@ def test_a_group_whose_rebalance_does_not_end(cluster: Cluster, name: str) -> No
     try:
         found = look(cluster)["groups"]
         assert (found.severity, found.count, found.examples) == (Severity.NOTE, 1, (name,))
-        assert "--state CompletingRebalance" in look_of(found)
+        assert "--state CompletingRebalance" in command_of(found)
     finally:
         identity = LeaveGroupRequest.MemberIdentity(
             member_id=members[0], group_instance_id=None, reason=None

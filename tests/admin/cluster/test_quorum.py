@@ -118,7 +118,7 @@ def test_what_cannot_be_is_refused_before_anything_is_sent(three: Cluster) -> No
     assert plan.steps == ()
     found = refusals(plan)
     assert {id: why.name for id, why in found.items()} == {
-        "99": "INVALID_REQUEST", "2": "DUPLICATE_VOTER", "1": "VOTER_NOT_FOUND",
+        "99": "unknown-directory-id", "2": "DUPLICATE_VOTER", "1": "VOTER_NOT_FOUND",
         "7": "VOTER_NOT_FOUND",
     }  # fmt: skip
     assert one.directory_id in found["1"].message

@@ -382,7 +382,7 @@ def test_configs_of_a_new_topic_are_checked_like_a_topics(cluster: Cluster, topi
         ((("zzz", "1"),), ""),
         ((("cleanup.policy", "delet"),), "Did you mean delete?"),
         ((("retention.ms", "x"),), ""),
-        ((("a", "1"), ("a", "2")), "Give each key once."),
+        ((("a", "1"), ("a", "2")), "Set each key once."),
     ):
         with pytest.raises(ConfigRefused) as refused:
             config_checks.checked_for_create(pairs, known)

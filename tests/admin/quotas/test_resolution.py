@@ -1,4 +1,4 @@
-"""Which quota wins: the ladder, and what a real broker throttles."""
+"""Which quota is effective by the levels, and what a real broker throttles."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas import resolution as quota_resolution
 from kafka_shell.admin.quotas.model import (
     DEFAULT,
+    EffectiveQuotas,
     Quota,
     QuotaAlteration,
     QuotaEntity,
-    QuotaLadder,
     QuotaResolution,
 )
 from kafka_shell.admin.wire.connection import Cluster
@@ -45,10 +45,10 @@ def cluster(config: ConnectionConfig) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def topic(cluster: Cluster) -> str:
-    return make_topic(cluster, f"ladder-{uuid4().hex[:8]}")
+    return make_topic(cluster, f"quota-{uuid4().hex[:8]}")
 
 
-def rungs(client: str) -> tuple[QuotaEntity, ...]:
+def levels_of(client: str) -> tuple[QuotaEntity, ...]:
     """KIP-55's order, written out once more."""
     return (
         QuotaEntity(USER, client),
@@ -62,8 +62,8 @@ def rungs(client: str) -> tuple[QuotaEntity, ...]:
     )
 
 
-def won(ladder: QuotaLadder, key: str) -> QuotaResolution:
-    (found,) = (each for each in ladder.resolutions if each.key == key)
+def resolved(client: EffectiveQuotas, key: str) -> QuotaResolution:
+    (found,) = (each for each in client.resolutions if each.key == key)
     return found
 
 
@@ -71,8 +71,8 @@ def won(ladder: QuotaLadder, key: str) -> QuotaResolution:
 
 
 def test_the_levels_are_those_of_kafka_in_its_order() -> None:
-    assert quota_resolution.levels(USER, "app") == rungs("app")
-    (resolution, *_) = quota_resolution.ladder_of((), USER, "app").resolutions
+    assert quota_resolution.levels(USER, "app") == levels_of("app")
+    (resolution, *_) = quota_resolution.effective_quotas((), USER, "app").resolutions
     assert [level.source.label for level in resolution.levels] == [
         "Client of user",
         "Default client of user",
@@ -107,14 +107,14 @@ def test_each_limit_is_looked_up_on_its_own() -> None:
         Quota(QuotaEntity("u"), "request_percentage", 3.0),
         Quota(QuotaEntity("<default>"), "consumer_byte_rate", 4.0),
     ]
-    ladder = quota_resolution.ladder_of(found, "u", "c")
-    assert won(ladder, "producer_byte_rate").value == 1.0
-    assert won(ladder, "request_percentage").entity == QuotaEntity("u")
-    assert won(ladder, "consumer_byte_rate").value is None, "a name is not the default"
-    assert won(ladder, "controller_mutation_rate").levels[0].value is None
+    client = quota_resolution.effective_quotas(found, "u", "c")
+    assert resolved(client, "producer_byte_rate").value == 1.0
+    assert resolved(client, "request_percentage").entity == QuotaEntity("u")
+    assert resolved(client, "consumer_byte_rate").value is None, "a name is not the default"
+    assert resolved(client, "controller_mutation_rate").levels[0].value is None
 
 
-def test_an_address_has_a_ladder_of_its_own(cluster: Cluster) -> None:
+def test_an_address_has_levels_of_its_own(cluster: Cluster) -> None:
     ip = f"192.0.2.{Random().randrange(1, 250)}"
     limit = QuotaAlteration(QuotaEntity(ip=ip), "connection_creation_rate", 20.0)
     done(quota_changes.plan_alter(cluster, [limit]), cluster)
@@ -190,11 +190,11 @@ def test_the_broker_throttles_by_the_level_that_wins(
     every = sets_of_levels()
     for chosen in every if key == "producer_byte_rate" else every[8:36:3]:
         client = f"c{uuid4().hex[:8]}"
-        entities = [rungs(client)[level] for level in chosen]
+        entities = [levels_of(client)[level] for level in chosen]
         try:
             for slow in (True, False):
                 _set(cluster, key, entities, *((TINY, HUGE) if slow else (HUGE, TINY)))
-                winner = won(quota_resolution.resolve(cluster, USER, client), key)
+                winner = resolved(quota_resolution.resolve(cluster, USER, client), key)
                 assert winner.entity == entities[0]
                 assert winner.value == (TINY if slow else HUGE)
                 wait_for(
@@ -215,7 +215,7 @@ def test_the_broker_holds_a_client_without_an_id_to_quotas_of_users(
     try:
         for slow in (True, False):
             _set(cluster, key, entities, *((TINY, HUGE) if slow else (HUGE, TINY)))
-            assert won(quota_resolution.resolve(cluster, USER, ""), key).entity == entities[0]
+            assert resolved(quota_resolution.resolve(cluster, USER, ""), key).entity == entities[0]
             wait_for(f"throttled is {slow}",
                      lambda: throttled(config, "", topic, key) is slow,  # noqa: B023
                      seconds=10)  # fmt: skip

@@ -55,7 +55,7 @@ def test_a_broker_that_hangs_while_its_session_has_not_expired(
         told = findings(run)
         silent = told["critical", "brokers"]
         assert f"broker {lost} does not respond, and leads " in str(silent["summary"])
-        assert silent["look"] == "cluster-metadata"
+        assert silent["see"] == "cluster-metadata"
         # If it came to lead the quorum meanwhile, there is nobody to ask for the controllers.
         assert {("critical", "controllers"), ("critical", "quorum")} & told.keys(), str(run)
         assert f"of broker {lost}" in str(told["not_checked", "brokers"]["summary"])

@@ -106,7 +106,7 @@ def test_what_somebody_else_has_moved_is_left_there(
     Program(tmp_path / "colleague", kafka.broker).ok(*f"{other} --wait".split())
     resumed = kafka("reassign-partitions", "--resume", id)
     assert resumed.status == 1, str(resumed)
-    assert f"partition {topic}:2 has replicas 3,1: somebody else has moved it" in resumed.stderr
+    assert f"partition {topic}:2 has replicas 3,1: another client has moved it" in resumed.stderr
     assert replicas(three, topic) == [(2, 3), (2, 3), (3, 1), (2, 3)]
 
 

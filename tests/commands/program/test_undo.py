@@ -346,14 +346,14 @@ def test_another_cluster_at_the_address_is_not_changed(shell: Shell, topic: str)
     assert configs(shell, topic) == {"segment.ms": "3600000"}
 
 
-# -- a cluster that moved on -----------------------------------------------------------------------
+# -- conflicts -------------------------------------------------------------------------------------
 
 
-def test_where_the_cluster_has_moved_on_it_says_so_and_asks(shell: Shell, topic: str) -> None:
+def test_a_value_that_has_changed_since_is_shown_and_asked_about(shell: Shell, topic: str) -> None:
     shell.ok(f"alter-configs {topic} retention.ms=8d flush.ms=1000")
     id = entries(shell)[-1]["id"]
     shell.ok(f"alter-configs {topic} retention.ms=9d")
-    said = f"topic {topic} retention.ms is 9d now, not 8d as that change left it"
+    said = f"topic {topic} retention.ms is now 9d; that change set it to 8d"
     for line in (f"undo {id}", f"undo {id} --yes"):
         refused(shell(line), f"the cluster has changed since: {said}", "Use --force")
     refused(shell(f"undo {id} --yes", answer="y"), "Use --force")
@@ -398,7 +398,7 @@ def test_a_topic_that_is_gone_or_another_one(shell: Shell, name: str) -> None:
     shell.ok(f"create-topic {name}")
     by_hand.ok(f"delete-topic {name} --yes")
     by_hand.ok(f"create-topic {name}")
-    said = f"topic {name} is another one than that change created"
+    said = f"topic {name} was deleted and re-created since that change"
     refused(shell("undo --yes"), said, "--force")
     assert name in shell.ok("list-topics").out
     shell.ok("undo --yes --force")

@@ -81,8 +81,8 @@ def test_a_name_is_never_the_default(program: Program, user: str) -> None:
         assert f"user {user} client-id '{name}'" in program.ok("list-quotas").stdout
         run = program.ok("describe-quotas", "--user", user, "--client-id-default")
         assert run.stdout == "" and "client-id-default" in run.stderr
-        ladder = program.ok("resolve-quota", "--user", user, "--client-id", "x", "--output", "json")
-        (request,) = (r for r in ladder.json["resolutions"] if r["key"] == "request_percentage")
+        found = program.ok("resolve-quota", "--user", user, "--client-id", "x", "--output", "json")
+        (request,) = (r for r in found.json["resolutions"] if r["key"] == "request_percentage")
         assert request["entity"] is None or request["entity"]["user"] != user
     finally:
         program.ok("alter-quotas", "--user", user, "--client-id", name,
@@ -154,7 +154,7 @@ def test_a_user_with_its_type_in_front_is_warned_about(program: Program) -> None
     assert "without 'User:'" in run.stdout
 
 
-def test_the_ladder_shows_every_level_and_the_winner(program: Program, user: str) -> None:
+def test_every_level_and_the_effective_one_are_shown(program: Program, user: str) -> None:
     program.ok("alter-quotas", "--user", user, "producer_byte_rate=2MB")
     program.ok("alter-quotas", "--user", user, "--client-id", "app", "producer_byte_rate=1MB")
     run = program.ok("resolve-quota", "--user", user, "--client-id", "app")
@@ -165,7 +165,7 @@ def test_the_ladder_shows_every_level_and_the_winner(program: Program, user: str
     assert applies.split()[1:5] == ["1MB/s", "Client", "of", "user"]
     rows = program.ok("resolve-quota", "--user", user, "--client-id", "app",
                       "--output", "csv").lines  # fmt: skip
-    assert rows[0] == "key,source,entity,value,wins"
+    assert rows[0] == "key,source,entity,value,effective"
     assert f"producer_byte_rate,client_of_user,user {user} client-id app,1000000.0,true" in rows
     assert len(rows) == 1 + 4 * 8
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
-from kafka_shell.admin.quotas.resolution import ladder_of
+from kafka_shell.admin.quotas.resolution import effective_quotas
 from kafka_shell.admin.users.model import GeneratedPassword
 from kafka_shell.commands.configs.kip248 import config_line
 from kafka_shell.commands.configs.model import ConfigLine
-from kafka_shell.commands.quotas.render import ladder_page
+from kafka_shell.commands.quotas.render import effective_quotas_page
 from kafka_shell.commands.users.render import generated_page
 from kafka_shell.output.data import plain
 from kafka_shell.plan.model import Secret
@@ -24,7 +24,7 @@ def lines(page: object) -> list[str]:
 
 
 def test_the_page_marks_the_effective_quotas() -> None:
-    drawn = lines(ladder_page(ladder_of(FOUND, "alice", "app"), None))
+    drawn = lines(effective_quotas_page(effective_quotas(FOUND, "alice", "app"), None))
     assert drawn[0] == "user alice   client-id app"
     user, default = (line for line in drawn if line.startswith(("User ", "Default user ")))
     assert "5MB/s *" in user and "100MB/s" in default and "*" not in default
@@ -36,17 +36,22 @@ def test_the_page_marks_the_effective_quotas() -> None:
     ]
 
 
-def test_the_ladder_fits_a_terminal_of_eighty_cells() -> None:
-    drawn = lines(ladder_page(ladder_of(FOUND, "alice", "a-rather-long-client-id"), 80))
+def test_the_levels_fit_a_terminal_of_eighty_cells() -> None:
+    drawn = lines(
+        effective_quotas_page(effective_quotas(FOUND, "alice", "a-rather-long-client-id"), 80)
+    )
     assert max(map(len, drawn)) <= 80
 
 
 def test_who_is_not_named_is_any_other() -> None:
-    assert lines(ladder_page(ladder_of(FOUND, None, "app"), None))[0] == (
+    assert lines(effective_quotas_page(effective_quotas(FOUND, None, "app"), None))[0] == (
         "any other user   client-id app"
     )
-    assert "no client ID" in lines(ladder_page(ladder_of(FOUND, "alice", ""), None))[0]
-    only_ip = lines(ladder_page(ladder_of((), None, None, "10.0.0.1"), None))
+    assert (
+        "no client ID"
+        in lines(effective_quotas_page(effective_quotas(FOUND, "alice", ""), None))[0]
+    )
+    only_ip = lines(effective_quotas_page(effective_quotas((), None, None, "10.0.0.1"), None))
     assert only_ip[0] == "ip 10.0.0.1"
     assert not any("producer" in line for line in only_ip)
 

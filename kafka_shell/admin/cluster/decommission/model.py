@@ -57,7 +57,7 @@ class Decommission(Struct, frozen=True):
 
 
 class BrokerState(Struct, frozen=True):
-    """What the cluster knows of the broker.
+    """The state of the broker in the cluster.
 
     `address` is where it listens, if known. `registered` is None if brokers are too old to list
     registrations. `cordoned` is None if its log directories could not be read. `configs` are the

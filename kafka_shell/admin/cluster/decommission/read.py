@@ -43,7 +43,7 @@ _STOPPED = frozenset(
 def describe(cluster: Cluster, broker: int) -> Decommission:
     """How far a broker is decommissioned, and whether the other brokers can hold its replicas.
 
-    Raises ShellError if it is the only running broker, or a controller that is no broker.
+    Raises ShellError if it is the only running broker, or a controller that is not a broker.
     """
     return read(cluster, broker)[0]
 
@@ -78,7 +78,7 @@ Dirs = Results[int, tuple[LogDir, ...]]
 def _state(
     reader: PartReader, known: cluster_reads.Brokers, id: int, described: Quorum | None
 ) -> tuple[BrokerState, Dirs | None]:
-    """What the cluster knows of the broker, and its log directories if it responds."""
+    """The state of the broker in the cluster, and its log directories if it responds."""
     broker = known.by_id.get(id) or Broker(id, "", 0, state="unknown")
     registrations = reader("registered brokers", registered)
     dirs, entries, can_cordon = None, None, False

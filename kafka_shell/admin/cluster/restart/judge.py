@@ -1,6 +1,6 @@
 """What stopping brokers would do to partitions and to the metadata quorum. Pure.
 
-Replicas that are not in sync count as gone, and so do those of brokers that do not respond.
+Replicas that are not in sync count as unavailable, and so do those of brokers that do not respond.
 """
 
 from __future__ import annotations
@@ -250,6 +250,6 @@ def _silent(state: ClusterState) -> Iterator[Reason]:
         brokers, their = ("broker", "its") if len(state.silent) == 1 else ("brokers", "their")
         yield Reason(
             Verdict.RISKY, "brokers",
-            f"{brokers} {ids} did not respond: {their} replicas count as gone",
+            f"{brokers} {ids} did not respond: {their} replicas count as unavailable",
             len(state.silent),
         )  # fmt: skip

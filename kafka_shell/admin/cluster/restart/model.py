@@ -97,7 +97,7 @@ class ClusterState(Struct, frozen=True):
     """What decides whether brokers can be stopped.
 
     `brokers` maps those that respond to their racks; `silent` ones are registered and do not
-    respond, so their replicas count as gone. Voters that are silent or `down` count as gone, too.
+    respond, so their replicas count as unavailable. Voters that are silent or `down` do, too.
     `minimum` is min.insync.replicas by topic, `capped` whether brokers cap it at the number of
     replicas. `quorum` is None if the cluster uses ZooKeeper, or if it is in `unread`. `unread` maps
     what could not be read to the failure. `topics` are those that are visible, and `stored` those

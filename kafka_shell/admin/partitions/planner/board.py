@@ -11,8 +11,8 @@ from .problem import Problem, Replicas
 class Board:
     """The replicas of each partition, as lists of brokers, the preferred leader first.
 
-    `settled`: only replicas that must be copied anyway may move; `ordered`: no preferred leader
-    changes, but of partitions in `headless`.
+    `settled`: only replicas that must be copied anyway may move; `ordered`: preferred leaders
+    change only for partitions in `headless`.
     """
 
     def __init__(self, problem: Problem, *, settled: bool = False, ordered: bool = False) -> None:

@@ -20,8 +20,8 @@ def even(
     """Shift on the shortest path from a full broker to one with at least two fewer, while there is
     one. Without such a path, no distribution that the shifts allow is more even.
 
-    Of brokers with equal loads, the one with the smallest `tie` receives. What is shifted on a path
-    of several brokers is told to `together`.
+    Of brokers with equal loads, the one with the smallest `tie` receives. `together` is
+    called with what is shifted on a path of several brokers.
     """
     if not brokers:
         return

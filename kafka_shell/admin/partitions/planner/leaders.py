@@ -61,7 +61,7 @@ def order(board: Board) -> None:
 
 
 def _order_nearly(board: Board) -> None:
-    """The same by one look at each partition, which is fast and does most of it."""
+    """The same in one pass over the partitions, which is fast and does most of it."""
     leads = board.leads
     for at, (first, *others) in enumerate(board.replicas):
         if not others or not board.is_target[first] or not board.may_reorder(at):

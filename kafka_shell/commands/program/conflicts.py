@@ -1,4 +1,4 @@
-"""Where a cluster has moved on: values that are no longer what a change left."""
+"""Conflicts of an undo: values that were changed again since."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from kafka_shell.plan.model import Change, Plan
 from kafka_shell.structs import replace
 
 
-def moved_on(net: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:
-    """The values that are neither what the changes left nor what they were before."""
+def conflicts(net: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:
+    """The values that are neither those after the changes nor those before them."""
     current = {
         (change.resource, change.field): change for change in (*plan.changes, *plan.unchanged)
     }
@@ -22,12 +22,12 @@ def moved_on(net: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:
             known = change.resource.kind == "topic" and change.note and now.note
             if known and now.note != change.note:
                 yield (
-                    f"{change.resource} is another one than {by} created: it was deleted and"
-                    f" created again ({now.note}, not {change.note})"
+                    f"{change.resource} was deleted and re-created since {by}"
+                    f" ({now.note}, not {change.note})"
                 )
         elif not _is_same(now.before, change.after) and not _is_same(now.before, change.before):
             if change.resource.kind == "logger" and change.after is None:
-                continue  # brokers do not tell whether a level is inherited
+                continue  # brokers do not return whether a level is inherited
             yield _difference(change, now, by)
 
 
@@ -54,9 +54,9 @@ def _normal(text: str) -> str | float | tuple[str, ...]:
 def _difference(change: Change, now: Change, by: str) -> str:
     from kafka_shell.output.humanize import change_values
 
-    value, left = change_values(replace(change, before=now.before, after=change.after))
-    about = about_change(change)
-    return f"{about} is {value or 'not set'} now, not {left or 'unset'} as {by} left it"
+    value, after = change_values(replace(change, before=now.before, after=change.after))
+    changed = f"{by} set it to {after}" if after else f"{by} deleted it"
+    return f"{about_change(change)} is now {value or 'not set'}; {changed}"
 
 
 def about_change(change: Change) -> str:

@@ -27,19 +27,19 @@ _COMMANDS = {
 _GROUP_STATES = {Severity.WARNING: NOT_READY_STATES, Severity.NOTE: REBALANCING_STATES}
 
 
-class FindingWithLook(Finding, frozen=True):
+class FindingWithCommand(Finding, frozen=True):
     """A finding and the command that shows more about it."""
 
-    look: str = ""
+    see: str = ""
 
 
-def with_look(finding: Finding) -> FindingWithLook:
+def with_command(finding: Finding) -> FindingWithCommand:
     """The finding with its command."""
     values = {name: getattr(finding, name) for name in fields(Finding)}
-    return FindingWithLook(**values, look=look_of(finding))
+    return FindingWithCommand(**values, see=command_of(finding))
 
 
-def look_of(finding: Finding) -> str:
+def command_of(finding: Finding) -> str:
     """The command that shows more about a finding; empty if there is none."""
     if finding.check == "min-isr-above-replicas":
         topics = positional("--topic", ",".join(finding.examples))

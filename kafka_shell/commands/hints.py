@@ -1,0 +1,16 @@
+"""Hints that name options; the core does not name any."""
+
+from __future__ import annotations
+
+from kafka_shell.plan.model import Plan
+from kafka_shell.plan.results import Results
+from kafka_shell.structs import replace
+
+
+def with_hint(plan: Plan, name: str, hint: str) -> Plan:
+    """The plan with this hint instead of the core's for items refused with this error name."""
+    failures = {
+        resource: replace(failure, hint=hint) if failure.name == name and failure.hint else failure
+        for resource, failure in plan.refused.failures.items()
+    }
+    return replace(plan, refused=Results(plan.refused.values, failures))
