@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import TextIO
@@ -14,7 +13,7 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, commands, words_of
-from kafka_shell.output.pane import Pane, PipeClosed, columns_of
+from kafka_shell.output.pane import Pane, PipeClosed, columns_of, discard
 from kafka_shell.output.renderers import Renderers
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
@@ -272,10 +271,7 @@ def _with_inner_pipe(line: Line, invocation: Invocation) -> tuple[Line, Invocati
 def _not_written(line: Line, context: Context, error: OSError) -> ShellError:
     where = line.redirect.path if line.redirect is not None else "standard output"
     if line.redirect is None:
-        with suppress(OSError, ValueError):  # flushing the buffer would fail again at exit
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, context.out.fileno())
-            os.close(null)
+        discard(context.out)
     return ShellError(
         f"cannot write the result to {where}: {error.strerror}",
         hint="The command was executed. Run journal to see what it changed.",

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from . import journal
-from .admin.wire.failures import as_failure
 from .commands.undo import undo_lines, unknown_undo_lines
 from .context import Context
 from .errors import ShellError, Status, UnexpectedEnd
 from .plan.apply import SENDING
 from .plan.model import Change, Monitor, Outcomes, Plan, Report, Step, StepInterrupted
 from .plan.outcome import Done, JournalEntry
-from .plan.results import Failure
+from .plan.results import Failure, as_failure
 from .resource_kinds import hint_of
 from .structs import replace
 from .units import counted

@@ -43,6 +43,14 @@ def stop_if_closed(stream: TextIO) -> None:
         raise PipeClosed
 
 
+def discard(stream: TextIO) -> None:
+    """Point a stream to the null device: flushing its buffer would fail again at exit."""
+    with suppress(OSError, ValueError):  # not a file
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
+
+
 class PipeClosed(Exception):
     """The reader of the output has closed it (`| head`); the caller stops quietly.
 
@@ -135,10 +143,6 @@ class Pane:
         return spelled.encode(self._encoding, "backslashreplace").decode(self._encoding)
 
     def _closed(self, error: Exception) -> None:
-        with suppress(OSError, ValueError):  # not a file
-            descriptor = self.stream.fileno()
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, descriptor)
-            os.close(null)
+        discard(self.stream)
         if not self.may_close:
             raise PipeClosed from error

@@ -72,11 +72,6 @@ class Results(Struct, Generic[K, V], frozen=True):
                 results.failures[key] = failure
         return results
 
-    @staticmethod
-    def numbered(rows: Iterable[V], failures: Mapping[Any, Failure]) -> Results[Any, V]:
-        """Rows in their order, and what is missing among them."""
-        return Results(dict(enumerate(rows)), dict(failures))
-
     @property
     def ok(self) -> bool:
         """Whether nothing failed."""
@@ -117,6 +112,14 @@ class Results(Struct, Generic[K, V], frozen=True):
             values.update(part.values)
             failures.update(part.failures)
         return Results({k: v for k, v in values.items() if k not in failures}, failures)
+
+
+Rows = Results[Any, V] | tuple[V, ...]
+
+
+def with_failures(rows: Iterable[V], failures: Mapping[Any, Failure]) -> Rows[V]:
+    """Rows in their order; Results if something is missing among them."""
+    return Results(dict(enumerate(rows)), dict(failures)) if failures else tuple(rows)
 
 
 class Parts(Iterator[Results[K, V]]):

@@ -26,7 +26,7 @@ from kafka_shell.commands.spark.sources import start_early
 from kafka_shell.context import Context
 from kafka_shell.crash import report_crash
 from kafka_shell.dispatch import is_valid, run_text
-from kafka_shell.errors import ShellError, Status
+from kafka_shell.errors import Status
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.output import theme as themes
 from kafka_shell.output.pane import PipeClosed
@@ -190,7 +190,8 @@ class Session:
 
     def set_theme(self, name: str) -> None:
         """Use another theme."""
-        self._style = style_of(self._load_theme(name), color=not self.plain)
+        theme = themes.load(name, user=self.context.paths.themes)
+        self._style = style_of(theme, color=not self.plain)
         self.context.session.theme = name
 
     def leave(self) -> None:
@@ -387,17 +388,13 @@ class Session:
         while self._notes:  # background tasks may add notes
             self._print([("class:warning", "note: "), ("", self._notes.pop(0))])
 
-    def _load_theme(self, name: str) -> themes.Theme:
-        return themes.load(name or themes.DEFAULT, user=self.context.paths.config / "themes")
-
     def _theme(self, name: str) -> themes.Theme:
         """Return the theme, or the default theme if it cannot be loaded."""
-        try:
-            return self._load_theme(name)
-        except ShellError as error:
+        theme, error = themes.load_or_default(name, user=self.context.paths.themes)
+        if error is not None:
             self._notes.append(error.message)
             self.context.session.theme = themes.DEFAULT
-            return self._load_theme("")
+        return theme
 
 
 def _continuation(width: int, line: int, wrapped: int) -> str:

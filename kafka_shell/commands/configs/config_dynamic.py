@@ -70,13 +70,11 @@ def lines(context: Context, parts: Mapping[str, str | Default | None]) -> Result
         software = f"softwareName={each.software_name}, softwareVersion={each.software_version}"
         versions = supported.setdefault(each.entity, {})
         versions[f"ClientInformation({software})"] = ", ".join(each.supported)
-    return Results.numbered(
-        [
-            *(_line("Dynamic configs", entity, values) for entity, values in configured.items()),
-            *(_line("Supported dynamic configs", entity, v) for entity, v in supported.items()),
-        ],
-        not_decoded(unread | unregistered),
-    )
+    lines = [
+        *(_line("Dynamic configs", entity, values) for entity, values in configured.items()),
+        *(_line("Supported dynamic configs", entity, v) for entity, v in supported.items()),
+    ]
+    return Results(dict(enumerate(lines)), not_decoded(unread | unregistered))
 
 
 def not_decoded(unread: Mapping[str, str]) -> dict[str, Failure]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafka_shell import units
 from kafka_shell.answers import Nothing
@@ -16,7 +16,7 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kind import Kind, Source
 from kafka_shell.plan.outcome import JournalEntry
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Failure, Rows, with_failures
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
@@ -29,9 +29,7 @@ _DURATION = re.compile(r"P|\d+(\.\d+)?[a-z]")
 _OFFERED = 30  # entries to complete; each is a file
 
 
-def journal(
-    invocation: Invocation, context: Context
-) -> Results[Any, JournalEntry] | tuple[JournalEntry, ...] | Nothing | str:
+def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | Nothing | str:
     """The entries of the journal, newest last, or the commands that undo them."""
     if invocation["id"]:
         chosen = tuple(entries(invocation["id"], context))
@@ -49,7 +47,7 @@ def journal(
     filtered = any(invocation[name] for name in ("session", "since", "resource"))
     if filtered and not found:
         return Nothing("no matching journal entry")
-    return Results.numbered(readable, invalid)
+    return with_failures(readable, invalid)
 
 
 def entries(ids: Sequence[str], context: Context) -> Iterator[JournalEntry]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kafka_shell.answers import Nothing
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.plan.results import Results
+from kafka_shell.plan.results import Rows, with_failures
 
 from .kinds import AUDIT_TABLE, SQL
 from .sources import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # -- spark sql, spark tables -----------------------------------------------------------------------
 
 
-def sql(invocation: Invocation, context: Context) -> Results[Any, Mapping[str, Any]] | Nothing:
+def sql(invocation: Invocation, context: Context) -> Rows[Mapping[str, Any]] | Nothing:
     """Query the tables with SQL. What could not be read of them is a failure: a query for what is
     missing would find it."""
     ready(context)
@@ -55,7 +55,7 @@ def sql(invocation: Invocation, context: Context) -> Results[Any, Mapping[str, A
             error.span = invocation.span("query")
             raise
         failures = engine.run("querying", lambda: collection.failures(names))
-    return Results.numbered(rows, failures) or Nothing("no rows")
+    return with_failures(rows, failures) or Nothing("no rows")
 
 
 def tables(
@@ -96,7 +96,7 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
         found.release()
 
 
-def diff(invocation: Invocation, context: Context) -> Results[Any, Drift] | Nothing:
+def diff(invocation: Invocation, context: Context) -> Rows[Drift] | Nothing:
     """The differences between two snapshots, profiles or the current cluster. What could not be
     read of a side is a failure: it is not compared."""
     ready(context)
@@ -128,7 +128,7 @@ def diff(invocation: Invocation, context: Context) -> Results[Any, Drift] | Noth
         for side, each in zip(names.values(), failed, strict=True)
         for about, why in each.items()
     }
-    return Results.numbered(found, failures) or Nothing("no differences")
+    return with_failures(found, failures) or Nothing("no differences")
 
 
 COMMANDS = (
