@@ -160,9 +160,12 @@ def test_the_quorum_has_no_majority_when_a_voter_is_to_be_removed(
             wait_for("there is no controller", lambda: controller(five) == -1, 60)
             late = kafka("decommission", "3", "--deadline", "6s", "--yes")
             assert run.process.poll() is None, run
+            listed = kafka("list-reassignments", "--deadline", "4s")
         finally:
             wake(five_brokers, other)
         status = run.ended(120)
+    assert listed.status == 1 and "see: health" in listed.stderr, listed
+    assert "which forwards it to the active controller" in listed.stderr, listed
     assert late.status == 1 and "deadline exceeded" in late.stderr, late
     finish(kafka, run, status, "3")
     assert_removed(five, 3)

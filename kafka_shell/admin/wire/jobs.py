@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_shell.errors import ShellError, Status
+from kafka_shell.resource import Resource
 from kafka_shell.units import some
 
 from .endpoint import Address, ConnectionConfig
@@ -123,6 +124,8 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
         what = f"{link.state.value} {_broker(pool, job, link)}"
     else:
         what = f"{job.call.to} ({name})" if name else str(job.call.to)
+    forwarded = job.sent and isinstance(job.call.to, Controller)
+    what += ", which forwards it to the active controller" if forwarded else ""
     last = f" (last error: {job.last_failure})" if job.last_failure else ""
     waited = time.monotonic() - job.started
     may_happen = job.sent and job.call.changes(job.request)
@@ -130,12 +133,19 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
     return ShellError(
         f"deadline exceeded after waiting {waited:.1f} s for {what}{last}"
         + (MAY_STILL_HAPPEN if may_happen else ""),
-        hint="Check whether it was applied before you retry."
-        if may_happen
-        else "Increase the deadline.",
+        hint=_deadline_hint(may_happen=may_happen, forwarded=forwarded),
+        see=Resource("cluster") if forwarded else None,
         code="deadline",
         status=Status.FAILED if reached else Status.UNREACHABLE,
     )
+
+
+def _deadline_hint(*, may_happen: bool, forwarded: bool) -> str:
+    if may_happen:
+        return "Check whether it was applied before you retry."
+    if forwarded:
+        return "Check that there is an active controller; without one, a longer wait does not help."
+    return "Increase the deadline."
 
 
 def waited_since(job: Job) -> float:
