@@ -10,10 +10,10 @@ from typing import TypeVar
 
 from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import AUTHORIZATION, as_failure, in_one_line
+from kafka_shell.admin.wire.failures import AUTHORIZATION, in_one_line
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import NotChecked
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.results import Failure, as_failure
 
 BUDGET_S = 4.0
 """The time for the facts of one plan."""

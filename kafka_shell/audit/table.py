@@ -54,7 +54,8 @@ class Trouble(Struct, frozen=True):
 
 def trouble(resource: str, why: ShellError | Failure) -> Trouble:
     """What an error or a failure says, with the permission that is missing."""
-    from kafka_shell.admin.wire.failures import as_failure, in_one_line
+    from kafka_shell.admin.wire.failures import in_one_line
+    from kafka_shell.plan.results import as_failure
 
     failure = as_failure(why) if isinstance(why, ShellError) else why
     return Trouble(resource, failure.name, in_one_line(failure))

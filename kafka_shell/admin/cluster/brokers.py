@@ -14,10 +14,9 @@ from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigS
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDirUse
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Failure, Results, as_failure
 
 from . import quorum
 from .model import BrokerDescription

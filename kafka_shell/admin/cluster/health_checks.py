@@ -19,10 +19,10 @@ from kafka_shell.admin.topics.model import Partition, Topic
 from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.admin.wire.failures import AUTHORIZATION, as_failure, in_one_line
+from kafka_shell.admin.wire.failures import AUTHORIZATION, in_one_line
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Failure, Results, as_failure
 from kafka_shell.units import counted
 
 from . import probes, quorum

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.results import Failure, as_failure
 
 T = TypeVar("T")
 READ_S = 10.0  # for each part, whatever hangs

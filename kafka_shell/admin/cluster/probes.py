@@ -15,12 +15,11 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.dial import Loop
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.admin.wire.exchanges import Login, State
-from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.link_errors import connect_timeout, silent
 from kafka_shell.admin.wire.login import greet, log_in
 from kafka_shell.admin.wire.transport import Link
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Results
+from kafka_shell.plan.results import Results, as_failure
 from kafka_shell.structs import replace
 
 K = TypeVar("K")

@@ -11,13 +11,12 @@ from kafka_shell.admin.records.offsets import topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Failure, Results, as_failure
 from kafka_shell.structs import replace
 
 from .log_dir_targets import Placing

@@ -33,12 +33,11 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.configs.read import by_answerer
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Failure, Results, as_failure
 from kafka_shell.structs import replace
 
 from .model import Move, TopicPartition

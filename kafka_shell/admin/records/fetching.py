@@ -18,11 +18,11 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import MOVED, as_failure, failure, requires
+from kafka_shell.admin.wire.failures import MOVED, failure, requires
 from kafka_shell.admin.wire.flight import Flight
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Failure, Results, as_failure
 
 from .batches import NAMED, THROTTLED, Batch, fetch_request, headers, held_back, wait_out
 from .decode import body, data_batches, records

@@ -8,10 +8,9 @@ from typing import Generic, TypeVar
 from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Failure, Results, as_failure
 from kafka_shell.resource import Resource
 from kafka_shell.structs import replace
 from kafka_shell.units import counted

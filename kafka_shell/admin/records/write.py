@@ -16,16 +16,10 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import (
-    MOVED,
-    as_error,
-    as_failure,
-    failure,
-    requires,
-)
+from kafka_shell.admin.wire.failures import MOVED, as_error, failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.results import Failure, as_failure
 from kafka_shell.structs import replace
 
 from .batches import wait_out

@@ -13,11 +13,10 @@ from typing import Any
 
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Failure, Results, as_failure
 
 from . import frames, versions
 from .endpoint import Address, ConnectionConfig
-from .failures import as_failure
 from .flight import Flight
 from .jobs import Job
 from .malformed import reading

@@ -6,8 +6,7 @@ import re
 
 from kafka_shell.characters import quoted
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.results import Failure, mentions
-from kafka_shell.plan.results import as_failure as as_failure
+from kafka_shell.plan.results import Failure, as_failure, mentions
 from kafka_shell.resource import Resource
 
 from .error_codes import ERRORS

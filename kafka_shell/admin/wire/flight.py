@@ -6,8 +6,9 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import as_failure
 
-from .failures import NoBrokerError, as_failure
+from .failures import NoBrokerError
 from .jobs import Job
 from .requests import Call
 

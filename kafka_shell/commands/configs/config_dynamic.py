@@ -47,7 +47,7 @@ def has_dynamic(entity: QuotaEntity) -> bool:
 def lines(context: Context, parts: Mapping[str, str | Default | None]) -> Results[Any, ConfigLine]:
     """One line per entity with its dynamic configs, then one with what its clients support."""
     from kafka_shell.admin.client_configs import read as client_configs
-    from kafka_shell.admin.wire.failures import as_failure
+    from kafka_shell.plan.results import as_failure
 
     which = _filter(parts)
     if which is None:

@@ -12,7 +12,6 @@ from kafka_shell import connection_options
 from kafka_shell.admin.acls.authorizer import STANDARD
 from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.partitions.steps import MoveReplicas
-from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import ShellError
 from kafka_shell.language.command import Invocation
@@ -21,7 +20,7 @@ from kafka_shell.language.selectors import select
 from kafka_shell.language.tokens import Line, commands
 from kafka_shell.plan.model import Plan, Resource
 from kafka_shell.plan.outcome import Outcome
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Failure, Results, as_failure
 
 from . import limits
 from .model import FAILED, OK, UNKNOWN

@@ -16,13 +16,12 @@ from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics.model import spell_assignment
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.requests import ANY
 from kafka_shell.errors import ShellError
 from kafka_shell.language.selectors import select
 from kafka_shell.plan.model import Report
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.results import Failure, as_failure
 from kafka_shell.sandbox.twin.model import Original
 from kafka_shell.structs import replace
 from kafka_shell.units import counted

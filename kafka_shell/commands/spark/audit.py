@@ -174,9 +174,8 @@ def _check_fix(invocation: Invocation, context: Context) -> None:
 def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport | Nothing:
     """One plan with the remedies of all findings up to this risk; it asks for confirmation. Without
     any, the report if something was not checked."""
-    from kafka_shell.admin.wire.failures import as_failure
     from kafka_shell.plan.model import Resource, merge_plans
-    from kafka_shell.plan.results import Failure, Results
+    from kafka_shell.plan.results import Failure, Results, as_failure
 
     given = [finding for finding in report.findings if finding.remedy]
     chosen = [each for each in given if RISKS.index(_risk(each)) <= RISKS.index(most)]
