@@ -120,9 +120,8 @@ def wait_until_applied(cluster: Cluster) -> None:
     Metadata is one log: a broker that shows a new topic has applied what was changed before it.
     """
     name = make_topic(cluster, f"applied.{uuid4().hex[:8]}")
-    for broker in cluster.brokers(refresh=True):
-        with Cluster(ConnectionConfig((Address(broker.host, broker.port),))) as one:
-            wait_for(f"broker {broker.id} shows it", lambda one=one: name in scan(one).names)
+    for one in _each_broker(cluster):
+        wait_for(f"{one!r} shows it", lambda one=one: name in scan(one).names)
     done(topic_changes.plan_delete(cluster, [name]), cluster)
 
 
@@ -173,20 +172,27 @@ def _state(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield f"quota {quota.entity} {quota.key}", str(quota.value)
     for binding in acls.describe(cluster):
         yield f"ACL {binding}", "set"
-    for user, mechanism in sorted(_credentials(cluster)):
-        yield f"credential {user} {mechanism.name}", "set"
+    for one in _each_broker(cluster):
+        for credential in _credentials(one):
+            yield credential, "set"
 
 
-def _credentials(cluster: Cluster) -> set[tuple[str, ScramMechanism]]:
-    """The credentials that any broker shows. Kafka 4.3.1 loses some of them in one that starts: it
+def _each_broker(cluster: Cluster) -> Iterator[Cluster]:
+    """A connection to each broker alone. Kafka 4.3.1 loses credentials in a broker that starts: it
     applies all changes at once, and drops a mechanism whose map a removal leaves empty."""
-    found = set()
-    for broker in cluster.brokers():
+    for broker in cluster.brokers(refresh=True):
         with Cluster(ConnectionConfig((Address(broker.host, broker.port),))) as one:
-            users = scram.describe(one)
-        assert users.ok, f"credentials could not be read: {users.failures}"
-        found |= {(each.user, each.mechanism) for owned in users for each in owned}
-    return found
+            yield one
+
+
+def _credentials(one: Cluster) -> dict[str, tuple[str, ScramMechanism]]:
+    users = scram.describe(one)
+    assert users.ok, f"credentials could not be read: {users.failures}"
+    return {
+        f"credential {each.user} {each.mechanism.name}": (each.user, each.mechanism)
+        for owned in users
+        for each in owned
+    }
 
 
 def _overrides(cluster: Cluster) -> Iterator[tuple[ConfigResource, str, str]]:
@@ -272,12 +278,10 @@ def _repair(
     _settle(quota_changes.plan_alter(cluster, gone), cluster)
     bindings = [each for each in acls.describe(cluster) if f"ACL {each}" not in before]
     _settle(acl_changes.plan_delete(cluster, list(map(AclFilter.exactly, bindings))), cluster)
-    credentials = [
-        (user, mechanism)
-        for user, mechanism in _credentials(cluster)
-        if f"credential {user} {mechanism.name}" not in before
-    ]
-    _settle(scram.plan_delete(cluster, credentials), cluster)
+    for one in _each_broker(cluster):  # a plan has no step for what its broker does not show
+        own = _credentials(one)
+        apply(scram.plan_delete(one, [own[each] for each in own if each not in before]), one)
+    wait_until_applied(cluster)
 
 
 def _settle(plan: Plan, cluster: Cluster) -> None:

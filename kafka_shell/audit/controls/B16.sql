@@ -8,14 +8,22 @@
 -- needs: disk_replicas
 -- parameter: behind = 0
 -- remedy: dynamic, safe
-WITH copies AS (
-  SELECT f.cluster, f.broker_id, f.topic, f.partition, f.path AS target, f.word AS target_word, f.offset_lag,
-    p.path AS source, p.word AS source_word
-  FROM disk_replicas f
-  LEFT JOIN disk_replicas p
-    ON p.cluster = f.cluster AND p.broker_id = f.broker_id AND p.topic = f.topic
-    AND p.partition = f.partition AND NOT p.future
-  WHERE f.future
+WITH moving AS (SELECT * FROM disk_replicas WHERE future),
+sources AS (
+  SELECT /*+ BROADCAST(m) */ p.*
+  FROM disk_replicas p
+  LEFT SEMI JOIN moving m
+    ON m.cluster = p.cluster AND m.broker_id = p.broker_id AND m.topic = p.topic
+    AND m.partition = p.partition
+  WHERE NOT p.future
+),
+copies AS (
+  SELECT m.cluster, m.broker_id, m.topic, m.partition, m.path AS target, m.word AS target_word,
+    m.offset_lag, p.path AS source, p.word AS source_word
+  FROM moving m
+  LEFT JOIN sources p
+    ON p.cluster = m.cluster AND p.broker_id = m.broker_id AND p.topic = m.topic
+    AND p.partition = m.partition
 )
 SELECT
   cluster,

@@ -208,6 +208,12 @@ def test_entries_that_were_listed_before_stay(moves: Moves) -> None:
     moves.become(before)
 
 
+def test_another_target_of_a_move_under_way_needs_additional(moves: Moves) -> None:
+    moves("a")
+    run = moves.shell(f"reassign-partitions {moves.to(moves.shell, moves.topics['a'], 1, 3)}")
+    assert run.status == 1 and "use --additional" in run.err, str(run)
+
+
 def test_a_rate_that_another_move_uses_stays(moves: Moves) -> None:
     planned = moves("a, move faster b")
     assert "throttled.rate: 1 -> 2" in planned.err, "the plan hides the rate that is set"
