@@ -164,7 +164,7 @@ def test_the_quorum_has_no_majority_when_a_voter_is_to_be_removed(
         finally:
             wake(five_brokers, other)
         status = run.ended(120)
-    assert listed.status == 1 and "see: health" in listed.stderr, listed
+    assert listed.status == 1 and "See: health" in listed.stderr, listed
     assert "which forwards it to the active controller" in listed.stderr, listed
     assert late.status == 1 and "deadline exceeded" in late.stderr, late
     finish(kafka, run, status, "3")
