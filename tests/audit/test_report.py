@@ -120,6 +120,14 @@ def test_names_are_escaped() -> None:
 
 
 @browser
+def test_what_was_not_checked_is_no_finding(tmp_path: Path) -> None:
+    skipped = AuditFinding("S05", "", "high", "skip", "dev", "ACLs", "could not be read", "")
+    text = page(AuditReport("s", 0, ("dev",), {}, (), (*FINDINGS[:1], skipped)), ())
+    seen = browse(text, 'seen.shown = at("shown").textContent;', tmp_path)
+    assert seen["shown"] == "1 finding, 1 not checked"
+
+
+@browser
 def test_findings_are_filtered(made_up: str, tmp_path: Path) -> None:
     steps = """
 at("open").click();
