@@ -254,15 +254,25 @@ def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:
         if option == name:
             return hint
     near = did_you_mean(name, scope.spellings)
-    owners = [c.name for c in registry if _owns(c, name)]
+    full = _full_name(name, registry)
+    owners = [c.name for c in registry if _owns(c, full)]
     if owners:
         more = ", ..." if len(owners) > 3 else ""
-        return f"{name} is an option of {', '.join(owners[:3])}{more}" + (
+        return f"{full} is an option of {', '.join(owners[:3])}{more}" + (
             f"; {near}" if near else ""
         )
     if near or name.startswith("--"):
         return near
     return f"Put -- before words that start with -: -- {_short(name)}"
+
+
+def _full_name(name: str, registry: Sequence[Command]) -> str:
+    """The name as given, or the only option that begins with it: `--under-replicated`."""
+    if any(_owns(command, name) for command in registry):
+        return name
+    options = (option.name for command in registry for option in command.options)
+    longer = {option for option in options if option.startswith(f"{name}-")}
+    return longer.pop() if len(longer) == 1 else name
 
 
 def _owns(command: Command, name: str) -> bool:

@@ -129,6 +129,8 @@ def test_help_complains_of_nothing(text: str) -> None:
         ("list-topics --lng", "--lng", "unknown option '--lng' for list-topics", "mean --long?"),
         ("list-topics --partitions=3", "--partitions", "unknown option '--partitions'",
          "--partitions is an option of create-topic, alter-topic"),
+        ("list-topics --under-replicated", "--under-replicated", "unknown option",
+         "--under-replicated-partitions is an option of describe-topic"),
         ("list-topics --secret 3", "--secret", "unknown option '--secret'", ""),
         ("list-topics --zookeeper z:1", "--zookeeper", "unknown option", "--broker HOST:PORT"),
         ("list-topics --sandbox", "--sandbox", "unknown option", "option of kafka.sh itself"),
