@@ -17,7 +17,7 @@ from kafka_shell.commands.topics.changes import ASSIGNMENT, NEW_TOPIC
 from kafka_shell.language import cursor, kinds
 from kafka_shell.language.cursor import Want, Wanted, wanted
 from kafka_shell.language.kind import Kind
-from kafka_shell.language.tokens import tokenize
+from kafka_shell.language.tokens import commands
 from tests.language.registry import REGISTRY
 
 pytestmark = pytest.mark.quick
@@ -206,10 +206,11 @@ def test_the_cursor_never_raises(text: str, position: int) -> None:
 def test_a_candidate_put_in_place_becomes_the_word(text: str) -> None:
     """Where a name is wanted outside quotes, taking `span`'s place keeps the line's other words."""
     found = wanted(text, len(text), REGISTRY)
-    if found.want is not Want.OPTION or found.quote or tokenize(text).incomplete:
+    last = commands(text)[-1]
+    if found.want is not Want.OPTION or found.quote or last.incomplete or last.problem:
         return
     replaced = text[: found.span[0]] + "--zzz"
-    assert tokenize(replaced).words[-1].text == "--zzz"
+    assert commands(replaced)[-1].words[-1].text == "--zzz"
 
 
 def test_lines_within_lines_have_an_end() -> None:
