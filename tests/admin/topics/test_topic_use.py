@@ -26,8 +26,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit, forget
 from tests.admin.helpers import done, make_topic, wait_for
 from tests.filling import fill
-from tests.freezing import freeze, thaw
-from tests.well import processes, wait_until_back
+from tests.outages import frozen
 
 quick = pytest.mark.quick
 
@@ -123,14 +122,8 @@ def test_a_frozen_broker_does_not_hold_up_the_plan(
     make_topic(three, name, assignment=((1, 2), (2, 3), (3, 1)))
     for partition in range(3):
         fill(three_brokers.bootstrap, name, 2, partition=partition)
-    frozen = processes(three_brokers)[2] or 0
-    try:
-        freeze(frozen)
-        with three.within(30):
-            plan = topic_changes.plan_delete(three, [name])
-    finally:
-        thaw(frozen)
-        wait_until_back(three_brokers)
+    with frozen(three_brokers, 2), three.within(30):
+        plan = topic_changes.plan_delete(three, [name])
     missing = {each.what: each.reason for each in plan.not_checked}
     assert "the records of 1 partition" in missing, missing
     assert "the size of replicas on 1 broker" in missing, missing
@@ -148,14 +141,8 @@ def test_a_topic_of_which_nothing_can_be_read_is_not_called_empty(
 ) -> None:
     make_topic(three, name, assignment=((2,),))
     fill(three_brokers.bootstrap, name, 2)
-    frozen = processes(three_brokers)[2] or 0
-    try:
-        freeze(frozen)
-        with three.within(30):
-            plan = topic_changes.plan_delete(three, [name])
-    finally:
-        thaw(frozen)
-        wait_until_back(three_brokers)
+    with frozen(three_brokers, 2), three.within(30):
+        plan = topic_changes.plan_delete(three, [name])
     found = use_of(plan)[name]
     assert (found.records, found.bytes, found.unread_partitions) == (None, None, 1)
     assert plan.stakes == "1 partition not checked"
