@@ -157,9 +157,9 @@ def left_behind(
     requested = {
         topic_config(name): None for name in (scan(cluster).names if names is None else names)
     }
-    brokers = [broker_config(broker.id) for broker in cluster.brokers(refresh=True)]
+    running = [broker_config(broker.id) for broker in cluster.brokers(refresh=True)]
     configs = ThrottleConfigs.read(
-        cluster, [*brokers, *(each for each, _ in own), *requested], moving
+        cluster, [*running, *(each for each, _ in own), *requested], moving
     )
     own, unused = configs.still_set(own), configs.values.keys() - configs.in_use(moving)
     recorded = {resource for resource, _ in own}
@@ -169,7 +169,7 @@ def left_behind(
         for row in configs.rows
         if row.resource in requested and row.resource not in recorded
     ]
-    down = _down(cluster, other_lists)
+    down = _down(cluster, other_lists, running)
     other_lists = [row.without_brokers(down) for row in other_lists]
     # Kafka's tool sets both rates of a broker to the same value.
     listed = {(config[0], configs.values.get(config)) for config in rates_of(other_lists)}
@@ -191,10 +191,12 @@ def left_behind(
     return tuple(row for row in found if row.now != row.when_removed), not_read
 
 
-def _down(cluster: Cluster, lists: Sequence[Throttled]) -> frozenset[int]:
+def _down(
+    cluster: Cluster, lists: Sequence[Throttled], running: Collection[ConfigResource]
+) -> frozenset[int]:
     """The brokers in these lists that are not running, but may come back with their rates."""
-    named = {int(config[0].name) for config in rates_of(lists)}
-    return not_running(cluster) & named if named else frozenset()
+    absent = {int(broker.name) for broker, _ in rates_of(lists) if broker not in running}
+    return not_running(cluster) & absent if absent else frozenset()
 
 
 def on_down_brokers(cluster: Cluster, moving: Moving, record: Record) -> list[Throttled]:
