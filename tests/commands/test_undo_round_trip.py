@@ -87,7 +87,14 @@ def test_a_dry_run_of_a_script_runs_no_other_program(
 
 
 @pytest.mark.parametrize(
-    "line", ["sandbox wipe --yes", "export --directory beside", "spark snapshot beside"]
+    "line",
+    [
+        "sandbox wipe --yes",
+        "export --directory beside",
+        "spark snapshot beside",
+        "spark audit --report beside",
+        "spark audit --findings beside",
+    ],
 )
 def test_a_dry_run_of_a_script_writes_no_files(kafka: Program, beside: Path, line: str) -> None:
     fails(kafka("--dry-run", stdin=f"{line}\n"), "not allowed under --dry-run", status=2)

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Nothing:
     """Check clusters with the controls; with --fix, plan the remedies."""
+    for option in ("report", "findings"):
+        if invocation[option]:
+            context.refuse_dry_run(f"spark audit --{option}")
     ready(context)
     from kafka_shell.audit import drift, findings, report, run
     from kafka_shell.audit.tables import TABLES
