@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TextIO
 
+_FLAGS = {"w": os.O_TRUNC, "a": os.O_APPEND, "x": os.O_EXCL}
+
 
 def private_folder(folder: Path) -> Path:
     """Create the directory and its parents with mode 0700 if they do not exist. Returns it."""
@@ -17,9 +19,10 @@ def private_folder(folder: Path) -> Path:
 
 
 def open_private(path: Path, mode: str) -> TextIO:
-    """Open a file for writing ("w" or "a") with mode 0600, in a directory with mode 0700."""
+    """Open a file for writing with mode 0600, in a directory that is created with mode 0700. `mode`
+    is "w", "a", or "x" for a file that must not exist."""
     private_folder(path.parent)
-    flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if "a" in mode else os.O_TRUNC)
+    flags = os.O_WRONLY | os.O_CREAT | _FLAGS[mode]
     file = os.open(path, flags, 0o600)
     if os.fstat(file).st_mode & 0o077:  # it existed
         os.fchmod(file, 0o600)

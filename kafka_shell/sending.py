@@ -181,7 +181,7 @@ def _follow_and_finish(
         if failed and plan.lasting is not None and plan.lasting(context.cluster, context.report):
             failed = _finish(plan, context, intent, before)  # so that the journal has it
         if failed:
-            return "\n".join(_told(failed, command))
+            return "\n".join(_failure_lines(failed, command))
         if unexpected_end is not None:
             raise unexpected_end
     except ShellError as error:
@@ -189,7 +189,7 @@ def _follow_and_finish(
     return f"done: {command}"
 
 
-def _told(failed: Sequence[Done], command: str) -> Iterator[str]:
+def _failure_lines(failed: Sequence[Done], command: str) -> Iterator[str]:
     """A line for each failure, and the hint of several once."""
     for item in failed:
         yield f"{item.change.resource}: {item.failure} ({command})"

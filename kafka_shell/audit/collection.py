@@ -48,15 +48,18 @@ class Collection(Struct, frozen=True):
     def failures(self, tables: Iterable[str]) -> dict[str, Failure]:
         """What is missing in these tables: whole clusters, and tables of others, with the reason
         of the first error."""
+        found = {cluster: Failure("not-read", reason) for cluster, reason in self.unread.items()}
+        for cluster, table, reason in self.errors(tables):
+            if cluster not in self.unread:
+                found.setdefault(f"table {table} of {cluster}", Failure("not-read", reason))
+        return found
+
+    def errors(self, tables: Iterable[str]) -> list[tuple[str, str, str]]:
+        """Return (cluster, table, reason) for each error in these tables."""
+        wanted = {*tables}
         status = self.frames[snapshot.STATUS].where("status = 'error'")
         rows = status.select("cluster", "table", "reason").collect()
-        wanted = {*tables}
-        found = {cluster: Failure("not-read", reason) for cluster, reason in self.unread.items()}
-        for row in rows:
-            if row["table"] in wanted and row["cluster"] not in self.unread:
-                about = f"table {row['table']} of {row['cluster']}"
-                found.setdefault(about, Failure("not-read", row["reason"]))
-        return found
+        return [(row[0], row[1], row[2]) for row in rows if row[1] in wanted]
 
     @property
     def rows(self) -> int:

@@ -242,9 +242,7 @@ def left_out(before: Collection, after: Collection) -> list[str]:
 def unread(side: Collection) -> dict[str, str]:
     """Return the compared tables that were not read completely, with the first reason: their
     missing rows mean nothing."""
-    status = side.frames["collection_status"]
-    rows = status.where("status = 'error'").select("table", "reason").collect()
-    return {row["table"]: row["reason"] for row in reversed(rows) if row["table"] in KEYS}
+    return {table: reason for _, table, reason in reversed(side.errors(KEYS))}
 
 
 def _drifts_of(row: Any) -> list[Drift]:

@@ -161,7 +161,7 @@ def _places(plain: str, cells: int) -> Iterator[tuple[int, int]]:
 def _break(plain: str, cells: int, start: int = 0) -> int:
     """The index to break at: after the last space or comma that fits, else at the width. The end if
     all fits."""
-    used, full = 0, start
+    used = 0
     for full in range(start, len(plain)):
         used += _cells(plain[full])
         if used > cells:

@@ -181,8 +181,8 @@ def _each(
     alterations: Sequence[ConfigAlteration],
 ) -> Sequence[ConfigAlteration]:
     """The alterations, with one for each config that `DELETE_ALL` deletes. Not for loggers, as
-    brokers do not tell which have a level of their own, nor for the default of all brokers, which
-    must keep min.insync.replicas (KIP-966)."""
+    brokers do not return whether a level is inherited, nor for the default of all brokers, which
+    requires min.insync.replicas (KIP-966)."""
     many = resource.type is ResourceType.BROKER_LOGGER or not resource.name
     if DELETE_ALL not in alterations or many:
         return alterations

@@ -114,8 +114,8 @@ def _dirs(rows: Any) -> dict[Place, str]:
         each, replicas = TopicPartition(row["topic"], row["partition"]), row["replicas"]
         names = row.get("log_dirs", [_ANY] * len(replicas))
         if len(names) != len(replicas):
-            brokers = counted(len(replicas), "replica")
-            raise ValueError(f"{each} has {brokers}, but log_dirs has {len(names)}")
+            has = counted(len(replicas), "replica")
+            raise ValueError(f"{each} has {has}, but log_dirs has {len(names)}")
         for broker, name in zip(replicas, names, strict=True):
             if _text(name) != _ANY:
                 dirs[broker, each] = name

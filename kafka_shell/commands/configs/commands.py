@@ -26,7 +26,6 @@ from kafka_shell.units import some
 
 from .kinds import CLIENT_METRICS, CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR
 
-_EVERY = "*"  # all dynamic configs of a stopped broker, which cannot be listed
 _STREAM_ABOVE = 1_000  # topics; with more, `--all` prints configs as they arrive
 
 if TYPE_CHECKING:
@@ -238,10 +237,11 @@ def alter_configs(invocation: Invocation, context: Context) -> Plan:
         if all(word.isdecimal() for word in words):
             from kafka_shell.admin.cluster.decommission.plans import plan_delete_configs
             from kafka_shell.admin.configs import leftovers as leftover_configs
+            from kafka_shell.admin.configs.change import DELETE_ALL
 
             _refuse_duplicates(invocation, alterations)
             ids = list(dict.fromkeys(map(int, words)))  # running brokers are refused
-            if invocation["delete-config"] == (_EVERY,):
+            if alterations == [DELETE_ALL]:  # they cannot be listed
                 return merge_plans([plan_delete_configs(cluster, id) for id in ids])
             return leftover_configs.plan_delete(cluster, ids, invocation["delete-config"])
     return alter(invocation, cluster, subjects(invocation, context, to_change=True), alterations)

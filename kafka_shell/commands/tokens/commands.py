@@ -10,11 +10,10 @@ from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.private import open_private
 from kafka_shell.units import to_path
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from kafka_shell.admin.tokens.model import DelegationToken, NewToken
     from kafka_shell.admin.wire.endpoint import ConnectionConfig
     from kafka_shell.context import Context
@@ -89,7 +88,8 @@ def create_token(invocation: Invocation, context: Context) -> Plan:
             return made
         properties = _properties(made, context.cluster.config)
         try:
-            _write(path, properties)
+            with open_private(path, "x") as file:
+                file.write(properties)
         except OSError as error:
             context.note(f"{path} cannot be written: {error.strerror}; the token was shown instead")
             context.err.write(properties)  # the only copy, and in every format
@@ -104,13 +104,6 @@ def create_token(invocation: Invocation, context: Context) -> Plan:
         max_life=None if max_life is None or max_life < 0 else max_life,
         keep=keep,
     )
-
-
-def _write(path: Path, properties: str) -> None:
-    """Create a file that only its owner can read."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(file, "w", encoding="utf-8") as stream:
-        stream.write(properties)
 
 
 def _properties(made: NewToken, config: ConnectionConfig) -> str:
