@@ -28,6 +28,7 @@ class Terminal:
             sys.executable, ["-m", "kafka_shell", "--broker", broker], env=environ,
             dimensions=(30, 120), timeout=_PATIENCE_S,
         )  # fmt: skip
+        self._child.delaybeforesend = None  # pexpect waits 50 ms before it answers
         self._screen.write_process_input = self._child.send  # type: ignore[method-assign]
 
     def __enter__(self) -> Terminal:
