@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from kafka_shell.plan.results import Failure
 
@@ -15,27 +16,27 @@ from . import near, snapshot, stores
 from .collect import Read
 from .engine import Engine
 from .model import AuditSnapshot
+from .status import COLUMNS, STATUS, Status, rows_of, summed, unread_clusters
 from .survey import Surveyed, new_id, survey
 from .table import Table
 from .threads import in_threads
 from .tuning import are_many
 from .work import SAMPLING, Sampling, Target, Work
 
-_VIEWS_AT_ONCE = 4
+_VIEWS_AT_ONCE = 8
 _WORD = re.compile(r"\w+")
 
 
 class Collection(Struct, frozen=True):
-    """The collected tables. `frames` are Spark data frames by table; `unread` are the clusters that
-    could not be read, with the reason; `cached` are the data frames Spark keeps in memory;
-    `stored` are those of a snapshot.
+    """The collected tables. `frames` are Spark data frames by table; `status` is what was read;
+    `cached` are the data frames Spark keeps in memory; `stored` are those of a snapshot.
     """
 
     snapshot_id: str
     collected_at: int  # epoch milliseconds
     clusters: tuple[str, ...]
     frames: Mapping[str, Any]
-    unread: Mapping[str, str] = field(default_factory=dict)
+    status: Status
     cached: tuple[Any, ...] = ()
     stored: bool = False
 
@@ -45,26 +46,25 @@ class Collection(Struct, frozen=True):
         rows = self.frames["clusters"].select("cluster", "cluster_id").collect()
         return {row["cluster"]: row["cluster_id"] for row in rows}
 
+    @property
+    def unread(self) -> dict[str, str]:
+        """The clusters of which nothing could be read, with the reason."""
+        return unread_clusters(self.status)
+
     def failures(self, tables: Iterable[str]) -> dict[str, Failure]:
         """What is missing in these tables: whole clusters, and tables of others, with the reason
         of the first error."""
-        found = {cluster: Failure("not-read", reason) for cluster, reason in self.unread.items()}
-        for cluster, table, reason in self.errors(tables):
-            if cluster not in self.unread:
-                found.setdefault(f"table {table} of {cluster}", Failure("not-read", reason))
+        unread, wanted = self.unread, {*tables}
+        found = {cluster: Failure("not-read", reason) for cluster, reason in unread.items()}
+        for (cluster, table), status in self.status.items():
+            if status.errors and table in wanted and cluster not in unread:
+                found[f"table {table} of {cluster}"] = Failure("not-read", status.reason)
         return found
-
-    def errors(self, tables: Iterable[str]) -> list[tuple[str, str, str]]:
-        """Return (cluster, table, reason) for each error in these tables."""
-        wanted = {*tables}
-        status = self.frames[snapshot.STATUS].where("status = 'error'")
-        rows = status.select("cluster", "table", "reason").collect()
-        return [(row[0], row[1], row[2]) for row in rows if row[1] in wanted]
 
     @property
     def rows(self) -> int:
         """The number of rows of all tables together."""
-        return int(self.frames[snapshot.STATUS].agg({"rows": "sum"}).collect()[0][0] or 0)
+        return rows_of(self.status)
 
     def show(self, prefix: str = "") -> None:
         """Create a temporary view for every table."""
@@ -93,7 +93,7 @@ def collect(
     sampling: Sampling = SAMPLING,
 ) -> Collection:
     """Read these tables from the clusters. Failures are rows of collection_status."""
-    wanted = {name: tables[name] for name in tables if name in {*names, snapshot.STATUS}}
+    wanted = {name: tables[name] for name in tables if name in {*names, STATUS}}
     started = time.time()
     snapshot_id = new_id(started)
     engine.begin().import_done()  # while the JVM starts, this process reads what is small
@@ -103,19 +103,17 @@ def collect(
         lambda: (0, len(targets)),
     )
     read = _read_here if engine.near and near.is_small(surveyed) else _read_by_executors
-    frames, cached = read(engine, surveyed, wanted, snapshot_id)
-    unreached = {e.target.name: e.lost[0][1].reason for e in surveyed if not e.reached}
-    unread = unreached | engine.run("collecting", lambda: _unread(frames[snapshot.STATUS]))
+    frames, status, cached = read(engine, surveyed, wanted, snapshot_id)
     names_of = tuple(target.name for target in targets)
-    return Collection(snapshot_id, int(started * 1000), names_of, frames, unread, cached)
+    return Collection(snapshot_id, int(started * 1000), names_of, frames, status, cached)
 
 
-_Frames = tuple[dict[str, Any], tuple[Any, ...]]
+_Tables = tuple[dict[str, Any], Status, tuple[Any, ...]]
 
 
 def _read_here(
     engine: Engine, surveyed: Sequence[Surveyed], tables: Mapping[str, Table], snapshot_id: str
-) -> _Frames:
+) -> _Tables:
     works, lost = _tasks(surveyed, snapshot_id)
     left = [work.target.name for work in works]
     rows = engine.beside(
@@ -132,19 +130,22 @@ def _read_here(
         lambda: next(iter(left), ""),
     )
     frames = engine.run("collecting", lambda: snapshot.frames_of(engine.session, rows, tables))
-    return frames, ()
+    columns = [column.name for column in tables[STATUS].all_columns]
+    values = itemgetter(*map(columns.index, COLUMNS))
+    return frames, summed(map(values, rows.get(STATUS, ()))), ()
 
 
 def _read_by_executors(
     engine: Engine, surveyed: Sequence[Surveyed], tables: Mapping[str, Table], snapshot_id: str
-) -> _Frames:
+) -> _Tables:
     engine.for_much()
     engine.for_executors()
     works, lost = _tasks(surveyed, snapshot_id)
 
-    def read() -> _Frames:
+    def read() -> _Tables:
         whole = snapshot.collect(engine.session, works, snapshot_id, tables, lost)
-        return snapshot.frames(engine.session, whole, tables)
+        frames, cached = snapshot.frames(engine.session, whole, tables)
+        return frames, summed(frames[STATUS].select(*COLUMNS).collect()), cached
 
     return engine.run("reading the clusters", read)
 
@@ -173,29 +174,14 @@ def of_snapshot(
         wanted = () if of is None else tuple(of.cluster_ids.values())
         keep = engine.opened.keep
         snapshot_id, frames = snapshot.read(engine.session, text, known, tables, wanted, keep)
-        rows = (
-            frames[snapshot.STATUS]
-            .groupBy("cluster")
-            .agg(f.unix_millis(f.min("collected_at")))
-            .orderBy("cluster")
-            .collect()
-        )
-        at = min(row[1] for row in rows)
-        names = tuple(row[0] for row in rows)
-        unread = _unread(frames[snapshot.STATUS])
-        return Collection(snapshot_id, at, names, frames, unread, stored=True)
+        at = f.unix_millis("collected_at")
+        rows = [tuple(row) for row in frames[STATUS].select(at, *COLUMNS).collect()]
+        status = summed(row[1:] for row in rows)
+        names = tuple(sorted({cluster for cluster, _ in status}))
+        began = min(row[0] for row in rows)
+        return Collection(snapshot_id, began, names, frames, status, stored=True)
 
     return engine.run(task, read)
-
-
-def _unread(status: Any) -> dict[str, str]:
-    """Return the clusters of which no table could be read, with the first reason."""
-    rows = (
-        status.groupBy("cluster")
-        .agg({"status": "max", "reason": "first"})  # "ok" sorts after "error"
-        .collect()
-    )
-    return {row[0]: row["first(reason)"] or "" for row in rows if row["max(status)"] == "error"}
 
 
 def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:

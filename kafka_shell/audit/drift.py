@@ -18,7 +18,8 @@ from .engine import Engine
 from .macros import sql_text
 from .model import Drift
 from .remedy import single_command
-from .snapshot import STATUS, check
+from .snapshot import check
+from .status import STATUS
 from .table import Table
 from .trends import shown
 from .tuning import tuned
@@ -242,7 +243,11 @@ def left_out(before: Collection, after: Collection) -> list[str]:
 def unread(side: Collection) -> dict[str, str]:
     """Return the compared tables that were not read completely, with the first reason: their
     missing rows mean nothing."""
-    return {table: reason for _, table, reason in reversed(side.errors(KEYS))}
+    found: dict[str, str] = {}
+    for (_, table), status in side.status.items():
+        if status.errors and table in KEYS:
+            found.setdefault(table, status.reason)
+    return found
 
 
 def _drifts_of(row: Any) -> list[Drift]:

@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct, field
@@ -17,6 +18,7 @@ from .macros import render, sql_text
 from .model import SEVERITIES, AuditFinding
 from .remedy import single_command
 from .session import sentence
+from .status import Status, rows_of, unread_tables
 from .threads import in_threads
 from .tuning import are_few, tuned
 
@@ -62,19 +64,21 @@ def evaluate(
     session: Any,
     controls: Sequence[Control],
     thresholds: Mapping[str, Mapping[str, str]],
+    status: Status,
     under_way: UnderWay | None = None,
     stopped: Callable[[], bool] = lambda: False,
     keep: Container[str] = (),
 ) -> Evaluation:
     """Return the results of the controls.
 
-    The tables are temporary views of the session. A control whose SQL fails becomes an error
-    finding. No further one is begun once `stopped`. Spark configs in `keep` are not changed.
+    The tables are temporary views of the session, and `status` is what was read of them. A control
+    whose SQL fails becomes an error finding. No further one is begun once `stopped`. Spark configs
+    in `keep` are not changed.
     """
     at = under_way or UnderWay()
-    rows = _rows(session)
+    rows = rows_of(status)
     few = are_few(rows)
-    unread = unread_tables(session)
+    unread = unread_tables(status)
 
     def judge(group: Sequence[Control]) -> Evaluation:
         if stopped():
@@ -90,20 +94,21 @@ def evaluate(
         finally:
             at.names.remove(name)
         for control in group:
-            found.add(_skipped(control, unread))
+            found.add(skipped(control, unread))
         at.done.extend(each.id for each in group)
         return found
 
+    work: list[Callable[[], Evaluation]] = [
+        *(partial(judge, group) for group in _groups(controls, few)),
+        lambda: Evaluation() if stopped() else _without_configs(session, controls, unread),
+    ]
     with tuned(session, rows, keep):
-        found = _sum(in_threads(judge, _groups(controls, few), _CORES if few else _AT_ONCE))
-        if not stopped():
-            found.counts += _without_configs(session, controls, unread)
-    return found
+        return _sum(in_threads(lambda part: part(), work, _CORES if few else _AT_ONCE))
 
 
 def _without_configs(
     session: Any, controls: Sequence[Control], unread: Container[tuple[str, str]]
-) -> Counter[tuple[str, str]]:
+) -> Evaluation:
     """The ok results of clusters that do not have a config that a control requires, one for each
     config: their version of Kafka is older than the config."""
     wanted: dict[str, set[str]] = defaultdict(set)
@@ -111,7 +116,7 @@ def _without_configs(
         for table, key in control.wants:
             wanted[table].add(key)
     if not wanted:
-        return Counter()
+        return Evaluation()
     parts = ["SELECT DISTINCT '' AS `table`, cluster, '' AS key FROM clusters"] + [
         f"SELECT DISTINCT '{table}', cluster, key FROM {table}"
         f" WHERE key IN ({', '.join(map(sql_text, sorted(keys)))})"
@@ -119,13 +124,14 @@ def _without_configs(
     ]
     has = {tuple(row) for row in session.sql("\nUNION ALL\n".join(parts)).collect()}
     clusters = [cluster for table, cluster, _ in has if not table]
-    return Counter(
+    counts = Counter(
         (control.id, "ok")
         for control in controls
         for table, key in control.wants
         for cluster in clusters
         if (table, cluster, key) not in has and (cluster, table) not in unread
     )
+    return Evaluation(counts=counts)
 
 
 def _sum(parts: Iterable[Evaluation]) -> Evaluation:
@@ -143,11 +149,6 @@ def _groups(controls: Sequence[Control], few: bool) -> list[Sequence[Control]]:
     ]
     alone = [[each] for each in controls if each not in shared]
     return [*in_slices(shared, _TOGETHER), *alone]
-
-
-def _rows(session: Any) -> int:
-    query = "SELECT coalesce(sum(`rows`), 0) AS n FROM collection_status"
-    return int(session.sql(query).first()["n"])
 
 
 def _judge(
@@ -247,21 +248,8 @@ def _alarms(session: Any, query: str) -> Counter[str]:
     return Counter({row["cluster"]: row["n"] for row in found.collect()})
 
 
-def unread_tables(session: Any) -> dict[tuple[str, str], str]:
-    """Return why tables could not be read, fully or partly, by (cluster, table)."""
-    rows = session.sql(
-        "SELECT cluster, `table`, first(concat_ws(': ', error, reason)) AS why, count(*) AS n"
-        " FROM collection_status WHERE status = 'error' GROUP BY cluster, `table`"
-    ).collect()
-    return {
-        (row["cluster"], row["table"]): row["why"]
-        + ("" if row["n"] == 1 else f" (and {row['n'] - 1} more)")
-        for row in rows
-    }
-
-
-def _skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> Evaluation:
-    """A skip finding per cluster and required table that could not be read."""
+def skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> Evaluation:
+    """Return a skip finding per cluster and required table that could not be read."""
     required = {*control.needs, *control.absence, *(table for table, _ in control.wants)}
     skipped = [
         _of(control, cluster, table, "skip", f"{table} could not be read: {why}")

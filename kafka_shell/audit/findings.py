@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import reduce
 from pathlib import Path
@@ -14,7 +14,7 @@ from kafka_shell.structs import asdict
 
 from .control import COLUMNS, Control
 from .engine import Engine
-from .evaluate import finding, query_of, unread_tables
+from .evaluate import finding, query_of, skipped
 from .model import AuditFinding
 from .policy import Policy
 from .stores import address
@@ -37,25 +37,37 @@ def require_new(text: str) -> str:
     return folder
 
 
-def write(engine: Engine, controls: Sequence[Control], policy: Policy, folder: str) -> None:
+def write(
+    engine: Engine,
+    controls: Sequence[Control],
+    policy: Policy,
+    folder: str,
+    unread: Mapping[tuple[str, str], str],
+    others: Iterable[AuditFinding] = (),
+) -> None:
     """Write the findings of these controls that are not suppressed to a new folder: as JSON lines
-    if its name ends in .json or .jsonl, else as Parquet, with a folder for each control."""
+    if its name ends in .json or .jsonl, else as Parquet, with a folder for each control. `others`
+    are findings that are not results of their queries; those of `unread` tables are added."""
     engine.for_executors()
     done: list[int] = []
 
+    def append(frame: Any) -> None:
+        if folder.endswith(_LINES):
+            frame.write.mode("append").json(folder)
+        else:
+            frame.write.mode("append").partitionBy("control").parquet(folder)
+
     def write_all() -> None:
-        unread = unread_tables(engine.session)
+        known = [*others, *(each for one in controls for each in skipped(one, unread).findings)]
+        if known:
+            rows = [tuple(asdict(each).values()) for each in known]
+            append(engine.session.createDataFrame(rows, _DDL).coalesce(1))
         for group in in_slices(controls, _TOGETHER):
             if engine.stopped():
                 return
             frames = [_results(engine.session, each, policy, unread) for each in group]
-            whole = reduce(lambda a, b: a.unionByName(b), frames).mapInArrow(
-                _rendered(group, policy), _DDL
-            )
-            if folder.endswith(_LINES):
-                whole.write.mode("append").json(folder)
-            else:
-                whole.write.mode("append").partitionBy("control").parquet(folder)
+            whole = reduce(lambda a, b: a.unionByName(b), frames)
+            append(whole.mapInArrow(_rendered(group, policy), _DDL))
             done.append(len(group))
 
     engine.run("writing findings", write_all, lambda: (sum(done), len(controls)))

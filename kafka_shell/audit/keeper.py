@@ -97,7 +97,7 @@ def warm(folder: Path) -> int:
     for name, frame in frames_of(engine.session, rows, TABLES).items():
         frame.createOrReplaceTempView(name)
     for _ in range(_ROUNDS):
-        evaluate(engine.session, controls, {})
+        evaluate(engine.session, controls, {}, {})
     engine.stop()
     return 0
 

@@ -50,6 +50,7 @@ def audit(
             engine.session,
             controls,
             policy.thresholds,
+            collection.status,
             at,
             engine.stopped,
             engine.opened.keep,

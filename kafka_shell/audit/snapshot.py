@@ -22,7 +22,6 @@ from .threads import in_threads
 from .tuning import tuned
 from .work import Work, to_json
 
-STATUS = "collection_status"
 MANIFEST = "snapshots"
 _MANIFEST_DDL = "`table` STRING, `rows` BIGINT, `version` STRING, `snapshot_id` STRING"
 _WRITES_AT_ONCE = 4

@@ -19,6 +19,7 @@ from kafka_shell.audit.evaluate import evaluate
 from kafka_shell.audit.model import AuditFinding
 from kafka_shell.audit.run import tables_for
 from kafka_shell.audit.source import record_batch
+from kafka_shell.audit.status import COLUMNS, STATUS, summed
 from kafka_shell.audit.table import arrow_schema
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.work import Survey, Target, Work, split
@@ -29,7 +30,7 @@ def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) 
     target = Target("c", "secure" if config else "", bootstrap, str(config or "/no/config.toml"))
     with open_target(target) as cluster:
         survey = _survey(cluster)
-    wanted = [*names] or [name for name in TABLES if name != "collection_status"]
+    wanted = [*names] or [name for name in TABLES if name != STATUS]
     by: dict[str, list[str]] = {}
     for name in wanted:
         by.setdefault(TABLES[name].by, []).append(name)
@@ -38,7 +39,7 @@ def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) 
 
 def of_works(works: Iterable[Work], names: Iterable[str]) -> Reading:
     """These tables as tasks read them."""
-    batches: dict[str, list[Any]] = {name: [] for name in (*names, "collection_status")}
+    batches: dict[str, list[Any]] = {name: [] for name in (*names, STATUS)}
     for work in works:
         for found in collect(work, TABLES, "now", open_target):
             batches[found.table].append(record_batch(TABLES[found.table], found.rows))
@@ -71,7 +72,7 @@ class Reading:
     @property
     def troubles(self) -> list[dict[str, Any]]:
         """What could not be read."""
-        return [row for row in self.rows("collection_status") if row["status"] != "ok"]
+        return [row for row in self.rows(STATUS) if row["status"] != "ok"]
 
     def altered(self, name: str, rows: list[dict[str, Any]]) -> Reading:
         """The same with other rows of one table."""
@@ -89,11 +90,12 @@ class Reading:
         own = session.newSession()  # views of its own
         folder.mkdir(parents=True, exist_ok=True)
         controls, given = list(controls), thresholds or {}
-        for name in tables_for(controls, given, TABLES) | {"collection_status"}:
+        for name in tables_for(controls, given, TABLES) | {STATUS}:
             table = self.tables.get(name)
             if table is None:
                 continue
             file = folder / f"{name}.parquet"
             parquet.write_table(table, file)
             own.read.parquet(str(file)).createOrReplaceTempView(name)
-        return evaluate(own, controls, given).findings
+        status = summed(tuple(row[name] for name in COLUMNS) for row in self.rows(STATUS))
+        return evaluate(own, controls, given, status).findings

@@ -101,14 +101,22 @@ def test_sarif_has_a_result_a_finding(shell: Shell) -> None:
 
 
 def test_an_unreachable_cluster_is_reported_and_the_other_is_audited(
-    shell: Shell,
+    shell: Shell, tmp_path: Path
 ) -> None:
     shell.profile("here", shell.bootstrap)
     shell.profile("gone", "127.0.0.1:1")
-    run = shell("spark audit --clusters here,gone --controls T01 --output json")
+    folder = tmp_path / "found"
+    run = shell(
+        f"spark audit --clusters here,gone --controls T01 --findings {folder} --output json"
+    )
     assert run.status == 3, str(run)
     assert {f["cluster"] for f in run.json["findings"]} == {"here"}
     assert list(run.json["unread"]) == ["gone"]
+    written = parquet.read_table(folder).to_pylist()
+    assert {row["reason"] for row in written if row["cluster"] == "gone"} == {
+        f"{table} could not be read: refused: {run.json['unread']['gone']}"
+        for table in ("brokers", "topics")
+    }
     shown = shell("spark audit --clusters here,gone --controls T01").out
     assert "gone could not be read" in shown and "127.0.0.1:1" in shown
 

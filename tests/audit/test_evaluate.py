@@ -10,6 +10,7 @@ import pytest
 from kafka_shell.audit.control import Control, Level
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.evaluate import MOST_FINDINGS, evaluate
+from kafka_shell.audit.status import Status, TableStatus
 from kafka_shell.audit.tuning import FOR_FEW
 
 TOPICS = MOST_FINDINGS * 3
@@ -22,17 +23,18 @@ def control(id: str, sql: str) -> Control:
     return Control(id, id, Level.LOW, "", "", sql, Path("none"))
 
 
-def session(engine: Engine, topics: int, rows: int) -> Any:
-    """Views with this many topics, of a collection that says it has this many rows."""
+def session(engine: Engine, topics: int) -> Any:
+    """A view with this many topics."""
     own = engine.session.newSession()
     own.sql(
         f"SELECT 'dev' AS cluster, concat('t', id) AS topic, id FROM range(0, {topics}, 1, 4)"
     ).createOrReplaceTempView("topics")
-    own.sql(
-        f"SELECT 'dev' AS cluster, 'topics' AS `table`, 'ok' AS status, {rows} AS `rows`,"
-        " NULL AS error, NULL AS reason"
-    ).createOrReplaceTempView("collection_status")
     return own
+
+
+def status(rows: int) -> Status:
+    """What says that this many rows were read."""
+    return {("dev", "topics"): TableStatus(is_read=True, rows=rows)}
 
 
 @pytest.mark.parametrize("rows", [TOPICS, 10_000_000], ids=["few", "many"])
@@ -40,8 +42,8 @@ def test_all_results_are_counted_however_many_are_returned(engine: Engine, rows:
     failing = control("U02", SQL.replace("'why'", "CAST(topic AS INT)"))
     everything = control("U01", SQL.replace("id % 3 = 0", "id % 2 < 2"))
     nothing = control("U03", SQL + "\nWHERE id < 0")
-    own = session(engine, TOPICS, rows)
-    found = evaluate(own, [everything, failing, nothing, control("U04", SQL)], {})
+    own = session(engine, TOPICS)
+    found = evaluate(own, [everything, failing, nothing, control("U04", SQL)], {}, status(rows))
     assert found.counts == {
         ("U01", "alarm"): TOPICS,
         ("U02", "error"): 1,
@@ -60,8 +62,8 @@ def test_all_results_are_counted_however_many_are_returned(engine: Engine, rows:
 def test_the_configs_of_the_session_are_restored_and_those_of_the_user_are_kept(
     engine: Engine,
 ) -> None:
-    own = session(engine, 3, 3)
+    own = session(engine, 3)
     own.conf.set("spark.sql.shuffle.partitions", "7")
     before = {key: own.conf.get(key, None) for key in FOR_FEW}
-    assert len(evaluate(own, [control("U01", SQL)], {}).findings) == 1
+    assert len(evaluate(own, [control("U01", SQL)], {}, status(3)).findings) == 1
     assert {key: own.conf.get(key, None) for key in FOR_FEW} == before

@@ -23,17 +23,13 @@ SELECT 'c' AS cluster, 'r' AS resource, 'ok' AS status, CAST(sum(a.id * b.id) AS
 def endless(engine: Engine) -> Any:
     """An evaluation of ten controls of which none ends."""
     session = engine.session  # another one would not be interrupted
-    session.sql(
-        "SELECT 'c' AS cluster, 't' AS `table`, 'ok' AS status, 1 AS `rows`, NULL AS error,"
-        " NULL AS reason"
-    ).createOrReplaceTempView("collection_status")
     controls = [
         Control(f"U{number:02}", "", Level.LOW, "", "", ENDLESS, Path("none"))
         for number in range(10)
     ]
     return engine.run(
         "evaluating",
-        lambda: evaluate(session, controls, {}, stopped=engine.stopped),
+        lambda: evaluate(session, controls, {}, {}, stopped=engine.stopped),
         lambda: (0, 10),
     )
 

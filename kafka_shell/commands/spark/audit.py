@@ -47,6 +47,8 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Noth
             context.refuse_dry_run(f"spark audit --{option}")
     ready(context)
     from kafka_shell.audit import drift, findings, report, run
+    from kafka_shell.audit.policy import DRIFT
+    from kafka_shell.audit.status import unread_tables
     from kafka_shell.audit.tables import TABLES
 
     if invocation["fix"]:
@@ -70,7 +72,9 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Noth
         if folder is not None:
             failed = {each.control for each in found.findings if each.status == "error"}
             judged = [each for each in controls if each.id not in failed]
-            findings.write(engine, judged, policy, folder)
+            others = [each for each in found.findings if each.control in {*failed, *DRIFT}]
+            unread = unread_tables(collection.status)
+            findings.write(engine, judged, policy, folder, unread, others)
         if invocation["report"]:
             drawn = report.charts(engine, collection, invocation["snapshot"] or "")
             _write_report(invocation["report"], report.page(found, drawn))

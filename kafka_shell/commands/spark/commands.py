@@ -39,7 +39,7 @@ def sql(invocation: Invocation, context: Context) -> Rows[Mapping[str, Any]] | N
     ready(context)
     from kafka_shell.audit import query
     from kafka_shell.audit.collection import mentioned
-    from kafka_shell.audit.snapshot import STATUS
+    from kafka_shell.audit.status import STATUS
     from kafka_shell.audit.tables import TABLES
 
     text = invocation["query"].strip().rstrip(";")
