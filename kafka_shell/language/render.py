@@ -87,11 +87,12 @@ def _placed(arguments: list[Known], command: Command, values: dict[str, Any]) ->
 
 def _line(text: str) -> str:
     """Return the rest of the line, quoted if necessary."""
-    line = tokenize(f"x {text}")
+    line = tokenize(text)
+    words = line.words
     verbatim = (
-        text == text.strip()
-        and not (line.operators or line.comment or line.incomplete or line.problem)
-        and len(line.words) > 1
-        and not (len(line.words) == 2 and line.words[1].quoted)
+        words
+        and (words[0].span[0], words[-1].span[1]) == (0, len(text))  # no `;` at the end either
+        and not (line.operators or line.incomplete or line.problem)
+        and not (len(words) == 1 and words[0].quoted)
     )
     return text if verbatim else quote(text)

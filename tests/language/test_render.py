@@ -36,6 +36,7 @@ pytestmark = pytest.mark.quick
         ("describe-configs --topic a --topic b k", "describe-configs --topic a --topic b k"),
         ("watch 05   list-topics --long", "watch 5 list-topics --long"),
         ("watch 5 'a | b'", "watch 5 'a | b'"),
+        ("watch 5 'topics;'", "watch 5 'topics;'"),
         ("reset-offsets g --to -1h", "reset-offsets g --to=-1h"),
         ("delete-topic --force t", "delete-topic t --yes"),
         ("config-command --alter --add-config='a=[b,c]'",
