@@ -143,6 +143,7 @@ class Pane:
         return spelled.encode(self._encoding, "backslashreplace").decode(self._encoding)
 
     def _closed(self, error: Exception) -> None:
-        discard(self.stream)
+        if isinstance(error, BrokenPipeError):  # else it is a pager, and the terminal stays open
+            discard(self.stream)
         if not self.may_close:
             raise PipeClosed from error

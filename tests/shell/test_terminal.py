@@ -263,6 +263,17 @@ def test_long_answers_are_paged_and_short_ones_are_not(shell: Terminal) -> None:
 
 
 @pytest.mark.skipif(shutil.which("less") is None, reason="there is no less here")
+def test_a_pager_that_is_left_early_leaves_the_terminal_open(shell: Terminal) -> None:
+    shell.run("describe-configs --broker-id 1 --all --documentation --output json")
+    shell.until(lambda: shell.rows[-1] == LESS_PROMPT, "in the pager")
+    shell.type("q")  # while there is more than a pipe holds
+    shell.at_prompt()
+    shell.run("list-topics")
+    shell.sees("shell.orders")
+    shell.at_prompt()
+
+
+@pytest.mark.skipif(shutil.which("less") is None, reason="there is no less here")
 def test_the_pager_cannot_run_programs(shell: Terminal, tmp_path: Path) -> None:
     shell.run("describe-configs --broker-id 1 --all")
     shell.until(lambda: shell.rows[-1] == LESS_PROMPT, "in the pager")
