@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kafka_shell.errors import ShellError
+from kafka_shell.units import counted
 
 from .collect import Opener, Read, open_target, status_row
 from .table import Table, Trouble, trouble
@@ -25,6 +26,7 @@ _HIDDEN_GROUPS = Trouble(
     "", "CLUSTER_AUTHORIZATION_FAILED",
     "groups may be hidden from this login, which requires DESCRIBE on the cluster",
 )  # fmt: skip
+_OF_TOPICS = ("group_offsets",)  # beside the tables that are sliced by topics
 
 
 class Surveyed(Struct, frozen=True):
@@ -34,7 +36,7 @@ class Surveyed(Struct, frozen=True):
     target: Target
     works: tuple[Work, ...]
     lost: tuple[tuple[str, Trouble], ...] = ()
-    reached: bool = True
+    unreached: str = ""  # why, if there was no connection
     topics: int = 0
     partitions: int = 0
     groups: int = 0
@@ -57,6 +59,7 @@ def survey(
     """Return the tasks of all targets, in parallel. Failures are part of the result."""
     # Imported before the threads begin.
     from kafka_shell.admin.groups import read as groups  # noqa: F401
+    from kafka_shell.admin.topics import visibility  # noqa: F401
     from kafka_shell.admin.wire import metadata_scan  # noqa: F401
     from kafka_shell.admin.wire.codec import import_messages
 
@@ -84,12 +87,27 @@ def _survey(
             )
             groups, lost = _groups(cluster, by.get("groups", ()))
             names = Survey(tuple(sorted(found.names)), brokers, groups)
+            of_topics = [*by.get("topics", ()), *(t.name for t in tables if t.name in _OF_TOPICS)]
+            lost += tuple((table, why) for why in _hidden(cluster, names) for table in of_topics)
     except ShellError as error:
         why = trouble("", error)
         failed = tuple((table.name, why) for table in tables if table.by != "none")
-        return Surveyed(target, (), failed, reached=False)
+        return Surveyed(target, (), failed, why.reason)
     sizes = len(names.topics), found.partitions, len(groups)
-    return Surveyed(target, split(target, names, by, sampling), lost, True, *sizes)
+    return Surveyed(target, split(target, names, by, sampling), lost, "", *sizes)
+
+
+def _hidden(cluster: Cluster, names: Survey) -> list[Trouble]:
+    """What this login may not see of the topics."""
+    from kafka_shell.admin.topics.visibility import hidden
+
+    found = hidden(cluster, frozenset(names.topics))
+    topics = [about for about in found if about.startswith("topic ")]
+    troubles = [trouble(about, why) for about, why in found.items() if about not in topics]
+    if topics:
+        text = f"{counted(len(topics), 'topic')} hidden from this login, which requires DESCRIBE"
+        troubles.append(Trouble("", found[topics[0]].name, text))
+    return troubles
 
 
 def _groups(

@@ -10,7 +10,7 @@ from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.selectors import split
+from kafka_shell.language.selectors import is_pattern, select_whole, split
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
@@ -132,7 +132,12 @@ def _select(
     """Keep the ACLs on the exported topics, and make the topics the scope of the file, if all of
     them could be read."""
     from kafka_shell.admin.acls.model import AclBinding, AclResourceType, PatternType
+    from kafka_shell.admin.topics.visibility import HIDDEN, hidden
 
+    if any(map(is_pattern, words)):
+        for about, why in hidden(context.cluster, topics).items():
+            if about.startswith(HIDDEN) or select_whole(words, [about.removeprefix("topic ")]):
+                state.unread[about] = why
     prefixes = {name[:end] for name in topics for end in range(1, len(name) + 1)}
 
     def applies(binding: AclBinding) -> bool:
@@ -142,7 +147,8 @@ def _select(
 
     if "acls" in state.parts:
         state.parts["acls"] = {each: {} for each in state.part("acls") if applies(each)}
-    if any(about.startswith("topic ") for about in state.unread):  # --prune would delete these
+    if any(about.startswith(("topic ", HIDDEN)) for about in state.unread):
+        # --prune would delete these
         context.note("the export has no scope, because it lacks topics that could not be read")
     elif "topics" in state.parts:
         state.scope["topics"] = tuple(item for word in words for item in split(word))

@@ -77,6 +77,7 @@ def _may_have(cluster: Cluster, kind: str) -> bool:
 
 
 def _topics(cluster: Cluster, wanted: Wanted, state: State) -> dict[str, Fields]:
+    from kafka_shell.admin.topics.visibility import hidden
     from kafka_shell.admin.wire.metadata_scan import scan
 
     every = wanted.topics is None or wanted.others
@@ -88,7 +89,12 @@ def _topics(cluster: Cluster, wanted: Wanted, state: State) -> dict[str, Fields]
         if (wanted.topics is not None and name in wanted.topics)
         or (not name.startswith("__") if wanted.others else wanted.internal or not each.internal)
     )
-    for name, code in seen.errors.items():
+    errors = seen.errors
+    if every:
+        missing = sorted((wanted.topics or frozenset()) - summaries.keys())
+        errors = errors | (scan(cluster, missing).errors if missing else {})
+        state.unread |= hidden(cluster, summaries)
+    for name, code in errors.items():
         if wanted.required or code != _UNKNOWN_TOPIC_OR_PARTITION:
             state.unread[f"topic {name}"] = failure(code, about=f"topic {name}")
     resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from pathlib import Path
@@ -393,6 +394,40 @@ def test_topics_that_cannot_be_read_are_not_pruned_by_their_export(
     file = tmp_path / "partial.yaml"
     file.write_text(run.stdout)
     assert "nothing to change" in source.ok("apply", str(file), "--prune").stderr
+
+
+def test_topics_that_are_hidden_are_not_pruned_by_an_export_either(
+    source: Program, tmp_path: Path
+) -> None:
+    """Brokers leave topics that alice may not DESCRIBE out of the list."""
+    alice = _as_alice(source, tmp_path / "home")
+    denied = "deny User:alice Describe on topic orders.shipped"
+    source.ok("alter-acls", "--add", denied)
+    try:
+        _await_hidden(alice)
+        run = alice("export", "orders.*", "--only", "topics")
+        assert run.status == 1 and "may DESCRIBE" in run.stderr + run.stdout, run
+        assert "the export has no scope" in run.stderr and "orders.shipped" not in run.stdout
+        file = tmp_path / "partial.yaml"
+        file.write_text(run.stdout)
+        assert "nothing to change" in source.ok("apply", str(file), "--prune").stderr
+        file.write_text(source.ok("export", "orders.*", "--only", "topics").stdout)
+        compared = alice("diff", str(file))
+        assert compared.status == 1 and "created" not in compared.stdout, compared
+        assert "orders.shipped" in compared.stdout, compared
+        source.ok("alter-acls", "--add", "allow User:alice Describe on cluster")
+        named = alice("export", "orders.*", "--only", "topics")
+        assert named.status == 1 and "orders.shipped" in named.stderr, named
+        assert "the export has no scope" in named.stderr
+    finally:
+        source.ok("alter-acls", "--remove", denied, "--yes")
+        source("alter-acls", "--remove", "allow User:alice Describe on cluster", "--yes")
+
+
+def _await_hidden(alice: Program) -> None:
+    until = time.monotonic() + 20
+    while "orders.shipped" in alice.ok("list-topics", "orders.*").stdout:
+        assert time.monotonic() < until, "the ACL has no effect"
 
 
 def test_many_resources_without_rights_are_one_error(source: Program, tmp_path: Path) -> None:
