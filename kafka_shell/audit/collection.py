@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from kafka_shell.plan.results import Failure
 
@@ -16,7 +17,7 @@ from . import near, snapshot, stores
 from .collect import Read
 from .engine import Engine
 from .model import AuditSnapshot
-from .status import COLUMNS, STATUS, Status, rows_of, summed, unread_clusters
+from .status import COLUMNS, STATUS, Status, TableStatus, rows_of, summed, unread_clusters
 from .survey import Surveyed, new_id, survey
 from .table import Table
 from .threads import in_threads
@@ -25,11 +26,13 @@ from .work import SAMPLING, Sampling, Target, Work
 
 _VIEWS_AT_ONCE = 8
 _WORD = re.compile(r"\w+")
+_OLDER = "an older version of kafka.sh wrote the snapshot, without this table"
 
 
 class Collection(Struct, frozen=True):
     """The collected tables. `frames` are Spark data frames by table; `status` is what was read;
-    `cached` are the data frames Spark keeps in memory; `stored` are those of a snapshot.
+    `unread` are the clusters that could not be read, with the reason; `cached` are the data frames
+    Spark keeps in memory; `stored` are those of a snapshot.
     """
 
     snapshot_id: str
@@ -37,6 +40,7 @@ class Collection(Struct, frozen=True):
     clusters: tuple[str, ...]
     frames: Mapping[str, Any]
     status: Status
+    unread: Mapping[str, str] = field(default_factory=dict)
     cached: tuple[Any, ...] = ()
     stored: bool = False
 
@@ -46,18 +50,13 @@ class Collection(Struct, frozen=True):
         rows = self.frames["clusters"].select("cluster", "cluster_id").collect()
         return {row["cluster"]: row["cluster_id"] for row in rows}
 
-    @property
-    def unread(self) -> dict[str, str]:
-        """The clusters of which nothing could be read, with the reason."""
-        return unread_clusters(self.status)
-
     def failures(self, tables: Iterable[str]) -> dict[str, Failure]:
         """What is missing in these tables: whole clusters, and tables of others, with the reason
         of the first error."""
-        unread, wanted = self.unread, {*tables}
-        found = {cluster: Failure("not-read", reason) for cluster, reason in unread.items()}
+        wanted = {*tables}
+        found = {cluster: Failure("not-read", reason) for cluster, reason in self.unread.items()}
         for (cluster, table), status in self.status.items():
-            if status.errors and table in wanted and cluster not in unread:
+            if status.errors and table in wanted and cluster not in self.unread:
                 found[f"table {table} of {cluster}"] = Failure("not-read", status.reason)
         return found
 
@@ -105,7 +104,8 @@ def collect(
     read = _read_here if engine.near and near.is_small(surveyed) else _read_by_executors
     frames, status, cached = read(engine, surveyed, wanted, snapshot_id)
     names_of = tuple(target.name for target in targets)
-    return Collection(snapshot_id, int(started * 1000), names_of, frames, status, cached)
+    unread = {each.target.name: each.unreached for each in surveyed if each.unreached}
+    return Collection(snapshot_id, int(started * 1000), names_of, frames, status, unread, cached)
 
 
 _Tables = tuple[dict[str, Any], Status, tuple[Any, ...]]
@@ -177,9 +177,13 @@ def of_snapshot(
         at = f.unix_millis("collected_at")
         rows = [tuple(row) for row in frames[STATUS].select(at, *COLUMNS).collect()]
         status = summed(row[1:] for row in rows)
+        unread = unread_clusters(status)
         names = tuple(sorted({cluster for cluster, _ in status}))
+        absent = {*tables} - {*known[snapshot_id]}  # of an older version
+        for key in itertools.product(names, sorted(absent)):
+            status[key] = TableStatus(errors=1, error="not-in-snapshot", reason=_OLDER)
         began = min(row[0] for row in rows)
-        return Collection(snapshot_id, began, names, frames, status, stored=True)
+        return Collection(snapshot_id, began, names, frames, status, unread, stored=True)
 
     return engine.run(task, read)
 
@@ -200,4 +204,7 @@ def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
         ),
         lambda: (len(written), len(found.frames)),
     )
-    return AuditSnapshot(found.snapshot_id, folder, found.clusters, dict(found.unread), rows)
+    failures = found.failures(found.frames).items()
+    incomplete = {about: why.message for about, why in failures if about not in found.unread}
+    unread = dict(found.unread)
+    return AuditSnapshot(found.snapshot_id, folder, found.clusters, unread, rows, incomplete)

@@ -55,6 +55,7 @@ FRAMEWORKS = (
     r"|mm2-.*|(.*\.)?heartbeats|.*\.checkpoints\.internal|_.*"
 )
 RISKS = ("safe", "disruptive", "irreversible")
+_FOLDER = Path(__file__).parent / "controls"
 _LINE = re.compile(r"--\s?(?:(?P<key>[a-z]+):)?\s*(?P<value>.*)")
 _ID = re.compile(r"[A-Z]\d{2,3}")
 _PARAMETER = re.compile(r"(?P<name>[a-z_]+)\s*=\s*(?P<value>\S.*)")
@@ -97,6 +98,11 @@ class Control(Struct, frozen=True):
     risk: str = ""
 
     @property
+    def built_in(self) -> bool:
+        """Whether it is one of this program, not of a user."""
+        return self.path.parent == _FOLDER
+
+    @property
     def family(self) -> str:
         """The family, by the letter of the ID: topics, brokers, security ..."""
         return FAMILIES.get(self.id[0], "own")
@@ -117,7 +123,7 @@ class Control(Struct, frozen=True):
 def controls_of(*user_folders: Path) -> dict[str, Control]:
     """Return the built-in controls and those of users, of which the last take precedence. Raises
     ShellError."""
-    return load(Path(__file__).parent / "controls", *user_folders)
+    return load(_FOLDER, *user_folders)
 
 
 def load(*folders: Path) -> dict[str, Control]:

@@ -26,6 +26,7 @@ from kafka_shell.files import read_text
 
 from .collection import mentioned
 from .control import Control
+from .evaluate import query_of
 from .macros import render
 from .model import ControlTest
 from .session import sentence
@@ -95,7 +96,7 @@ def run(
     """Judge the rows of a test with the SQL of the control, and compare with what is expected."""
     import pyarrow
 
-    query = control.query({k: str(v) for k, v in test.get("thresholds", {}).items()})
+    query = query_of(control, {k: str(v) for k, v in test.get("thresholds", {}).items()})
     for name in mentioned(query, tables):
         given = test.get(name, [{}] if name == "clusters" else [])
         batch = record_batch(tables[name], [_row(tables[name], row) for row in given])
@@ -144,6 +145,6 @@ def _difference(found: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[s
             name = next(name for name in wanted if of[0][name] != wanted[name])
             return f"{entry['resource']}: {name} is {of[0][name]!r}, expected {wanted[name]!r}"
     for row in rows:
-        if row["status"] == "alarm" and (row["cluster"], row["resource"]) not in named:
-            return f"unexpected alarm: {row['resource']}: {row['reason']}"
+        if row["status"] in ("alarm", "error") and (row["cluster"], row["resource"]) not in named:
+            return f"unexpected {row['status']}: {row['resource']}: {row['reason']}"
     return ""

@@ -98,15 +98,19 @@ def between(
     ]
     sides: list[_Side] = []
     states: list[str] = []
-    for mark, side, matched in zip(
-        ("was", "now"), (before, after), _matched(before, after), strict=True
-    ):
+    both = _matched(before, after)
+    for mark, side, matched in zip(("was", "now"), (before, after), both, strict=True):
         sides += [_Side(0, mark, mark, name, by) for name, by in matched.items()]
         for name in names:
             side.frames[name].createOrReplaceTempView(f"{mark}_{name}")
             states.append(_states(name, f"{mark}_{name}", sql_text(mark)))
     session = before.frames[STATUS].sparkSession
-    lost = {*unread(before), *unread(after)}
+    lost = {
+        (table, matched[cluster])
+        for side, matched in zip((before, after), both, strict=True)
+        for cluster, table in unread(side)
+        if cluster in matched
+    }
     with tuned(session, before.rows + after.rows, keep):
         return _drifts(_rows(session, states, sides), lost)
 
@@ -127,10 +131,11 @@ def over_snapshots(
         clusters: dict[str, dict[str, str]] = {id: {} for id in chosen}
         for row in session.table("trend_clusters").where(within).collect():
             clusters[row["snapshot_id"]][row["cluster"]] = row["cluster_id"]
-        lost: dict[str, set[str]] = {id: set() for id in chosen}
+        lost: dict[str, set[tuple[str, str]]] = {id: set() for id in chosen}
         status = session.table("trend_collection_status").where(within)
         for row in status.where("status = 'error'").collect():
-            lost[row["snapshot_id"]].add(row["table"])
+            at = row["snapshot_id"]
+            lost[at].add((row["table"], clusters[at].get(row["cluster"], "")))
         sides = [
             _Side(pair, mark, id, name, by)
             for pair, ids in enumerate(pairwise(chosen), 1)
@@ -187,13 +192,13 @@ def _rows(session: Any, states: Sequence[str], sides: Sequence[_Side]) -> list[A
     return list(session.sql(query).collect())
 
 
-def _drifts(rows: Iterable[Any], lost: Container[str]) -> tuple[Drift, ...]:
-    """The differences, in order. What appeared or vanished in a `lost` table may only not have been
-    read."""
+def _drifts(rows: Iterable[Any], lost: Container[tuple[str, str]]) -> tuple[Drift, ...]:
+    """The differences, in order. What appeared or vanished in a `lost` table of a cluster may only
+    not have been read."""
     found: list[Drift] = []
     for row in rows:
         whole = row["was"] is None or row["now"] is None
-        if not (whole and row["table"] in lost):
+        if not (whole and (row["table"], row["by"]) in lost):
             found += _drifts_of(row)
     order = list(KEYS)
     found.sort(key=lambda drift: (drift.cluster, order.index(drift.table)))
@@ -240,14 +245,14 @@ def left_out(before: Collection, after: Collection) -> list[str]:
     ]
 
 
-def unread(side: Collection) -> dict[str, str]:
-    """Return the compared tables that were not read completely, with the first reason: their
-    missing rows mean nothing."""
-    found: dict[str, str] = {}
-    for (_, table), status in side.status.items():
-        if status.errors and table in KEYS:
-            found.setdefault(table, status.reason)
-    return found
+def unread(side: Collection) -> dict[tuple[str, str], str]:
+    """Return the clusters and compared tables that were not read completely, with the first
+    reason: their missing rows mean nothing."""
+    return {
+        (cluster, table): status.reason
+        for (cluster, table), status in side.status.items()
+        if status.errors and table in KEYS
+    }
 
 
 def _drifts_of(row: Any) -> list[Drift]:
@@ -311,8 +316,8 @@ def undo(table: str, key: Mapping[str, Any], was: State, now: State, name: str) 
 
 def _of_topic(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
     topic = f"--topic={quote(str(key['topic']))}"
-    if was is None:
-        return f"delete-topic {topic}"
+    if was is None:  # brokers created an internal topic, and need it
+        return "" if str(key["topic"]).startswith("__") else f"delete-topic {topic}"
     factor = f"--replication-factor {was['min_factor']}"
     if now is None:
         return f"create-topic {topic} --partitions {was['partitions']} {factor}"

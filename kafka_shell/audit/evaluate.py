@@ -28,6 +28,9 @@ _AT_ONCE = 4
 _CORES = max(2, os.cpu_count() or 2)  # few rows: each query keeps a core busy with planning
 _TOGETHER = 12  # controls in one query of a few rows: a larger plan takes longer than two
 _WORD = re.compile(r"\w+")
+_STATUSES = ("ok", "info", "alarm", "skip", "error", "suppressed")
+_EXISTS = "coalesce(status, '') IN ('ok', 'info', 'alarm', 'skip', 'error')"
+REPORTED = "status NOT IN ('ok', 'suppressed')"
 _LEFT_OUT = " (remedy omitted: not a single printable command)"
 
 
@@ -68,17 +71,23 @@ def evaluate(
     under_way: UnderWay | None = None,
     stopped: Callable[[], bool] = lambda: False,
     keep: Container[str] = (),
+    suppressed: Mapping[str, str] | None = None,
 ) -> Evaluation:
     """Return the results of the controls.
 
     The tables are temporary views of the session, and `status` is what was read of them. A control
     whose SQL fails becomes an error finding. No further one is begun once `stopped`. Spark configs
-    in `keep` are not changed.
+    in `keep` are not changed. `suppressed` are SQL conditions by control: such alarms are counted
+    as suppressed.
     """
     at = under_way or UnderWay()
     rows = rows_of(status)
     few = are_few(rows)
     unread = unread_tables(status)
+
+    def query(control: Control) -> str:
+        condition = (suppressed or {}).get(control.id, "")
+        return query_of(control, thresholds.get(control.id, {}), unread, condition)
 
     def judge(group: Sequence[Control]) -> Evaluation:
         if stopped():
@@ -86,7 +95,7 @@ def evaluate(
         name = " to ".join(dict.fromkeys((group[0].id, group[-1].id)))
         at.names.append(name)
         try:
-            found = _judge(session, group, thresholds, unread, few)
+            found = _judge(session, group, {each.id: query(each) for each in group}, few)
         except Exception as error:
             if len(group) > 1:  # which of them?
                 return _sum(judge([each]) for each in group)
@@ -152,16 +161,12 @@ def _groups(controls: Sequence[Control], few: bool) -> list[Sequence[Control]]:
 
 
 def _judge(
-    session: Any,
-    group: Sequence[Control],
-    thresholds: Mapping[str, Mapping[str, str]],
-    unread: Mapping[tuple[str, str], str],
-    few: bool,
+    session: Any, group: Sequence[Control], queries: Mapping[str, str], few: bool
 ) -> Evaluation:
-    """The results of controls that share a query. Raises the error of Spark if it fails."""
+    """The results of controls whose queries are run as one. Raises the error of Spark if it
+    fails."""
     result = Evaluation()
     known = {control.id: control for control in group}
-    queries = {control.id: query_of(control, thresholds, unread) for control in group}
     for id, status, count, rows in (_all_of if few else _most_of)(session, queries):
         result.counts[id, status] += count
         result.findings += (finding(known[id], status, row) for row in rows[:MOST_FINDINGS])
@@ -178,17 +183,32 @@ _Status = tuple[str, str, int, list[Mapping[str, Any]]]
 
 def query_of(
     control: Control,
-    thresholds: Mapping[str, Mapping[str, str]],
-    unread: Iterable[tuple[str, str]],
+    thresholds: Mapping[str, str],
+    unread: Iterable[tuple[str, str]] = (),
+    suppressed: str = "",
 ) -> str:
     """The query of a control, without results about what is missing in clusters where it may only
-    not have been read."""
-    query = control.query(thresholds.get(control.id, {}))
+    not have been read. The status of alarms that meet the condition `suppressed` is `suppressed`,
+    and one that does not exist, which a control of a user may return, is an error."""
+    query = control.query(thresholds)
+    if not control.built_in:
+        reason = "concat('the status ', coalesce(status, 'NULL'), ' does not exist')"
+        query = (
+            "SELECT * EXCEPT (status, reason),"
+            f" IF({_EXISTS}, status, 'error') AS status,"
+            f" IF({_EXISTS}, reason, {reason}) AS reason FROM (\n{query}\n)"
+        )
     uncertain = {cluster for cluster, table in unread if table in control.absence}
-    if not uncertain:
-        return query
-    names = ", ".join(map(sql_text, sorted(uncertain)))
-    return f"SELECT * FROM (\n{query}\n) WHERE status = 'ok' OR cluster NOT IN ({names})"
+    if uncertain:
+        names = ", ".join(map(sql_text, sorted(uncertain)))
+        query = f"SELECT * FROM (\n{query}\n) WHERE status = 'ok' OR cluster NOT IN ({names})"
+    if suppressed:
+        query = (
+            "SELECT * EXCEPT (status),"
+            f" IF(status = 'alarm' AND ({suppressed}), 'suppressed', status) AS status"
+            f" FROM (\n{query}\n)"
+        )
+    return query
 
 
 def _all_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:
@@ -200,7 +220,7 @@ def _all_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:
     found = _query(
         session,
         "SELECT control, status, count(*) AS n,"
-        " collect_list(CASE WHEN status <> 'ok' THEN struct(*) END) AS found"
+        f" collect_list(CASE WHEN {REPORTED} THEN struct(*) END) AS found"
         f" FROM (SELECT /*+ COALESCE(1) */ * FROM (\n{results}\n)) GROUP BY control, status",
     )
     for row in found.collect():
@@ -227,13 +247,12 @@ def _most_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
-    statuses = ("ok", "info", "alarm", "skip", "error")
     seen = Observation()
-    of_status = (f.count_if(f.col("status") == status).alias(status) for status in statuses)
+    of_status = (f.count_if(f.col("status") == each).alias(each) for each in _STATUSES)
     ((id, query),) = queries.items()
     results = session.sql(query).observe(seen, *of_status)
     number = f.monotonically_increasing_id().bitwiseAND((1 << 33) - 1)  # in its task
-    found = results.where("status <> 'ok'").withColumn("number_in_task", number)
+    found = results.where(REPORTED).withColumn("number_in_task", number)
     rows = [row.asDict() for row in found.where(f"number_in_task < {MOST_FINDINGS}").collect()]
     for status, count in seen.get.items():
         if count:

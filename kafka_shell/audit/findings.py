@@ -14,13 +14,14 @@ from kafka_shell.structs import asdict
 
 from .control import COLUMNS, Control
 from .engine import Engine
-from .evaluate import finding, query_of, skipped
+from .evaluate import REPORTED, finding, query_of, skipped
 from .model import AuditFinding
 from .policy import Policy
 from .stores import address
 
 _TOGETHER = 12  # controls in one job
 _LINES = (".json", ".jsonl")
+_SUCCESS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"  # the file of a complete folder
 _FIELDS = AuditFinding.__struct_fields__
 _BOOLEAN = "dynamic"  # the others are strings
 _DDL = ", ".join(f"`{name}` {'BOOLEAN' if name == _BOOLEAN else 'STRING'}" for name in _FIELDS)
@@ -51,24 +52,24 @@ def write(
     engine.for_executors()
     done: list[int] = []
 
-    def append(frame: Any) -> None:
+    def append(frame: Any, *, last: bool = False) -> None:
+        writer = frame.write.mode("append").option(_SUCCESS, str(last).lower())
         if folder.endswith(_LINES):
-            frame.write.mode("append").json(folder)
+            writer.json(folder)
         else:
-            frame.write.mode("append").partitionBy("control").parquet(folder)
+            writer.partitionBy("control").parquet(folder)
 
     def write_all() -> None:
         known = [*others, *(each for one in controls for each in skipped(one, unread).findings)]
-        if known:
-            rows = [tuple(asdict(each).values()) for each in known]
-            append(engine.session.createDataFrame(rows, _DDL).coalesce(1))
+        rows = [tuple(asdict(each).values()) for each in known]
+        append(engine.session.createDataFrame(rows, _DDL).coalesce(1), last=not controls)
         for group in in_slices(controls, _TOGETHER):
             if engine.stopped():
                 return
             frames = [_results(engine.session, each, policy, unread) for each in group]
             whole = reduce(lambda a, b: a.unionByName(b), frames)
-            append(whole.mapInArrow(_rendered(group, policy), _DDL))
             done.append(len(group))
+            append(whole.mapInArrow(_rendered(group), _DDL), last=sum(done) == len(controls))
 
     engine.run("writing findings", write_all, lambda: (sum(done), len(controls)))
 
@@ -78,19 +79,18 @@ def _results(
 ) -> Any:
     from pyspark.sql import functions as f
 
-    found = session.sql(query_of(control, policy.thresholds, unread)).where("status <> 'ok'")
+    suppressed = policy.suppressed(date.today()).get(control.id, "")
+    query = query_of(control, policy.thresholds.get(control.id, {}), unread, suppressed)
+    found = session.sql(query).where(REPORTED)
     names = COLUMNS.split(", ")
     columns = (f.col(each) if each in found.columns else f.lit(None) for each in names)
     as_text = (each.cast("string").alias(n) for each, n in zip(columns, names, strict=True))
     return found.select(f.lit(control.id).alias("control"), *as_text)
 
 
-def _rendered(
-    controls: Sequence[Control], policy: Policy
-) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _rendered(controls: Sequence[Control]) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """What executors do with the results: the values get their units, as in the report."""
     known = {each.id: each for each in controls}
-    suppressions, today = policy.suppressions, date.today()
 
     def render(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
@@ -98,14 +98,8 @@ def _rendered(
         text, boolean = pyarrow.string(), pyarrow.bool_()
         schema = pyarrow.schema([(name, boolean if name == _BOOLEAN else text) for name in _FIELDS])
         for batch in batches:
-            found = (
-                finding(known[row["control"]], row["status"], row) for row in batch.to_pylist()
-            )
-            kept = [
-                asdict(each)
-                for each in found
-                if not any(one.covers(each, today) for one in suppressions)
-            ]
-            yield pyarrow.RecordBatch.from_pylist(kept, schema=schema)
+            rows = batch.to_pylist()
+            found = (finding(known[row["control"]], row["status"], row) for row in rows)
+            yield pyarrow.RecordBatch.from_pylist([*map(asdict, found)], schema=schema)
 
     return render

@@ -14,6 +14,7 @@ from kafka_shell.errors import ShellError
 
 from . import jvm
 from .server import Server, accepts, kept, last_used, new_server
+from .session import CONFIG
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _POLL_S = 1.0
@@ -49,6 +50,7 @@ def main(folder: Path, archive: Path, idle_s: int) -> int:
 def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[bytes]:
     java = jvm.spark_java()
     configs = {
+        **CONFIG,
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(server.port),
         "spark.driver.bindAddress": "127.0.0.1",
@@ -58,7 +60,6 @@ def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[byt
         "spark.log.level": "WARN",
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.ui.enabled": "false",
     }
     words = [jvm.spark_class(), "org.apache.spark.deploy.SparkSubmit", "--master",
              "local[*]", "--class", _CLASS, "--name", "kafka.sh"]  # fmt: skip

@@ -133,7 +133,8 @@ class AuditReport(Struct, frozen=True):
         unreachable cluster."""
         if self.unread:
             return 3
-        return int(any(f.status in ("alarm", "error", "skip") for f in self.findings))
+        listed = any(f.status in ("alarm", "error", "skip") for f in self.findings)
+        return int(listed or bool(self.left_out))
 
 
 class ControlTest(Struct, frozen=True):
@@ -175,18 +176,20 @@ class AuditTable(Struct, frozen=True):
 
 
 class AuditSnapshot(Struct, frozen=True):
-    """A snapshot that was written: number of rows by table. `unread` as in a report."""
+    """A snapshot that was written: number of rows by table. `unread` as in a report; `incomplete`
+    are tables that could not be read, fully or partly, with the reason."""
 
     snapshot_id: str
     folder: str
     clusters: tuple[str, ...]
     unread: Mapping[str, str]
     rows: Mapping[str, int] = field(default_factory=dict)
+    incomplete: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def exit_status(self) -> int:
-        """0, or 3 if a cluster could not be read."""
-        return 3 if self.unread else 0
+        """0, 1 if a table could not be read, or 3 if a cluster could not be read."""
+        return 3 if self.unread else int(bool(self.incomplete))
 
 
 class Trend(Struct, frozen=True):

@@ -98,6 +98,17 @@ class Policy(Struct, frozen=True):
     suppressions: tuple[Suppression, ...] = ()
     declared: Control | None = None
 
+    def suppressed(self, today: date) -> dict[str, str]:
+        """Return the SQL conditions of the findings that are suppressed today, by control."""
+        found: dict[str, list[str]] = {}
+        for each in self.suppressions:
+            if today <= each.expires:
+                resource, cluster = (sql_text(_regex(t)) for t in (each.resource, each.cluster))
+                found.setdefault(each.control.upper(), []).append(
+                    f"resource RLIKE {resource} AND cluster RLIKE {cluster}"
+                )
+        return {control: " OR ".join(conditions) for control, conditions in found.items()}
+
     def expired(self, today: date) -> tuple[Suppression, ...]:
         """Return the expired suppressions."""
         return tuple(entry for entry in self.suppressions if entry.expires < today)

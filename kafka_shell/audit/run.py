@@ -43,7 +43,7 @@ def audit(
     """Evaluate controls on a collection, and compare it with `against` (a name and a
     collection)."""
     collection.show()
-    at = UnderWay()
+    at, today = UnderWay(), date.today()
     found = engine.run(
         "evaluating controls",
         lambda: evaluate(
@@ -54,6 +54,7 @@ def audit(
             at,
             engine.stopped,
             engine.opened.keep,
+            policy.suppressed(today),
         ),
         lambda: (len(at.done), len(controls)),
         lambda: at.name,
@@ -64,7 +65,6 @@ def audit(
         differences, summary = _compare(engine, collection, *against)
         findings += differences
         judged.append(summary)
-    today = date.today()
     kept = [f for f in findings if not any(s.covers(f, today) for s in policy.suppressions)]
     return AuditReport(
         collection.snapshot_id,
@@ -74,7 +74,7 @@ def audit(
         tuple(judged),
         # The report lists clusters that could not be read once.
         in_order(f for f in kept if not (f.status == "skip" and f.cluster in collection.unread)),
-        len(findings) - len(kept),
+        len(findings) - len(kept) + sum(each.counts.get("suppressed", 0) for each in judged),
         tuple(
             LeftOut(control.control, control.severity, cluster, count)
             for control in judged
@@ -99,13 +99,13 @@ def _compare(
     skipped = engine.run("comparing", lambda: [
         *((cluster, "cluster", "only on one side: not compared")
           for cluster in left_out(other, collection)),
-        *(("", table, f"what is missing is not compared: {why}")
-          for table, why in (unread(other) | unread(collection)).items()),
+        *((cluster, table, f"what is missing is not compared: {why}")
+          for (cluster, table), why in (unread(other) | unread(collection)).items()),
     ])  # fmt: skip
     findings = [
         AuditFinding(
             id, title, "medium", "alarm", drift.cluster, drift.resource, _reason(drift),
-            drift.undo, "", True if drift.undo else None, "disruptive" if drift.undo else "",
+            drift.undo, "", True if drift.undo else None, _risk(drift) if drift.undo else "",
         )
         for drift in drifts
     ]  # fmt: skip
@@ -118,6 +118,12 @@ def _compare(
         id, title, "medium", "drift", counts,
         "Configs, topics, ACLs, quotas and users should change only on purpose.", name,
     )  # fmt: skip
+
+
+def _risk(drift: Drift) -> str:
+    """The risk of undoing a difference: a topic is deleted with its records, and a lower retention
+    deletes records, too."""
+    return "irreversible" if drift.table in ("topics", "topic_configs") else "disruptive"
 
 
 def _reason(drift: Drift) -> str:

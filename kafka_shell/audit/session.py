@@ -37,7 +37,7 @@ _SQL = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 _NEAR_SQL = {"spark.sql.shuffle.partitions": "8"}
-_CONFIG = {
+CONFIG = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # Snapshots are readable by their owner only, like all files of kafka.sh.
@@ -174,7 +174,7 @@ def _fill(conf: Any, given: Mapping[str, str], near: bool, folder: Path) -> None
         conf.set(_NAME, "kafka.sh")
     more = {**_LOCAL, **_NEAR_SQL} if near else {}
     more["spark.sql.warehouse.dir"] = str(folder / "warehouse")
-    for key, value in {**_CONFIG, **_SQL, **more}.items():
+    for key, value in {**CONFIG, **_SQL, **more}.items():
         conf.setIfMissing(key, value)
 
 

@@ -32,6 +32,8 @@ from .work import Target, Work, from_json, to_json
 
 FORMAT = "kafka_sh"
 EVERYTHING = "*"
+# The last day that Python can represent in every time zone.
+_LATEST_MS = 253_402_214_400_000
 # One job reads all tables: each row contains a batch of one table as an Arrow stream.
 COLLECTION = "`table` STRING NOT NULL, `cluster` STRING NOT NULL, `batch` BINARY NOT NULL"
 
@@ -180,7 +182,8 @@ def _only(works: Sequence[Work], topic: str) -> list[Work]:
 
 
 def record_batch(table: Table, rows: Sequence[tuple[Any, ...]]) -> Any:
-    """Convert rows to a record batch. Times are milliseconds in rows, microseconds in Arrow."""
+    """Convert rows to a record batch. Times are milliseconds in rows, microseconds in Arrow: later
+    ones than Python can represent, such as nanoseconds that a producer sent, become the last."""
     import pyarrow
 
     schema = arrow_schema(table)
@@ -188,7 +191,10 @@ def record_batch(table: Table, rows: Sequence[tuple[Any, ...]]) -> Any:
     for index, column in enumerate(table.all_columns):
         values = [row[index] for row in rows]
         if column.type == "time":
-            values = [None if value is None or value < 0 else value * 1000 for value in values]
+            values = [
+                None if value is None or value < 0 else min(value, _LATEST_MS) * 1000
+                for value in values
+            ]
         arrays.append(pyarrow.array(values, type=schema.field(index).type))
     return pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -30,12 +30,12 @@ class TableStatus(Struct):
 
 
 # The tables of a collection by cluster and table.
-Status = Mapping[tuple[str, str], TableStatus]
+Status = dict[tuple[str, str], TableStatus]
 
 
 def summed(rows: Iterable[tuple[Any, ...]]) -> Status:
     """Return the status of each table of each cluster, of rows with the values of COLUMNS."""
-    found: dict[tuple[str, str], TableStatus] = {}
+    found: Status = {}
     for cluster, table, status, count, error, reason in rows:
         at = found.setdefault((cluster, table), TableStatus())
         at.rows += count

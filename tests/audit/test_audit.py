@@ -257,3 +257,9 @@ def test_executors_write_what_is_reported(shell: Shell, tmp_path: Path, name: st
     assert {"U01", "T01"} < {each["control"] for each in found}
     again = shell(line)
     assert again.status == 2 and "already exists" in again.err
+
+
+@pytest.mark.parametrize("control", ["X01", "X02", "X03"])
+def test_a_control_of_an_option_that_is_not_given_is_refused(shell: Shell, control: str) -> None:
+    run = shell(f"spark audit --controls {control}")
+    assert run.status == 2 and "X01 requires --policy" in run.err, str(run)

@@ -67,3 +67,25 @@ def test_the_configs_of_the_session_are_restored_and_those_of_the_user_are_kept(
     before = {key: own.conf.get(key, None) for key in FOR_FEW}
     assert len(evaluate(own, [control("U01", SQL)], {}, status(3)).findings) == 1
     assert {key: own.conf.get(key, None) for key in FOR_FEW} == before
+
+
+@pytest.mark.parametrize("rows", [TOPICS, 10_000_000], ids=["few", "many"])
+def test_suppressed_alarms_are_counted_apart_and_not_returned(engine: Engine, rows: int) -> None:
+    own = session(engine, TOPICS)
+    everything = control("U01", SQL.replace("id % 3 = 0", "true"))
+    told = {"U01": "resource RLIKE '^t[0-4]' AND cluster RLIKE '^dev$'"}
+    found = evaluate(own, [everything], {}, status(rows), suppressed=told)
+    left = sum(f"t{number}"[1] not in "01234" for number in range(TOPICS))
+    assert found.counts == {("U01", "suppressed"): TOPICS - left, ("U01", "alarm"): left}
+    assert len(found.findings) == min(left, MOST_FINDINGS)
+    assert not [each for each in found.findings if each.resource[1] in "01234"]
+    assert found.left_out.total() == left - len(found.findings)
+
+
+@pytest.mark.parametrize("given", ["'ALARM'", "CAST(NULL AS STRING)"])
+@pytest.mark.parametrize("rows", [3, 10_000_000], ids=["few", "many"])
+def test_a_status_that_does_not_exist_is_an_error(engine: Engine, rows: int, given: str) -> None:
+    wrong = control("U01", SQL.replace("CASE WHEN id % 3 = 0 THEN 'alarm' ELSE 'ok' END", given))
+    found = evaluate(session(engine, 3), [wrong], {}, status(rows))
+    assert found.counts == {("U01", "error"): 3}
+    assert all("does not exist" in each.reason for each in found.findings), found.findings

@@ -45,6 +45,12 @@ def test_an_audit_uses_the_server_that_ends_when_idle(
         commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
         assert found.token not in commands
         _is_refused(found)
+        kept = tmp_path / "kept"
+        written = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "snapshot", str(kept),
+                      "--no-findings")  # fmt: skip
+        assert written.returncode == 0, written.stderr
+        open_to_all = [each for each in kept.rglob("*") if each.stat().st_mode & 0o077]
+        assert not open_to_all, "others may read what is in a snapshot"
         audit = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "audit", "--controls",
                     "T01,Q02,S05")  # fmt: skip
         assert audit.returncode == 1, audit.stderr

@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from threading import Thread
 
+from pyarrow import compute, parquet
+
 from kafka_shell.audit.engine import Engine
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
@@ -35,6 +37,22 @@ def test_only_whole_snapshots_are_read(shell: Shell, tmp_path: Path) -> None:
     assert run.status == 1 and "is damaged: topics has 0 rows" in run.err, str(run)
     run = shell(f"spark diff {folder} now")
     assert run.status == 1 and "is damaged" in run.err, str(run)
+
+
+def test_a_table_that_an_older_version_did_not_write_was_not_read(
+    shell: Shell, tmp_path: Path
+) -> None:
+    folder = tmp_path / "state"
+    id = taken(shell, folder)
+    shutil.rmtree(folder / "acls")
+    (manifest,) = (folder / "snapshots" / f"snapshot_id={id}").rglob("*.parquet")
+    rows = parquet.ParquetFile(manifest).read()
+    parquet.write_table(rows.filter(compute.field("table") != "acls"), manifest)
+    manifest.with_name(f".{manifest.name}.crc").unlink()
+    run = shell(f"spark audit --controls S05,T01 --snapshot {folder} --output json")
+    found = {(each["control"], each["status"]): each["reason"] for each in run.json["findings"]}
+    assert "an older version of kafka.sh wrote the snapshot" in found["S05", "skip"], str(run)
+    assert ("T01", "alarm") in found and ("T01", "skip") not in found
 
 
 def test_two_snapshots_at_once_into_one_folder(

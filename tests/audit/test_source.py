@@ -10,7 +10,8 @@ import pytest
 from pyspark.sql.datasource import EqualTo, GreaterThan
 
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.source import FORMAT, KafkaReader, KafkaSource
+from kafka_shell.audit.source import FORMAT, KafkaReader, KafkaSource, record_batch
+from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.work import Target, Work, from_json, to_json
 from kafka_shell.sandbox.state import Sandbox
 
@@ -30,6 +31,21 @@ def reader() -> KafkaReader:
     reader = source.reader(None)
     assert len(pickle.dumps(source)) < 1_000
     return reader
+
+
+@pytest.mark.quick
+def test_a_time_that_python_cannot_represent_becomes_the_last_one() -> None:
+    """A producer may send nanoseconds as the time of a record, which is milliseconds."""
+    table = TABLES["partition_offsets"]
+    now = 1_700_000_000_000
+    row = tuple(
+        now * 1_000_000 if column.name == "newest_record" else now if column.type == "time"
+        else "a" if column.type == "string" else 1
+        for column in table.all_columns
+    )  # fmt: skip
+    (found,) = record_batch(table, [row]).to_pylist()
+    assert found["newest_record"].year == 9999, found
+    assert found["collected_at"].year == 2023
 
 
 @pytest.mark.quick

@@ -114,6 +114,9 @@ def test_a_snapshot_is_read_again_and_differs_by_what_was_changed(
             ("acls", "appeared", "", None, "exists"),
             ("quotas", "appeared", "producer_byte_rate", None, "1000000.0"),
         }
+        risky = shell(f"spark audit --controls X03 --against {folder} --fix --risk disruptive"
+                      " --dry-run")  # fmt: skip
+        assert "3 remedies are irreversible" in risky.out, str(risky)
         for each in found:
             shell.ok(f"{each['undo']} --yes")
         assert shell.ok(f"spark diff {folder}").err.strip() == "no differences"

@@ -70,7 +70,11 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Noth
         if invocation["new-only"]:
             found = _without_known(found, engine, collection, invocation["new-only"], context)
         if folder is not None:
-            failed = {each.control for each in found.findings if each.status == "error"}
+            failed = {
+                each.control
+                for each in found.findings
+                if each.status == "error" and not each.cluster
+            }
             judged = [each for each in controls if each.id not in failed]
             others = [each for each in found.findings if each.control in {*failed, *DRIFT}]
             unread = unread_tables(collection.status)
@@ -119,10 +123,18 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
     if declared.declared is not None:
         known[policy.ID] = declared.declared
     try:
-        return choice.choose(known, words, invocation["severity"] or ""), declared
+        chosen = choice.choose(known, words, invocation["severity"] or "")
+        given = {word.strip().upper() for word in words}
+        if given and given <= {policy.ID, *policy.DRIFT} and not (chosen or invocation["against"]):
+            raise UsageError(
+                "there is nothing to compare with",
+                hint="X01 requires --policy, X02 and X03 require --against.",
+                code="no-control",
+            )
     except UsageError as error:
         error.span = invocation.span("controls")
         raise
+    return chosen, declared
 
 
 def _without_samples(

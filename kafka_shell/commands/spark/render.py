@@ -278,8 +278,8 @@ def snapshot_page(snapshot: AuditSnapshot, width: int | None) -> Iterator[Text]:
         f"in {snapshot.folder}",
         counted(len(snapshot.clusters), "cluster"),
     )
-    for cluster, reason in snapshot.unread.items():
-        yield from hang(text(f"{cluster} could not be read: ", "bad") + reason, width, 2)
+    for about, reason in {**snapshot.unread, **snapshot.incomplete}.items():
+        yield from hang(text(f"{about} could not be read: ", "bad") + reason, width, 2)
     yield Text()
     columns = (
         Column("TABLE", lambda row: row[0], role="name"),
