@@ -23,7 +23,7 @@ from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import part_at
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
-from kafka_shell.view.cache import FRESH_S, TOPICS, Cache
+from kafka_shell.view.cache import FRESH_S, TOPICS, Cache, label
 from kafka_shell.view.candidates import Candidate, Catalog, offers
 from kafka_shell.view.view import ClusterView, Key, TopicsOf
 
@@ -120,18 +120,19 @@ class ShellCompleter(Completer):
                 return (key, *about)
         return None
 
+    def unread(self, document: Document) -> str:
+        """Return why candidates are missing, or an empty string. The toolbar does so for topics."""
+        view = self._cache().view
+        needed = (key for key in _needs(self._wanted(document), view) if key != TOPICS)
+        return next(filter(None, (_read_error(key, view) for key in needed)), "")
+
     def preview(self, document: Document) -> str:
-        """Return the topics that match the glob at the cursor: `3 topics: a, b, c`;
-        or why there are no candidates.
+        """Return the topics that match the glob at the cursor: `3 topics: a, b, c`.
 
         Regular expressions are not evaluated because they can take too long.
         """
         found = self._wanted(document)
-        view = self._cache().view
-        for key in _needs(found, view):
-            if isinstance(key, str) and key != TOPICS:
-                return _read_error(key, view)
-        names = view.topics.value.names
+        names = self._cache().view.topics.value.names
         glob = found.prefix
         if found.kind is not kinds.TOPIC or not is_pattern(glob) or "/" in glob:
             return ""
@@ -181,13 +182,14 @@ def _needs(found: Wanted, view: ClusterView) -> Sequence[Key]:
     return source.needs(found, view) if source is not None and not found.choices else ()
 
 
-def _read_error(part: str, view: ClusterView) -> str:
-    """Return why a part of the view could not be read, if it is empty."""
-    current = view.part(part)
-    if current.error is None or current.value:
+def _read_error(key: Key, view: ClusterView) -> str:
+    """Return why a part of the view could not be read, or not completely."""
+    current = view.lookup(key)
+    if current is None or current.error is None:
         return ""
-    why = " ".join(filter(None, (current.error.message, current.error.hint)))
-    return f"{part.replace('_', ' ')} could not be read: {why}"
+    why = ". ".join(filter(None, (current.error.message, current.error.hint)))
+    known = f"some {label(key)} may be missing" if current.value else ""
+    return f"{known or f'{label(key)} could not be read'}: {why}"
 
 
 def line_at(text: str, position: int) -> tuple[int, str]:

@@ -33,7 +33,8 @@ def bottom(
     columns: int,
     progress: str = "",
 ) -> StyleAndTextTuples:
-    """Return the toolbar, with the documentation of the current key above it."""
+    """Return the toolbar; above it what could not be read, and the documentation of the current
+    key."""
     line = toolbar(
         cache.view,
         cache.state,
@@ -42,17 +43,32 @@ def bottom(
         vi=settings.editing_mode if settings.editing_mode == "vi" else "",
         progress=progress,
     )
+    lines = lines_for(rows)
+    if not lines:
+        return line
+    if unread := completer.unread(buffer.document):
+        line = [*note(unread, columns), ("", "\n"), *line]
+        lines -= 1
+    if about := _about(cache, completer, buffer, columns, lines):
+        line = [*about, ("", "\n"), *line]
+    return line
+
+
+def _about(
+    cache: Cache, completer: ShellCompleter, buffer: Buffer, columns: int, lines: int
+) -> StyleAndTextTuples:
+    """Return the documentation of the current key, or the topics that match a glob."""
+    if not lines:
+        return []
     highlighted = _highlighted(buffer)
     subject = completer.subject(buffer.document, highlighted)
-    lines = lines_for(rows)
-    known = completer.known(buffer.document, highlighted) if lines and subject is None else None
+    if subject is not None:
+        return pane(cache.view, *subject, columns, lines)
+    known = completer.known(buffer.document, highlighted)
     if known is not None:
-        return [*described(*known, columns, lines), ("", "\n"), *line]
-    if subject is None or not lines:
-        selected = completer.preview(buffer.document) if lines else ""
-        return [*note(selected, columns), ("", "\n"), *line] if selected else line
-    kind, resource, key = subject
-    return [*pane(cache.view, kind, resource, key, columns, lines), ("", "\n"), *line]
+        return described(*known, columns, lines)
+    selected = completer.preview(buffer.document)
+    return note(selected, columns) if selected else []
 
 
 def _highlighted(buffer: Buffer) -> str:

@@ -202,7 +202,7 @@ class Cache:
     def _serve(self, wants: list[Key]) -> None:
         if not self._view.read_at and TOPICS not in wants:
             wants.append(TOPICS)  # other parts require brokers and topics
-        self._set_state(replace(self._state, reading=tuple(map(_label, wants))))
+        self._set_state(replace(self._state, reading=tuple(map(label, wants))))
         try:
             if self._cluster is None:
                 self._cluster = self._open(self._connection)
@@ -310,12 +310,15 @@ class Cache:
                 listener()
 
 
-def _label(want: Key) -> str:
+def label(want: Key) -> str:
+    """Return the name of what is read, for messages."""
     if isinstance(want, ResourceType):
         return f"{want.name.lower().replace('_', '-')} documentation"
     if isinstance(want, TopicsOf):
         return f"topics of {want.group}"
-    return want.replace("_", " ") if isinstance(want, str) else f"configs of {want}"
+    if isinstance(want, ConfigResource):
+        return f"configs of {want}"
+    return want.replace("_", " ").replace(" ids", " IDs").replace(" dirs", " directories")
 
 
 def _open(connection: ConnectionConfig) -> Cluster:

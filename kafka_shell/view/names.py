@@ -1,7 +1,7 @@
 """Read the parts of the view that are loaded on demand: groups, users, quotas ...
 
-A part can combine several sources. If a source cannot be read, the part contains the names of the
-others and the error.
+A part can combine several sources. What could not be read of a source is the error of the part,
+which then contains the names that were read, and those known before.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka_shell.admin.configs.model import ResourceType
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.results import Failure, Results, Rows, with_failures
 
 from .match import NameIndex
 from .view import NAMES, Part
@@ -46,10 +46,11 @@ def read(cluster: Cluster, wanted: Iterable[str], current: Callable[[str], Part[
     parts: dict[str, Part[Any]] = {}
     for name in wanted:
         found, why = reader.part(name)
-        if why is not None and not found:
-            parts[name] = Part(current(name).value, now, why)
+        if name in NAMES:
+            before = current(name).value.names if why is not None else ()
+            parts[name] = Part(NameIndex((*found, *before)), now, why)
         else:
-            parts[name] = Part(NameIndex(found) if name in NAMES else found, now, why)
+            parts[name] = Part(found if found or why is None else current(name).value, now, why)
     return parts
 
 
@@ -73,9 +74,12 @@ class _Reader:
             failure = failure or why
         return tuple(names), failure
 
-    def _read(self, source: Callable[[Cluster], tuple[Any, ...]]) -> Found[tuple[Any, ...]]:
+    def _read(self, source: Callable[[Cluster], Rows[Any]]) -> Found[tuple[Any, ...]]:
         try:
-            return source(self._cluster), None
+            found = source(self._cluster)
+            if isinstance(found, Results):
+                return tuple(found), next(iter(found.failures.values()), None)
+            return found, None
         except ShellError as error:
             if error.status is Status.UNREACHABLE:
                 raise
@@ -84,8 +88,7 @@ class _Reader:
             return (), Failure(error.code, error.message, hint=error.hint, see=error.see)
 
 
-# -- sources
-# ----------------------------------------------------------------------------------------
+# -- sources: Results if something could not be read -----------------------------------------------
 
 
 def _quotas(cluster: Cluster) -> tuple[Quota, ...]:
@@ -94,7 +97,7 @@ def _quotas(cluster: Cluster) -> tuple[Quota, ...]:
     return quotas.describe(cluster)
 
 
-def _scram_users(cluster: Cluster) -> tuple[str, ...]:
+def _scram_users(cluster: Cluster) -> Rows[str]:
     """Return all users with a SCRAM credential.
 
     Without permission, brokers close the connection if all users are requested, so the permission
@@ -106,7 +109,8 @@ def _scram_users(cluster: Cluster) -> tuple[str, ...]:
     why = scram.describe(cluster, [_NOBODY]).failures.get(_NOBODY)
     if why is not None and why.name != _NO_SUCH_USER:
         raise as_error(why)
-    return tuple(scram.describe(cluster).values)
+    found = scram.describe(cluster)
+    return with_failures(found.values, found.failures)
 
 
 def _acl_principals(cluster: Cluster) -> tuple[str, ...]:
@@ -115,22 +119,25 @@ def _acl_principals(cluster: Cluster) -> tuple[str, ...]:
     return tuple(dict.fromkeys(binding.principal for binding in acls.describe(cluster)))
 
 
-def _groups(cluster: Cluster) -> tuple[str, ...]:
+def _groups(cluster: Cluster) -> Rows[str]:
     from kafka_shell.admin.groups import read as groups
 
-    return tuple(groups.list_groups(cluster).values)
+    found = groups.list_groups(cluster)
+    return with_failures(found.values, found.failures)
 
 
-def _client_ids(cluster: Cluster) -> tuple[str, ...]:
+def _client_ids(cluster: Cluster) -> Rows[str]:
     """Return the client IDs of group members, unless there are too many groups."""
     from kafka_shell.admin.groups import read as groups
 
-    listed = groups.list_groups(cluster).values
-    if len(listed) > _MOST_GROUPS:
-        return ()
-    types = {name: each.type for name, each in listed.items()}
-    found = groups.describe(cluster, listed, types=types)
-    return tuple({member.client_id for group in found for member in group.members})
+    listed = groups.list_groups(cluster)
+    if (count := len(listed.values)) > _MOST_GROUPS:
+        text = f"members are not read if there are more than {_MOST_GROUPS} groups ({count:,} here)"
+        return Results({}, {"groups": Failure("TOO_MANY_GROUPS", text)})
+    types = {name: each.type for name, each in listed.values.items()}
+    found = groups.describe(cluster, types, types=types)
+    names = {member.client_id for group in found for member in group.members}
+    return with_failures(names, listed.failures | found.failures)
 
 
 def _client_metrics(cluster: Cluster) -> tuple[str, ...]:
@@ -139,21 +146,22 @@ def _client_metrics(cluster: Cluster) -> tuple[str, ...]:
     return tuple(configs.list_resources(cluster, ResourceType.CLIENT_METRICS))
 
 
-def _transactional_ids(cluster: Cluster) -> tuple[str, ...]:
+def _transactional_ids(cluster: Cluster) -> Rows[str]:
     from kafka_shell.admin.transactions import read as transactions
 
     listed = transactions.list_transactions(cluster)
-    return tuple(row.transactional_id for rows in listed for row in rows)
+    failures: dict[object, Failure] = dict(listed.failures.items())
+    if missing := transactions.without_coordinator(cluster):
+        failures["coordinator"] = missing
+    return with_failures((row.transactional_id for rows in listed for row in rows), failures)
 
 
-def _log_dirs(cluster: Cluster) -> tuple[str, ...]:
+def _log_dirs(cluster: Cluster) -> Rows[str]:
     from kafka_shell.admin.partitions import log_dirs
-    from kafka_shell.admin.wire.failures import as_error
 
     found = log_dirs.describe(cluster, None, [])
-    if found.failures and not found.values:
-        raise as_error(next(iter(found.failures.values())))
-    return tuple(dict.fromkeys(dir.path for dirs in found for dir in dirs))
+    paths = dict.fromkeys(dir.path for dirs in found for dir in dirs)
+    return with_failures(paths, found.failures)
 
 
 def _tokens(cluster: Cluster) -> tuple[str, ...]:
@@ -162,18 +170,21 @@ def _tokens(cluster: Cluster) -> tuple[str, ...]:
     return tuple(token.id for token in delegation_tokens.describe(cluster))
 
 
-def _features(cluster: Cluster) -> tuple[Feature, ...]:
+def _features(cluster: Cluster) -> Rows[Feature]:
     from kafka_shell.admin.cluster import features
 
-    return features.describe(cluster).features
+    found = features.describe(cluster)
+    return with_failures(found.features, dict(found.unread))
 
 
-def _registered(cluster: Cluster) -> tuple[ClientEntity, ...]:
+def _registered(cluster: Cluster) -> Rows[ClientEntity]:
     """Return the clients that have registered their supported configs (KIP-649)."""
     from kafka_shell.admin.client_configs import read as client_configs
 
-    registered = client_configs.registrations(cluster, now=int(time.time() * 1000))
-    return tuple({each.entity for each in registered})
+    unread: dict[str, str] = {}
+    registered = client_configs.registrations(cluster, now=int(time.time() * 1000), unread=unread)
+    failures = {about: Failure("NOT_DECODED", f"{about}: {why}") for about, why in unread.items()}
+    return with_failures({each.entity for each in registered}, failures)
 
 
 # -- names in the values --------------------------------------------------------------------------

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from prompt_toolkit.document import Document
 
 from kafka_shell.admin.cluster.model import Feature
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
 from kafka_shell.commands.acls.kinds import ACL_RULE
 from kafka_shell.commands.quotas.commands import QUOTA_KEY, QUOTA_PAIR
@@ -16,7 +18,7 @@ from kafka_shell.language.kind import Fragment, Kind
 from kafka_shell.plan.results import Failure
 from kafka_shell.structs import replace
 from kafka_shell.view.match import NameIndex
-from kafka_shell.view.view import Part
+from kafka_shell.view.view import Part, TopicsOf
 from tests.shell.test_completer import NOW, VIEW, Bench
 
 pytestmark = pytest.mark.quick
@@ -194,9 +196,31 @@ def test_why_there_are_no_names_is_said(tmp_path: Path) -> None:
     why = Failure("CLUSTER_AUTHORIZATION_FAILED", "not authorized", hint="Requires DESCRIBE.")
     refused = replace(VIEW, users=Part(NameIndex(), NOW, why))
     bench = Bench(tmp_path, refused)
-    said = bench.completer.preview(Document("describe-user "))
-    assert said == "users could not be read: not authorized Requires DESCRIBE."
-    assert bench.completer.preview(Document("describe-group ")) == ""
+    said = bench.completer.unread(Document("describe-user "))
+    assert said == "users could not be read: not authorized. Requires DESCRIBE."
+    assert bench.completer.unread(Document("describe-group ")) == ""
+
+
+def test_an_incomplete_list_is_marked(tmp_path: Path) -> None:
+    why = Failure("no-answer", "broker 2 has not responded for 10 s")
+    orders = ConfigResource(ResourceType.TOPIC, "orders")
+    view = replace(
+        NAMED,
+        transactional_ids=Part(NameIndex(["ledger-1"]), NOW, why),
+        log_dirs=Part(NameIndex(), NOW, why),
+        configs=MappingProxyType({orders: Part({}, NOW, why)}),
+        group_topics=MappingProxyType({TopicsOf("billing"): Part((), NOW, why)}),
+    )
+    unread = Bench(tmp_path, view).completer.unread
+    about = f": {why.message}"
+    line = "describe-transactions "
+    assert unread(Document(line)) == "some transactional IDs may be missing" + about
+    line = "alter-log-dirs orders:0 --log-dir "
+    assert unread(Document(line)) == "log directories could not be read" + about
+    line = "alter-configs orders "
+    assert unread(Document(line)) == "configs of topic orders could not be read" + about
+    line = "reset-offsets billing --topic "
+    assert unread(Document(line)) == "topics of billing could not be read" + about
 
 
 def test_where_offsets_can_be_reset_to(bench: Bench) -> None:

@@ -15,7 +15,11 @@ from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.view import names
 from kafka_shell.view.cache import Cache
 from kafka_shell.view.disk import Shelf
+from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import PARTS, ClusterView, Part
+from tests.admin.group_data import commit
+from tests.admin.helpers import connect, make_topic
+from tests.outages import frozen
 from tests.view.test_real import Folder, Watched
 
 
@@ -70,12 +74,43 @@ def test_a_missing_permission_is_an_error_of_its_part(secure_sandbox: Sandbox) -
     where = parse_addresses(secure_sandbox.bootstraps["SASL_PLAINTEXT"])
     sasl = Sasl("SCRAM-SHA-256", "alice", Secret(passwords(secure_sandbox)["alice"]))
     config = ConnectionConfig(where, security_protocol="SASL_PLAINTEXT", sasl=sasl)
-    held = ClusterView().with_part("users", Part(("kept",)))
+    held = ClusterView().with_part("users", Part(NameIndex(["kept"])))
     with Cluster(config) as cluster:
         parts = names.read(cluster, PARTS, held.part, 1.0)
     for part in ("users", "principals", "client_ids", "quotas", "client_metrics"):
         why = parts[part].error
         assert why is not None and "AUTHORIZATION" in why.name, f"{part}: {why}"
-    assert parts["users"].value == ("kept",), "what was known is still offered"
+    assert parts["users"].value.names == ("kept",), "what was known is still offered"
     for part in ("groups", "transactional_ids", "features"):
         assert parts[part].error is None, "these show what one may see"
+
+
+def test_names_that_a_broker_does_not_list_are_reported_and_kept(
+    three_brokers: Sandbox, three: Cluster
+) -> None:
+    make_topic(three, "kept-names")
+    for number in range(12):
+        commit(three, f"kept-{number}", "kept-names", 0)
+    wanted = ("groups", "transactional_ids", "log_dirs", "features")
+    complete = names.read(three, wanted, ClusterView().part, 1.0)
+    assert all(part.error is None for part in complete.values())
+    before = ClusterView().with_part("groups", Part(NameIndex(["known-before"])))
+    at_one = parse_addresses(f"127.0.0.1:{three_brokers.brokers[0].ports['PLAINTEXT']}")
+    with (
+        Cluster(ConnectionConfig(at_one, connect_timeout=1, request_timeout=1)) as cluster,
+        frozen(three_brokers, 2),
+    ):
+        parts = names.read(cluster, wanted, before.part, 2.0)
+    assert all(parts[part].error is not None for part in wanted), parts
+    listed = set(parts["groups"].value.names)
+    assert "known-before" in listed, "what was known is still offered"
+    assert listed & set(complete["groups"].value.names), "what is known is offered"
+
+
+def test_client_ids_of_too_many_groups_are_not_read(
+    demo_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(names, "_MOST_GROUPS", 1)
+    with connect(demo_sandbox) as cluster:
+        found = names.read(cluster, ["client_ids"], ClusterView().part, 1.0)["client_ids"]
+    assert found.error is not None and "more than 1 groups" in found.error.message
