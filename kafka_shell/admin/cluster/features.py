@@ -58,9 +58,10 @@ def describe(cluster: Cluster) -> Features:
         for each in answer.supported_features or ():
             supported = FeatureRange(broker, each.min_version, each.max_version)
             ranges.setdefault(each.name, []).append(supported)
+    unread = tuple(found.failures)
     return Features(
         newest.finalized_features_epoch,
-        tuple(_feature(name, levels.get(name, 0), ranges[name]) for name in sorted(ranges)),
+        tuple(_feature(name, levels.get(name, 0), ranges[name], unread) for name in sorted(ranges)),
         tuple(found.failures.items()),
     )
 
@@ -79,14 +80,16 @@ def ask(cluster: Cluster) -> Results[int, Any]:
     return found
 
 
-def _feature(name: str, level: int, brokers: Sequence[FeatureRange]) -> Feature:
+def _feature(
+    name: str, level: int, brokers: Sequence[FeatureRange], unread: tuple[int, ...]
+) -> Feature:
     lowest = max((broker.lowest for broker in brokers), default=level)
     highest = min((each.highest for each in brokers), default=level)
     return Feature(
         name, level, lowest, highest,
         release=release_of(level) if name == METADATA else "",
         highest_release=release_of(highest) if name == METADATA else "",
-        brokers=tuple(brokers),
+        brokers=tuple(brokers), unread=unread,
     )  # fmt: skip
 
 

@@ -157,7 +157,8 @@ class FeatureRange(Struct, frozen=True):
 class Feature(Struct, frozen=True):
     """A feature of the cluster: its level (0: off), and the levels that all brokers support.
 
-    `release` and `highest_release` are names of levels of metadata.version: `4.3-IV0`.
+    `release` and `highest_release` are names of levels of metadata.version: `4.3-IV0`. `unread` are
+    brokers that did not respond, which may support less.
     """
 
     name: str
@@ -167,6 +168,7 @@ class Feature(Struct, frozen=True):
     release: str = ""
     highest_release: str = ""
     brokers: tuple[FeatureRange, ...] = ()
+    unread: tuple[int, ...] = ()
 
     @property
     def differs(self) -> bool:

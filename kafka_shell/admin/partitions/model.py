@@ -179,7 +179,8 @@ class LogDirUse(Struct, frozen=True):
 class DiskUse(Struct, frozen=True):
     """The disk usage of a broker, topic or partition in bytes. None: of all of them.
 
-    `largest` is the size of the largest replica.
+    `largest` is the size of the largest replica. `unread_replicas` are not in the figures: their
+    broker is down or did not respond, or their log directory is offline.
     """
 
     broker: int | None
@@ -188,6 +189,7 @@ class DiskUse(Struct, frozen=True):
     replicas: int
     size: int
     largest: int
+    unread_replicas: int = 0
 
 
 class LeaderStatus(Struct, frozen=True):

@@ -83,9 +83,10 @@ def stakes(use: TopicsUse) -> str:
     size = sum(topic.bytes or 0 for topic in use.topics)
     names = {reader.group for topic in use.topics for reader in topic.readers or ()}
     unread = sum(topic.unread_partitions for topic in use.topics)
+    more = "+" if any(topic.unread_replicas for topic in use.topics) else ""
     parts = [
         counted(records, "record") if records else "" if unread else "no records",
-        approximate_bytes(size) if size else "",
+        f"{approximate_bytes(size)}{more}" if size else "",
         counted(len(names), "group") if names else "",
         f"{counted(unread, 'partition')} not checked" if unread else "",
     ]

@@ -226,9 +226,10 @@ def _supported(feature: Feature) -> str:
 
 
 def _feature_note(feature: Feature) -> Cell:
-    if feature.differs:
-        levels = ", ".join(f"broker {b.broker}: {b.lowest}-{b.highest}" for b in feature.brokers)
-        return text(levels, "warning")
+    levels = [f"broker {b.broker}: {b.lowest}-{b.highest}" for b in feature.brokers]
+    unread = [f"broker {broker}: unknown" for broker in feature.unread]
+    if feature.differs or unread:
+        return text(", ".join((*(levels if feature.differs else ()), *unread)), "warning")
     if feature.level < feature.highest:
         return text(f"upgradable to {feature.highest_release or feature.highest}", "hint")
     return None

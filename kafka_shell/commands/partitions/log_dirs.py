@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from struct import iter_unpack
 from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
@@ -17,12 +19,22 @@ from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.log_dir_moves import Place
-    from kafka_shell.admin.partitions.model import DiskUse, LogDir, ReplicaOnDisk
+    from kafka_shell.admin.partitions.model import (
+        DiskUse,
+        LogDir,
+        ReplicaOnDisk,
+        TopicPartition,
+    )
     from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.metadata_scan import MetadataScan
     from kafka_shell.context import Context
 
 _BY = ("dir", "broker", "topic", "partition", "replica")
 Rows = Results[Resource, tuple[object, ...]]
+Replica = tuple[int, str, int]
+"""Broker, topic and partition."""
+Key = Callable[[int, str, int], tuple[int | None, str | None, int | None]]
+"""Of a replica, what its row stands for: None is all brokers, topics or partitions."""
 
 
 # -- describe --------------------------------------------------------------------------------------
@@ -31,6 +43,7 @@ Rows = Results[Resource, tuple[object, ...]]
 def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | Nothing:
     """The log directories, or the disk usage by broker, topic, partition or replica."""
     from kafka_shell.admin.partitions import log_dirs
+    from kafka_shell.admin.wire.metadata_scan import scan
 
     cluster = context.cluster
     brokers = _brokers(invocation, cluster)
@@ -38,7 +51,8 @@ def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | Nothin
     partitions = select.topic_partitions(chosen) if invocation["topic"] else None
     if partitions == []:
         return Results({}, chosen.failures)
-    down = _down(cluster) if brokers is None else {}
+    metadata = scan(cluster)
+    down = _down(metadata) if brokers is None else {}
     found = log_dirs.describe(cluster, brokers, partitions)
     failures = (
         chosen.failures | {_broker(id): failure for id, failure in found.failures.items()} | down
@@ -47,7 +61,14 @@ def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | Nothin
     if not dirs and not failures:
         return Nothing(f"no broker has log directory {invocation['log-dir']}")
     by = invocation["by"] or ("replica" if partitions is not None else "dir")
-    return Results({Resource("log-dirs", ""): tuple(_VIEWS[by](dirs))}, failures)
+    if by in _KEYS:
+        unread = _unread(metadata, found, brokers, partitions)
+        rows: Sequence[object] = _use(dirs, unread, _KEYS[by])
+    else:
+        rows = _replicas(dirs) if by == "replica" else [dir.use for dir in dirs]
+    if by != "dir":  # otherwise the row of a directory shows that it is offline
+        failures |= {_log_dir(dir): dir.error for dir in dirs if dir.error}
+    return Results({Resource("log-dirs", ""): tuple(rows)}, failures)
 
 
 def _brokers(invocation: Invocation, cluster: Cluster) -> list[int] | None:
@@ -60,15 +81,16 @@ def _broker(id: int) -> Resource:
     return Resource("broker", str(id))
 
 
+def _log_dir(dir: LogDir) -> Resource:
+    return Resource("log-dirs", f"{dir.path} of broker {dir.broker}")
+
+
 def _wanted(dir: LogDir, path: str | None) -> bool:
     return path is None or dir.path == path
 
 
-def _down(cluster: Cluster) -> dict[Resource, Failure]:
+def _down(found: MetadataScan) -> dict[Resource, Failure]:
     """A failure for each broker with replicas that is not running."""
-    from kafka_shell.admin.wire.metadata_scan import scan
-
-    found = scan(cluster)
     down = found.replica_ids() - {broker.id for broker in found.brokers}
     return {
         _broker(id): Failure(
@@ -83,26 +105,52 @@ def _replicas(dirs: Sequence[LogDir]) -> list[ReplicaOnDisk]:
     return sorted(rows, key=lambda row: (row.topic, row.partition, row.broker, row.future))
 
 
-def _use(
-    dirs: Sequence[LogDir],
-    key: Callable[[ReplicaOnDisk], tuple[int | None, str | None, int | None]],
-) -> list[DiskUse]:
+def _unread(
+    metadata: MetadataScan,
+    found: Results[int, tuple[LogDir, ...]],
+    brokers: Sequence[int] | None,
+    partitions: Sequence[TopicPartition] | None,
+) -> list[Replica]:
+    """The replicas that no log directory lists: on brokers that were not read, and on those with an
+    offline directory."""
+    offline = {dir.broker for dirs in found for dir in dirs if dir.error}
+    wanted = metadata.replica_ids() if brokers is None else set(brokers)
+    incomplete = (wanted - found.values.keys()) | offline
+    if not incomplete:
+        return []
+    rows = [row for dirs in found for dir in dirs for row in dir.rows]
+    listed = {(row.broker, row.topic, row.partition) for row in rows}
+    chosen = None if partitions is None else {(each.topic, each.partition) for each in partitions}
+    return [
+        (broker, topic, partition)
+        for topic, partition, _, replicas, _ in metadata.placements()
+        if chosen is None or (topic, partition) in chosen
+        for (broker,) in iter_unpack(">i", replicas)
+        if broker in incomplete and (broker, topic, partition) not in listed
+    ]
+
+
+def _use(dirs: Sequence[LogDir], unread: Sequence[Replica], key: Key) -> list[DiskUse]:
     """The disk usage by key; topics and partitions sorted by size, largest first."""
     from kafka_shell.admin.partitions.model import DiskUse
 
-    sizes: dict[tuple[int | None, str | None, int | None], list[int]] = {}
+    missing = Counter(key(*replica) for replica in unread)
+    sizes: dict[tuple[int | None, str | None, int | None], list[int]] = {k: [] for k in missing}
     for row in _replicas(dirs):
-        sizes.setdefault(key(row), []).append(row.size)
-    uses = [DiskUse(*name, len(each), sum(each), max(each)) for name, each in sizes.items()]
-    return sorted(uses, key=lambda use: (use.broker or 0, -use.size))
+        sizes.setdefault(key(row.broker, row.topic, row.partition), []).append(row.size)
+    uses = [
+        DiskUse(*name, len(each), sum(each), max(each, default=0), missing[name])
+        for name, each in sizes.items()
+    ]
+    return sorted(
+        uses, key=lambda use: (use.broker or 0, -use.size, use.topic or "", use.partition or 0)
+    )
 
 
-_VIEWS: dict[str, Callable[[Sequence[LogDir]], Sequence[object]]] = {
-    "dir": lambda dirs: [dir.use for dir in dirs],
-    "replica": _replicas,
-    "broker": lambda dirs: _use(dirs, lambda row: (row.broker, None, None)),
-    "topic": lambda dirs: _use(dirs, lambda row: (None, row.topic, None)),
-    "partition": lambda dirs: _use(dirs, lambda row: (None, row.topic, row.partition)),
+_KEYS: dict[str, Key] = {
+    "broker": lambda broker, topic, partition: (broker, None, None),
+    "topic": lambda broker, topic, partition: (None, topic, None),
+    "partition": lambda broker, topic, partition: (None, topic, partition),
 }
 
 
@@ -195,7 +243,8 @@ COMMANDS: tuple[Command, ...] = (
             "USABLE and TOTAL refer to the volume of the log directory. INCOMING counts future"
             " replicas, which alter-log-dirs copies from another log directory of the broker; LAG"
             " is their offset lag. --by topic and --by partition sort by size, largest first. SIZE"
-            " is the sum of all replicas, LARGEST the largest replica."
+            " is the sum of all replicas, LARGEST the largest replica. A + marks figures that lack"
+            " replicas: their broker was not read, or their log directory is offline."
         ),
         apis=(35,),
         examples=(

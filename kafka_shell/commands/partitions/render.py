@@ -38,6 +38,11 @@ def _size(count: int | None) -> str | None:
     return None if count is None else approximate_bytes(count)
 
 
+def _at_least(use: DiskUse, total: str) -> str:
+    """`1.2 GiB`, or `1.2 GiB+` if not all replicas were read."""
+    return f"{total}+" if use.unread_replicas else total
+
+
 _STATES: dict[str, Role] = {"cordoned": "warning", "offline": "bad"}
 
 
@@ -89,9 +94,9 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("BROKER", lambda u: u.broker, "right", "name"),
         Column("TOPIC", lambda u: u.topic, role="name"),
         Column("PARTITION", lambda u: u.partition, "right"),
-        Column("REPLICAS", lambda u: u.replicas, "right"),
-        Column("SIZE", lambda u: approximate_bytes(u.size), "right"),
-        Column("LARGEST", lambda u: approximate_bytes(u.largest), "right"),
+        Column("REPLICAS", lambda u: _at_least(u, str(u.replicas)), "right"),
+        Column("SIZE", lambda u: _at_least(u, approximate_bytes(u.size)), "right"),
+        Column("LARGEST", lambda u: _at_least(u, approximate_bytes(u.largest)), "right"),
     ),
     LeaderStatus: (
         Column("TOPIC", lambda s: s.topic, role="name"),

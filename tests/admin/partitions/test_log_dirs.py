@@ -24,6 +24,7 @@ from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
 from tests.filling import fill
+from tests.in_process import Shell
 
 SPEED = "replica.alter.log.dirs.io.max.bytes.per.second"
 BROKER = ConfigResource(ResourceType.BROKER, "1")
@@ -186,7 +187,7 @@ def expendable(tmp_path: Path) -> Iterator[Sandbox]:
         wipe(tmp_path / "expendable")
 
 
-def test_a_disk_that_broke_is_offline(expendable: Sandbox) -> None:
+def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> None:
     with connect(expendable) as cluster:
         paths = [dir.path for dir in log_dirs.describe(cluster)[1]]
         topic = make_topic(cluster, "t", 4)
@@ -222,3 +223,7 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox) -> None:
         found = look()["log-dirs"]
         assert (found.severity, found.summary) == (Severity.CRITICAL, "1 log directory is offline")
         assert found.examples == (f"1:{lost}",)
+        lacking = sum(home == lost for home in homes.values())
+        run = Shell(tmp_path, expendable.bootstrap)(f"describe-log-dirs {topic} --by topic")
+        assert run.status == 1 and f"{lost} of broker 1" in run.err, str(run)
+        assert f" {4 - lacking}+ " in run.out, str(run)

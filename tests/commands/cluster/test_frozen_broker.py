@@ -118,6 +118,28 @@ def test_a_broker_that_is_stopped_for_real(served: Shell, three_brokers: Sandbox
     served(f"preferred-replica-leader-election {TOPIC}")
 
 
+def test_figures_that_lack_a_broker_are_marked(served: Shell, three_brokers: Sandbox) -> None:
+    """The last is by broker: a row for the one that was not read, and complete rows otherwise."""
+    shell = Shell(served.home, ",".join(served.bootstrap.split(",")[:2]))
+    line = f"describe-log-dirs {TOPIC} --deadline 3s"
+    with frozen(three_brokers, 3):
+        by_topic = shell(f"{line} --by topic --output json")
+        by_broker = shell(f"{line} --by broker --output json")
+        table = shell(f"{line} --by topic")
+        features = shell("describe-features --output json --deadline 3s")
+        levels = shell("describe-features --deadline 3s")
+    assert {run.status for run in (by_topic, by_broker, table, features, levels)} == {1}
+    [row] = rows(by_topic)
+    assert (row["replicas"], row["unread_replicas"]) == (4, 2), str(by_topic)
+    unread = {row["broker"]: row["unread_replicas"] for row in rows(by_broker)}
+    assert unread == {1: 0, 2: 0, 3: 2}, str(by_broker)
+    assert " 4+ " in table.out, str(table)
+    assert {tuple(row["unread"]) for row in json.loads(features.out)["features"]} == {(3,)}
+    assert levels.out.count("broker 3: unknown") == levels.out.count(".version"), str(levels)
+    wait_for("broker 3 is back in sync", lambda: in_sync(three_brokers), 60)
+    served(f"preferred-replica-leader-election {TOPIC}")
+
+
 def test_brokers_and_the_quorum_while_one_is_stopped(
     served: Shell, three_brokers: Sandbox, tmp_path: Path
 ) -> None:

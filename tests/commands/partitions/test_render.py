@@ -58,6 +58,13 @@ TOPIC   REPLICAS     SIZE  LARGEST
 orders         2  4.0 GiB  3.0 GiB
 """
     )
+    assert (
+        drawn([DiskUse(None, "orders", None, 2, 4 * GIB, 3 * GIB, unread_replicas=1)])
+        == """\
+TOPIC   REPLICAS      SIZE   LARGEST
+orders        2+  4.0 GiB+  3.0 GiB+
+"""
+    )
 
 
 def test_an_offset_that_is_nowhere() -> None:
