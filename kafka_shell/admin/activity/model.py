@@ -87,6 +87,8 @@ class TopicActivity(Struct, frozen=True):
 
     `bytes_per_s` is the growth of the leaders' logs as stored (compressed), and `size` their bytes.
     `not_measured` is the number of partitions missing from `records_per_s`; `note` is the reason.
+    `bytes_not_measured` are missing from `bytes_per_s`, also because their log has shrunk or their
+    leader has moved, and `size_not_read` from `size`.
     """
 
     name: str
@@ -96,6 +98,8 @@ class TopicActivity(Struct, frozen=True):
     size: int | None
     not_measured: int = 0
     note: str = ""
+    bytes_not_measured: int = 0
+    size_not_read: int = 0
 
 
 class GroupActivity(Struct, frozen=True):
@@ -124,7 +128,8 @@ class BrokerActivity(Struct, frozen=True):
 
     `state` is `up`, `no answer` (registered, but it did not answer) or `down`. `in_sync` is the
     number of its replicas that are in sync, `size` the bytes of all its replicas. `not_measured` is
-    the number of led partitions missing from `records_per_s`.
+    the number of led partitions missing from `records_per_s`, `bytes_not_measured` of those missing
+    from `bytes_per_s`.
     """
 
     id: int
@@ -137,3 +142,4 @@ class BrokerActivity(Struct, frozen=True):
     bytes_per_s: float | None
     size: int | None
     not_measured: int = 0
+    bytes_not_measured: int = 0

@@ -109,6 +109,8 @@ def _topic(name: str, was: TopicSample | None, now: TopicSample, seconds: float)
         sum(sizes) if sizes else None,
         len(missing),
         _note(was, now, missing) if seconds else "",
+        sum(size is None for _, size in growth.values()),
+        len(now.partitions) - len(sizes),
     )
 
 
@@ -155,6 +157,7 @@ def _broker(
         _per_s((size for _, size in led), seconds),
         now.size,
         sum(records is None for records, _ in led),
+        sum(size is None for _, size in led),
     )
 
 

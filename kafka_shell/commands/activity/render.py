@@ -17,11 +17,15 @@ def state(name: str) -> Text:
     return text(name, _STATES.get(name, "warning"))
 
 
-def rate(value: float | None) -> Text | None:
-    """Records per second: `1204`, `0.4`."""
+def rate(value: float | None, missing: int = 0) -> Cell:
+    """Records per second: `1204`, `0.4`; `1204+` if partitions are missing from it."""
     if value is None:
         return None
-    return text(number(value), "" if value else "dim")
+    return text(number(value), "" if value else "dim") + _more(missing)
+
+
+def _more(missing: int) -> Text:
+    return text("+", "warning") if missing else Text()
 
 
 def number(value: float) -> str:
@@ -29,16 +33,16 @@ def number(value: float) -> str:
     return f"{value:.1f}" if 0 < abs(value) < 9.95 else f"{value:.0f}"
 
 
-def bytes_rate(value: float | None) -> Cell:
-    """Bytes per second: `1.4 MiB/s`."""
+def bytes_rate(value: float | None, missing: int) -> Cell:
+    """Bytes per second: `1.4 MiB/s`; `1.4 MiB/s+` if partitions are missing from it."""
     if value is None:
         return None
-    return text(f"{approximate_bytes(round(value))}/s", "" if value else "dim")
+    return text(f"{approximate_bytes(round(value))}/s", "" if value else "dim") + _more(missing)
 
 
-def size(value: int | None) -> Cell:
-    """Bytes: `1.4 GiB`."""
-    return None if value is None else approximate_bytes(value)
+def size(value: int | None, missing: int = 0) -> Cell:
+    """Bytes: `1.4 GiB`; `1.4 GiB+` if partitions are missing from it."""
+    return None if value is None else text(approximate_bytes(value)) + _more(missing)
 
 
 def lag(row: GroupActivity) -> Cell:
@@ -79,9 +83,9 @@ def in_sync(row: BrokerActivity) -> Cell:
 COLUMNS: dict[type, tuple[Column, ...]] = {
     TopicActivity: (
         Column("TOPIC", lambda row: row.name, role="name", give="cut", least=16),
-        Column("RECORDS/S", lambda row: rate(row.records_per_s), "right"),
-        Column("BYTES/S", lambda row: bytes_rate(row.bytes_per_s), "right"),
-        Column("SIZE", lambda row: size(row.size), "right"),
+        Column("RECORDS/S", lambda row: rate(row.records_per_s, row.not_measured), "right"),
+        Column("BYTES/S", lambda row: bytes_rate(row.bytes_per_s, row.bytes_not_measured), "right"),
+        Column("SIZE", lambda row: size(row.size, row.size_not_read), "right"),
         Column("PARTITIONS", lambda row: row.partitions, "right"),
         Column("NOTE", lambda row: row.note, role="warning"),
     ),
@@ -103,8 +107,8 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("LEADERS", lambda row: row.leaders, "right"),
         Column("REPLICAS", lambda row: row.replicas, "right"),
         Column("IN-SYNC", in_sync, "right"),
-        Column("RECORDS/S", lambda row: rate(row.records_per_s), "right"),
-        Column("BYTES/S", lambda row: bytes_rate(row.bytes_per_s), "right"),
+        Column("RECORDS/S", lambda row: rate(row.records_per_s, row.not_measured), "right"),
+        Column("BYTES/S", lambda row: bytes_rate(row.bytes_per_s, row.bytes_not_measured), "right"),
         Column("SIZE", lambda row: size(row.size), "right"),
     ),
 }

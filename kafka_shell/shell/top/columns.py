@@ -75,21 +75,22 @@ def _records(rank: int) -> LiveColumn:
 
 
 def _rate(row: Any) -> Cell:
-    """Records per second, with `+` if partitions are missing from it."""
-    found = render.rate(row.records_per_s)
-    partial = found is not None and getattr(row, "not_measured", 0) > 0
-    return found + text("+", "warning") if found is not None and partial else found
+    return render.rate(row.records_per_s, getattr(row, "not_measured", 0))
 
 
 def _bytes(rank: int) -> LiveColumn:
     return LiveColumn(
-        "BYTES/S", 11, lambda row: render.bytes_rate(row.bytes_per_s),
+        "BYTES/S", 12, lambda row: render.bytes_rate(row.bytes_per_s, row.bytes_not_measured),
         lambda row: row.bytes_per_s, rank=rank,
     )  # fmt: skip
 
 
 def _size(rank: int) -> LiveColumn:
-    return LiveColumn("SIZE", 9, lambda row: render.size(row.size), lambda row: row.size, rank=rank)
+    return LiveColumn("SIZE", 10, _size_cell, lambda row: row.size, rank=rank)
+
+
+def _size_cell(row: Any) -> Cell:
+    return render.size(row.size, getattr(row, "size_not_read", 0))
 
 
 def _count(heading: str, field: str, rank: int) -> LiveColumn:

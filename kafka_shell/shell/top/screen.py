@@ -108,10 +108,11 @@ def _totals(state: TopState) -> list[Text]:
     records = _sum(row.records_per_s for row in found.rows)
     size = _sum(row.bytes_per_s for row in found.rows)
     partial = "+" if any(row.not_measured for row in found.rows) else ""
+    more = "+" if any(row.bytes_not_measured for row in found.rows) else ""
     return [
         text(count),
         text("" if records is None else f"{records:,.0f}{partial} records/s"),
-        text("" if size is None else f"{approximate_bytes(round(size))}/s"),
+        text("" if size is None else f"{approximate_bytes(round(size))}/s{more}"),
     ]
 
 

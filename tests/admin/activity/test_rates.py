@@ -18,6 +18,7 @@ from kafka_shell.admin.activity.rates import broker_rates, group_rates, topic_ra
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.plan.results import Failure
 from kafka_shell.resource import Resource
+from tests.output.samples import drawn
 
 pytestmark = pytest.mark.quick
 
@@ -136,6 +137,19 @@ def test_bytes_are_unknown_where_the_log_shrinks_or_the_leader_moves() -> None:
     for new in (PartitionSample(1, 30, 40), PartitionSample(2, 30, 400)):
         (row,) = topic_rates(one(old, 0.0), one(TopicSample("id", {0: new}), 1.0))
         assert (row.records_per_s, row.bytes_per_s) == (20.0, None)
+        assert (row.not_measured, row.bytes_not_measured, row.size_not_read) == (0, 1, 0)
+
+
+def test_partitions_that_are_missing_from_a_sum_are_counted() -> None:
+    old = TopicSample("id", {number: PartitionSample(1, 10, 100) for number in range(3)})
+    new = {0: PartitionSample(1, 30, 40), 1: PartitionSample(1, 30, 300), 2: PartitionSample(1, 30)}
+    after = Sample(1.0, {"t": TopicSample("id", new)}, {1: BrokerSample(None, True, 3, 3, 3, 340)})
+    (row,) = topic_rates(one(old, 0.0), after)
+    assert (row.bytes_per_s, row.bytes_not_measured) == (200.0, 2)
+    assert (row.size, row.size_not_read) == (340, 1)
+    (broker,) = broker_rates(one(old, 0.0), after)
+    assert (broker.bytes_per_s, broker.bytes_not_measured) == (200.0, 2)
+    assert " 60  200 B/s+  340 B+ " in drawn([row])
 
 
 def test_a_group_catches_up_over_the_partitions_that_are_known() -> None:

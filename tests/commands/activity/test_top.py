@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import urandom
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,7 +15,9 @@ from uuid import uuid4
 import pytest
 from kafka import KafkaProducer
 
-from kafka_shell.admin.activity.model import GroupActivity
+from kafka_shell.admin.activity.model import GroupActivity, TopicActivity
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.activity.meter import Meter
 from kafka_shell.commands.activity.render import number
@@ -23,7 +26,7 @@ from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.units import approximate_duration
 from tests.admin.group_data import commit, filled, forget
-from tests.admin.helpers import connect, described, wait_for
+from tests.admin.helpers import connect, described, done, make_topic, wait_for
 from tests.in_process import Answer, Shell
 from tests.outages import frozen
 
@@ -73,13 +76,45 @@ def test_the_rate_is_that_of_the_producer(shell: Shell) -> None:
     assert RATE * 0.6 < row["records_per_s"] < RATE * 1.6, run
     assert row["bytes_per_s"] > RATE * 0.6 * 100
     assert list(row) == ["name", "partitions", "records_per_s", "bytes_per_s", "size",
-                         "not_measured", "note"]  # fmt: skip
+                         "not_measured", "note", "bytes_not_measured",
+                         "size_not_read"]  # fmt: skip
     rates = [each["records_per_s"] for each in run.json if each["records_per_s"] is not None]
     assert rates == sorted(rates, reverse=True)
     assert row_of(brokers, 1)["records_per_s"] > RATE * 0.6
     assert list(row_of(brokers, 1)) == ["id", "state", "rack", "leaders", "replicas", "in_sync",
-                                        "records_per_s", "bytes_per_s", "size",
-                                        "not_measured"]  # fmt: skip
+                                        "records_per_s", "bytes_per_s", "size", "not_measured",
+                                        "bytes_not_measured"]  # fmt: skip
+
+
+def test_bytes_lack_a_partition_whose_log_shrinks(sandbox: Sandbox, cluster: Cluster) -> None:
+    """One partition is compacted, while both get records."""
+    topic = f"top-{uuid4().hex[:6]}"
+    configs = {"segment.bytes": "1048576", "min.cleanable.dirty.ratio": "0"}
+    make_topic(cluster, topic, 2, configs=tuple(configs.items()))
+    producer = KafkaProducer(bootstrap_servers=sandbox.bootstrap)
+
+    def produce(partition: int, count: int) -> None:
+        for _ in range(count):
+            producer.send(topic, urandom(10_000), key=b"same", partition=partition)
+        producer.flush()
+
+    def measured(meter: Meter) -> TopicActivity:
+        found: TopicActivity = next(r for r in meter.measure("topics").rows if r.name == topic)
+        return found
+
+    produce(0, 400)
+    meter = Meter(cluster, 30)
+    before = measured(meter).size or 0
+    for partition in (0, 1):
+        produce(partition, 20)
+    producer.close()
+    compacted = ConfigAlteration("cleanup.policy", ConfigOp.SET, "compact")
+    where = ConfigResource(ResourceType.TOPIC, topic)
+    done(config_changes.plan_alter(cluster, {where: [compacted]}), cluster)
+    wait_for("it is compacted", lambda: (measured(Meter(cluster, 30)).size or 0) < before, 60)
+    row = measured(meter)
+    assert (row.not_measured, row.bytes_not_measured) == (0, 1), row
+    assert row.bytes_per_s, "the other partition has grown"
 
 
 @pytest.mark.quick
