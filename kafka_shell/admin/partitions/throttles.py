@@ -63,6 +63,7 @@ _IN_USE = "unchanged: another partition reassignment uses it"
 _NOT_OURS = "unchanged: modified after the throttle was set"
 _STILL_SET = "The throttle is still set."
 _NOTICED_S, _PAUSE_S = 15.0, 0.5  # until a cluster has noticed that a broker has died
+_LEFT_S = 3.0  # of the deadline: too little to wait for that
 
 # -- plan ------------------------------------------------------------------------------------------
 
@@ -81,8 +82,9 @@ def plan_throttle(
     target, configs = _read(cluster, moves if rate is not None else (), record)
     for resource in (each for each, _ in target if each in configs.failures):
         failure = configs.failures[resource]
+        why = failure.message if failure.code is None else failure
         raise ShellError(
-            f"the replication throttle of {resource} cannot be read: {failure}",
+            f"the replication throttle of {resource} cannot be read: {why}",
             hint=failure.hint or f"Nothing was sent. Check {resource}: it does not respond.",
             code=failure.name,
             see=failure.see,
@@ -112,6 +114,8 @@ def _read(
     that does not respond is waited for.
     """
     until = time.monotonic() + _NOTICED_S
+    if cluster.deadline is not None:
+        until = min(until, cluster.deadline - _LEFT_S)
     while True:
         target = _target(cluster, moves)
         configs = ThrottleConfigs.read(cluster, [each for each, _ in (*target, *record)])
@@ -119,7 +123,7 @@ def _read(
         silent &= {each for each, key in target if key in RATES}
         if not silent:
             return target, configs
-        late = time.monotonic() > min(until, cluster.deadline or until)
+        late = time.monotonic() > until
         running = {broker_config(broker.id) for broker in cluster.brokers(refresh=True)}
         if late and silent <= running:
             return target, configs

@@ -127,12 +127,17 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
     forwarded = job.sent and isinstance(job.call.to, Controller)
     what += ", which forwards it to the active controller" if forwarded else ""
     last = f" (last error: {job.last_failure})" if job.last_failure else ""
-    waited = time.monotonic() - job.started
+    now = time.monotonic()
+    silence = pool.silences.get(link.address) if link is not None else None
+    if link is not None and silence is not None and silence.began < job.started:
+        # It waited for less time, as the broker had not responded before.
+        why = f"{_broker(pool, job, link)} has not responded for {now - silence.began:.0f} s"
+    else:
+        why = f"deadline exceeded after waiting {now - job.started:.1f} s for {what}"
     may_happen = job.sent and job.call.changes(job.request)
     reached = pool.responded or job.reached_broker or job.sent
     return ShellError(
-        f"deadline exceeded after waiting {waited:.1f} s for {what}{last}"
-        + (MAY_STILL_HAPPEN if may_happen else ""),
+        f"{why}{last}" + (MAY_STILL_HAPPEN if may_happen else ""),
         hint=_deadline_hint(may_happen=may_happen, forwarded=forwarded),
         see=Resource("cluster") if forwarded else None,
         code="deadline",

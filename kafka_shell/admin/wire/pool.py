@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.structs import replace
 
@@ -27,6 +29,13 @@ SILENCE_S = 2.0  # without response, after which another broker is preferred
 _MAX_KNOWN = 3  # brokers of the last metadata that are tried in addition to bootstrap servers
 
 
+class Silence(Struct, frozen=True):
+    """Since when a broker has not responded, and when that was last noticed (monotonic seconds)."""
+
+    began: float
+    noticed: float
+
+
 class Pool:
     """Connections by address, the last metadata, and coordinators."""
 
@@ -38,7 +47,7 @@ class Pool:
         self.deadline: float | None = None  # of what is being sent, monotonic seconds
         self.connected_before = False
         self.responded = False  # whether a broker has responded during the current command
-        self.silent_since: dict[Address, float] = {}  # of brokers during the current command
+        self.silences: dict[Address, Silence] = {}  # of brokers during the current command
         self.metadata_outdated = False  # a broker was silent, so it may have left the cluster
         self.on_wait: Callable[[str], None] | None = None
         self.expected = config.cluster_id  # empty before the first response
@@ -78,8 +87,13 @@ class Pool:
     def start_command(self) -> None:
         """Forget which brokers were silent during the previous command."""
         self.responded = False
-        self.metadata_outdated = self.metadata_outdated or bool(self.silent_since)
-        self.silent_since.clear()
+        self.metadata_outdated = self.metadata_outdated or bool(self.silences)
+        self.silences.clear()
+
+    def note_silence(self, address: Address, began: float) -> None:
+        """Note that a broker has not responded since this time, or since it was noted before."""
+        known = self.silences.get(address)
+        self.silences[address] = Silence(known.began if known else began, time.monotonic())
 
     def report_wait(self, brokers: str) -> None:
         """Report which brokers are being waited for. Empty when the wait is over."""

@@ -37,7 +37,7 @@ class Retries:
         Raises NoBrokerError if no broker at all can be reached, because every call then fails.
         """
         if error.code in _SILENT and job.link is not None:
-            self._pool.silent_since[job.link.address] = time.monotonic()
+            self._pool.note_silence(job.link.address, job.started)
         if self._may_succeed_later(job, error):
             self.forget_route(job, 0)
             self.retry(job, error.message)
@@ -53,7 +53,7 @@ class Retries:
         assert exchange.error is not None and job.link is not None
         error = self._lost_reason(job.link) or exchange.error
         if error.code == "no-answer":
-            self._pool.silent_since[job.link.address] = time.monotonic()
+            self._pool.note_silence(job.link.address, job.started)
         if error.code == "sasl-needed" or error.code.startswith("tls-"):
             job.fail(error)
         elif exchange.written and job.call.changes(job.request):

@@ -162,7 +162,7 @@ class Runner:
         for job in jobs:
             if not job.done and now >= job.deadline:
                 if job.link is not None:
-                    self._pool.silent_since[job.link.address] = time.monotonic()
+                    self._pool.note_silence(job.link.address, job.started)
                 job.fail(deadline_error(self._pool, job))
 
     def advance(self, job: Job) -> None:
@@ -248,7 +248,8 @@ class Runner:
             self._retries.on_unreachable(job, error)
             return None
         at = job.link.address
-        if isinstance(to, Node) and self._pool.silent_since.get(at, math.inf) < job.started:
+        silence = self._pool.silences.get(at)
+        if isinstance(to, Node) and silence is not None and silence.noticed < job.started:
             job.deadline = min(job.deadline, job.started + _SILENT_BROKER_S)
         if job.link.ready:
             return None if needs_other_broker(job) else job.link
@@ -356,7 +357,7 @@ class Runner:
         job.sent, job.link = False, link
         assert exchange.body is not None
         job.reached_broker = self._pool.responded = True
-        self._pool.silent_since.pop(link.address, None)
+        self._pool.silences.pop(link.address, None)
         try:
             self._read(job, version, exchange.body)
         except ShellError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -105,6 +106,20 @@ def test_without_a_deadline_the_second_request_does_not_wait_as_long(mute: Shell
     run = mute(f"list-offsets {TOPIC}")  # two requests to each leader
     assert run.status == 1
     assert time.monotonic() - began < 25, "10 s for the connection, once"
+
+
+def test_the_whole_wait_for_a_silent_broker_is_reported(mute: Shell, tmp_path: Path) -> None:
+    """Several requests are sent to it, and all but the first are given up after two seconds."""
+    file = tmp_path / "move.json"
+    move = {"topic": TOPIC, "partition": 0, "replicas": [1, 3]}
+    file.write_text(json.dumps({"version": 1, "partitions": [move]}))
+    began = time.monotonic()
+    run = mute(f"reassign-partitions --reassignment-json-file {file} --throttle 1MB/s --dry-run"
+               " --deadline 9s")  # fmt: skip
+    took = time.monotonic() - began
+    assert run.status == 1
+    waited = re.search(r"throttle of broker 3 .* has not responded for (\d+) s", run.err)
+    assert waited and 5 <= int(waited[1]) <= took, str(run)
 
 
 def test_a_broker_that_is_stopped_for_real(served: Shell, three_brokers: Sandbox) -> None:
