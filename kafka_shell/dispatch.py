@@ -341,7 +341,7 @@ def _execute(invocation: Invocation, context: Context) -> Status:
         return _run_and_write(invocation, context, writer)
 
     def work() -> Status:
-        with context.cluster.within(deadline / 1000 if deadline else None):
+        with context.cluster.within(deadline / 1000 if deadline else None, given=True):
             return _run_and_write(invocation, context, writer)
 
     return on_expected_cluster(context, work)

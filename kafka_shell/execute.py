@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from . import identity, journal
-from .admin.wire.failures import MAY_STILL_HAPPEN
+from .admin.wire.failures import DEADLINE_EXCEEDED, MAY_STILL_HAPPEN
 from .commands.undo import undo_lines, unknown_undo_lines
 from .context import Context, confirmed
 from .errors import ShellError, UsageError
@@ -179,9 +179,10 @@ def _verdicts(step: Step, context: Context) -> Verdicts:
         if error.code not in OUTCOME_UNKNOWN:
             raise
         reason = error.message.removesuffix(MAY_STILL_HAPPEN)  # not in validate-only mode
+        extensible = DEADLINE_EXCEEDED in reason
         raise ShellError(
             f"{name_few(change.resource for change in step.changes)}: not validated: {reason}",
-            hint=f"{_NOTHING_SENT} Increase --deadline.",
+            hint=f"{_NOTHING_SENT} Increase --deadline." if extensible else _NOTHING_SENT,
             code=error.code,
             status=error.status,
         ) from None

@@ -35,7 +35,7 @@ class Calls:
         self, function: Callable[Concatenate[Cluster, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Call the function with the cluster, within the timeout, and return its result."""
-        with self._lock, self._cluster.within(self._timeout):
+        with self._lock, self._cluster.within(self._timeout, given=True):
             return function(self._cluster, *args, **kwargs)
 
     def plan(

@@ -123,15 +123,20 @@ class Cluster:
         return results
 
     @contextmanager
-    def within(self, seconds: float | None) -> Iterator[None]:
+    def within(self, seconds: float | None, *, given: bool = False) -> Iterator[None]:
         """Set a deadline for all requests of a block, unless an outer deadline is earlier. None
-        sets none. Exceptions while reading a response become ShellErrors (`malformed-answer`)."""
+        sets none. Exceptions while reading a response become ShellErrors (`malformed-answer`).
+
+        `given`: by the user, who can increase it. Other deadlines are limits of the program.
+        """
         outer = self.deadline
         if outer is None:
             self._pool.start_command()
         if seconds is not None:
             mine = time.monotonic() + seconds
             self.deadline = mine if outer is None else min(outer, mine)
+        if given:
+            self._pool.given_deadline = self.deadline
         try:
             with reading(self._sender):
                 yield

@@ -36,6 +36,13 @@ _DENIED = re.compile(r"([A-Z][a-z]+ )?[Aa]uthorization failed\.")  # and nothing
 
 MAY_STILL_HAPPEN = "; the change may still be applied"
 """The end of the message if the deadline passed after a change was sent."""
+DEADLINE_EXCEEDED = "deadline exceeded"
+"""In the message if a longer deadline of the user may help."""
+
+
+def late(extensible: bool) -> str:
+    """What happened: the deadline of the user has passed, or a limit of the program."""
+    return DEADLINE_EXCEEDED if extensible else "timed out"
 
 
 def error_name(code: int) -> str:

@@ -17,6 +17,7 @@ from .failures import (
     MAY_STILL_HAPPEN,
     MOVED,
     REQUEST_TIMED_OUT,
+    late,
 )
 from .pool import SILENCE_S, Pool
 from .requests import AnyBroker, Call, Controller, Node, Request
@@ -27,12 +28,14 @@ _NOT_YET = (COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE)
 
 
 class Job:
-    """One call until it has a `result` or an `error`."""
+    """One call until it has a `result` or an `error`. `extensible`: its deadline is that of the
+    user, who can increase it."""
 
-    def __init__(self, call: Call, request: Request, deadline: float) -> None:
+    def __init__(self, call: Call, request: Request, deadline: float, extensible: bool) -> None:
         self.call = call
         self.request = request
         self.deadline = deadline
+        self.extensible = extensible
         self.started = time.monotonic()
         self.link: Link | None = None
         self.sent = False
@@ -133,24 +136,24 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
         # It waited for less time, as the broker had not responded before.
         why = f"{_broker(pool, job, link)} has not responded for {now - silence.began:.0f} s"
     else:
-        why = f"deadline exceeded after waiting {now - job.started:.1f} s for {what}"
+        why = f"{late(job.extensible)} after waiting {now - job.started:.1f} s for {what}"
     may_happen = job.sent and job.call.changes(job.request)
     reached = pool.responded or job.reached_broker or job.sent
     return ShellError(
         f"{why}{last}" + (MAY_STILL_HAPPEN if may_happen else ""),
-        hint=_deadline_hint(may_happen=may_happen, forwarded=forwarded),
+        hint=_deadline_hint(job, may_happen=may_happen, forwarded=forwarded),
         see=Resource("cluster") if forwarded else None,
         code="deadline",
         status=Status.FAILED if reached else Status.UNREACHABLE,
     )
 
 
-def _deadline_hint(*, may_happen: bool, forwarded: bool) -> str:
+def _deadline_hint(job: Job, *, may_happen: bool, forwarded: bool) -> str:
     if may_happen:
         return "Check whether it was applied before you retry."
     if forwarded:
         return "Check that there is an active controller; without one, a longer wait does not help."
-    return "Increase the deadline."
+    return "Increase the deadline." if job.extensible else ""
 
 
 def waited_since(job: Job) -> float:

@@ -15,7 +15,7 @@ from . import frames
 from .dial import Loop
 from .endpoint import Address, ConnectionConfig
 from .exchanges import Login
-from .failures import NoBrokerError, OtherClusterError
+from .failures import NoBrokerError, OtherClusterError, late
 from .login import log_in
 from .requests import Coordinator
 from .transport import Link
@@ -45,6 +45,7 @@ class Pool:
         self._links: dict[Address, Link] = {}
         self._tls: ssl.SSLContext | None = None
         self.deadline: float | None = None  # of what is being sent, monotonic seconds
+        self.given_deadline: float | None = None  # the user's, who can increase it
         self.connected_before = False
         self.responded = False  # whether a broker has responded during the current command
         self.silences: dict[Address, Silence] = {}  # of brokers during the current command
@@ -169,15 +170,16 @@ class Pool:
                 head = replace(head, brokers=tuple(brokers))
             self.head = head
 
-    def any_link(self, until: float) -> Link:
+    def any_link(self, until: float, extensible: bool) -> Link:
         """The least busy ready connection, or a new one to the first server that responds.
+        `extensible`: whether the user has set the deadline.
 
         Raises ShellError if no server can be reached, or at the deadline.
         """
         ready = [link for link in self.ready() if not link.stale]
         if ready:
             return min(ready, key=lambda link: (link.silence >= SILENCE_S, link.load))
-        return self._connect_any(until)
+        return self._connect_any(until, extensible)
 
     def other_link(self, besides: Iterable[Address]) -> Link | None:
         """A ready connection to another broker that is not silent. None if there is none yet: then
@@ -206,7 +208,7 @@ class Pool:
         ready = [link for link in self.ready() if not link.stale]
         return max(ready, key=lambda link: link.last_received, default=None)
 
-    def _connect_any(self, until: float) -> Link:
+    def _connect_any(self, until: float, extensible: bool) -> Link:
         known = [Address(host, port) for _, host, port, _ in self.head.brokers[:_MAX_KNOWN]]
         left = list(dict.fromkeys((*self._config.bootstrap, *known)))
         tried: list[Link] = []
@@ -226,7 +228,7 @@ class Pool:
             if not left and all(link.closed for link in tried):
                 raise self._no_broker(tried)
             if now >= until:
-                raise _too_slow(tried, self.responded)
+                raise _too_slow(tried, self.responded, extensible)
             self.loop.turn(min(until, next_at if left else until, now + REPORT_WAIT_S))
             if time.monotonic() - began > REPORT_WAIT_S:
                 self.report_wait(", ".join(str(each.address) for each in tried if not each.closed))
@@ -261,11 +263,11 @@ class Pool:
         return self._tls
 
 
-def _too_slow(tried: list[Link], responded: bool) -> ShellError:
+def _too_slow(tried: list[Link], responded: bool, extensible: bool) -> ShellError:
     what = ", ".join(f"{link.state.value} {link.address}" for link in tried if not link.closed)
     return ShellError(
-        f"deadline exceeded while waiting for {what or 'a broker'}",
-        hint="Increase the deadline, or check the address.",
+        f"{late(extensible)} while waiting for {what or 'a broker'}",
+        hint="Increase the deadline, or check the address." if extensible else "Check the address.",
         code="deadline",
         status=Status.FAILED if responded else Status.UNREACHABLE,
     )

@@ -90,11 +90,15 @@ class Runner:
     def job(self, call: Call, deadline: float | None) -> Job:
         """A new job. A call to a certain broker may use only a part of the remaining time, so that
         a broker that hangs does not use the time for later requests to others."""
-        until = self.deadline_of(deadline, call.timeout)
-        if deadline is not None and isinstance(call.to, Node | Coordinator):
+        until = self.deadline_of(None, call.timeout)
+        extensible = False
+        if deadline is not None:
             left = deadline - time.monotonic()
-            until = min(until, deadline - max(0.0, min(_RESERVE_S, _RESERVE * left)))
-        return Job(call, as_request(call.request), until)
+            to_one = isinstance(call.to, Node | Coordinator)
+            reserve = max(0.0, min(_RESERVE_S, _RESERVE * left)) if to_one else 0.0
+            extensible = deadline == self._pool.given_deadline and deadline - reserve < until
+            until = min(until, deadline - reserve)
+        return Job(call, as_request(call.request), until, extensible)
 
     def refresh(self, deadline: float | None) -> None:
         """Read the brokers, the cluster ID and the controller (Metadata)."""
@@ -250,7 +254,9 @@ class Runner:
         at = job.link.address
         silence = self._pool.silences.get(at)
         if isinstance(to, Node) and silence is not None and silence.noticed < job.started:
-            job.deadline = min(job.deadline, job.started + _SILENT_BROKER_S)
+            limit = job.started + _SILENT_BROKER_S
+            if limit < job.deadline:
+                job.deadline, job.extensible = limit, False
         if job.link.ready:
             return None if needs_other_broker(job) else job.link
         if job.link.closed:
@@ -270,7 +276,7 @@ class Runner:
             if recent is not None and kraft and job.call.changes(job.request):
                 return recent  # any broker forwards it to the controller
         if isinstance(to, AnyBroker):
-            return self._pool.any_link(job.deadline)
+            return self._pool.any_link(job.deadline, job.extensible)
         if isinstance(to, Controller):
             self._load_brokers(job)
             node = self._pool.head.controller_id
@@ -286,7 +292,7 @@ class Runner:
             return self._pool.connect(address)
         if isinstance(to, Node):
             raise no_such_broker(self._pool, node)
-        return self._pool.any_link(job.deadline)
+        return self._pool.any_link(job.deadline, job.extensible)
 
     def _load_brokers(self, job: Job, again: bool = False) -> None:
         if again or not self._pool.head.brokers:
@@ -309,9 +315,10 @@ class Runner:
         from .codec import find_coordinators, read_coordinators
 
         jobs = [job for each in waiting.values() for job in each]
-        until = max(job.deadline for job in jobs)
+        last = max(jobs, key=lambda job: job.deadline)
+        until, extensible = last.deadline, last.extensible
         try:
-            link = self._pool.any_link(until)
+            link = self._pool.any_link(until, extensible)
             ours = (_LOWEST_VERSION[kind], _FIND_COORDINATOR_VERSIONS[1])
             who = self._pool.describe(link.address)
             version = versions.choose(_FIND_COORDINATOR, ours, link.versions, who)
@@ -320,7 +327,9 @@ class Runner:
                 self._retries.on_unreachable(job, error)
             return
         requests = find_coordinators(kind, list(waiting), version)
-        finders = [Job(Call(request, ANY, check=False), request, until) for request in requests]
+        finders = [
+            Job(Call(request, ANY, check=False), request, until, extensible) for request in requests
+        ]
         self._drive(finders)
         for finder, name in zip(finders, waiting, strict=False):
             if finder.error is not None:

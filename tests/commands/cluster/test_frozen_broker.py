@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.admin.wire.endpoint import Address
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.pool import Pool
+from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, described, wait_for
 from tests.in_process import Answer, Shell
@@ -106,6 +108,8 @@ def test_without_a_deadline_the_second_request_does_not_wait_as_long(mute: Shell
     run = mute(f"list-offsets {TOPIC}")  # two requests to each leader
     assert run.status == 1
     assert time.monotonic() - began < 25, "10 s for the connection, once"
+    assert "deadline" not in run.err, "a longer one would change nothing"
+    assert "Increase the deadline" in mute(f"list-offsets {TOPIC} --deadline 2500ms").err
 
 
 def test_the_whole_wait_for_a_silent_broker_is_reported(mute: Shell, tmp_path: Path) -> None:
@@ -120,6 +124,17 @@ def test_the_whole_wait_for_a_silent_broker_is_reported(mute: Shell, tmp_path: P
     assert run.status == 1
     waited = re.search(r"throttle of broker 3 .* has not responded for (\d+) s", run.err)
     assert waited and 5 <= int(waited[1]) <= took, str(run)
+
+
+def test_increasing_the_deadline_is_advised_only_if_one_was_given(mute: Shell) -> None:
+    """The limit of what the program does is no deadline of the user."""
+    with Cluster(ConnectionConfig(parse_addresses(mute.bootstrap))) as cluster:
+        cluster.brokers()
+        for given, said in ((False, "timed out after waiting"), (True, "deadline exceeded after")):
+            with cluster.within(1, given=given):
+                [failure] = cluster.send_all([Call(None, Node(3))])
+            assert failure.message.startswith(said), failure
+            assert failure.hint == ("Increase the deadline." if given else ""), failure
 
 
 def test_a_broker_that_is_stopped_for_real(served: Shell, three_brokers: Sandbox) -> None:
