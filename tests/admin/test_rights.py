@@ -158,7 +158,7 @@ def test_the_cluster_is_described_as_far_as_one_may(alice: Cluster, admin: Clust
     told = health.health(alice)
     assert not told.ok, "what nobody looked at is not healthy"
     unchecked = {each.check: each for each in told.findings}
-    assert unchecked.keys() == {"quorum", "moves", "log-dirs", "permissions"}
+    assert unchecked.keys() == {"quorum", "moves", "throttles", "log-dirs", "permissions"}
     for each in told.findings:
         assert each.severity is Severity.NOT_CHECKED and "not checked: " in each.summary
     assert "visible: 0 topics" in unchecked.pop("permissions").summary

@@ -8,12 +8,14 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import NOT_READY_STATES, REBALANCING_STATES
 from kafka_shell.admin.partitions import log_dirs, throttles
 from kafka_shell.admin.partitions import progress as move_progress
 from kafka_shell.admin.partitions.model import LogDir, TopicPartition
-from kafka_shell.admin.partitions.throttle_configs import Record
+from kafka_shell.admin.partitions.throttle_configs import RATE_OF, Record
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition, Topic
 from kafka_shell.admin.transactions import read as transactions
@@ -100,14 +102,24 @@ def _partitions(cluster: Cluster, seen: Seen) -> Found:
     )  # fmt: skip
 
 
-def _min_isr(cluster: Cluster, seen: Seen) -> Found:
+def _topic_configs(cluster: Cluster, seen: Seen) -> Found:
+    """What the configs of all topics tell, which are read once."""
+    topics = [ConfigResource(ResourceType.TOPIC, name) for name in sorted(seen.metadata.names)]
+    found = configs.describe(cluster, topics, [min_isr.KEY, *RATE_OF])
+    yield from _min_isr(cluster, seen, min_isr.of_configs(found))
+    try:
+        yield from _throttles(cluster, seen, found)
+    except ShellError as error:
+        yield not_checked(_THROTTLES, as_failure(error))
+
+
+def _min_isr(cluster: Cluster, seen: Seen, read: Results[str, int]) -> Found:
     """Partitions that acks=all producers cannot write to."""
     found = seen.metadata
     sick = {
         summary.name for summary in found.summaries() if summary.under_replicated or summary.offline
     }
     capped = min_isr.is_capped(cluster)
-    read = min_isr.read(cluster, sorted(found.names))
     topics = [found.topic(name) for name in read.values]
     yield from _partition_finding(
         Severity.CRITICAL, "under-min-isr",
@@ -243,16 +255,17 @@ def _quorum_failed(check: Check, failure: Failure) -> Finding:
 
 
 def _moves(cluster: Cluster, seen: Seen) -> Found:
-    """Partition reassignments in progress, and throttles left behind."""
+    """Partition reassignments in progress."""
     moving = move_progress.under_way(cluster).values
     if moving:
         summary = f"{counted(len(moving), 'partition')} being reassigned"
         yield _finding(Severity.NOTE, "moves", summary, list(moving))
-    try:
-        left, not_read = throttles.left_behind(cluster, moving, seen.throttles)
-    except ShellError as error:
-        yield not_checked(_THROTTLES, as_failure(error))
-        return
+
+
+def _throttles(cluster: Cluster, seen: Seen, known: configs.Entries) -> Found:
+    """Throttles left behind."""
+    moving = move_progress.under_way(cluster).values
+    left, not_read = throttles.left_behind(cluster, moving, seen.throttles, known=known)
     if left:
         about = list(dict.fromkeys(str(row.resource) for row in left))
         summary = "leftover throttles: no reassignment is in progress"
@@ -349,13 +362,14 @@ def _hanging(cluster: Cluster, seen: Seen) -> Found:
 
 
 _PARTITIONS = Check("partitions", "partitions", _partitions, not_checked)
-_MIN_ISR = Check(
-    "under-min-isr", "min.insync.replicas", _min_isr, not_checked
-)  # fmt: skip
+_MIN_ISR = Check("under-min-isr", "min.insync.replicas", _topic_configs, not_checked)
+_THROTTLES = Check("throttles", "replication throttles", _topic_configs, not_checked)
+_TOPIC_CONFIGS = Check(
+    _MIN_ISR.name, f"{_MIN_ISR.what} and {_THROTTLES.what}", _topic_configs, not_checked
+)
 _QUORUM = Check("quorum", "the metadata quorum", _quorum, _quorum_failed)
 _MOVES = Check("moves", "partition reassignments", _moves, not_checked)
-_THROTTLES = Check("throttles", "replication throttles", _moves, not_checked)
 _LOG_DIRS = Check("log-dirs", "log directories", _log_dirs, not_checked)
 _GROUPS = Check("groups", "groups", _groups, not_checked)
 _HANGING = Check("transactions", "hanging transactions", _hanging, not_checked)
-CHECKS = (_PARTITIONS, _MIN_ISR, _QUORUM, _MOVES, _LOG_DIRS, _GROUPS, _HANGING)
+CHECKS = (_PARTITIONS, _TOPIC_CONFIGS, _QUORUM, _MOVES, _LOG_DIRS, _GROUPS, _HANGING)

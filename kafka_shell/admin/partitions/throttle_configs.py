@@ -10,7 +10,7 @@ from kafka_shell.admin.configs import read as configs_module
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 
 from .model import Reassignment, TopicPartition
@@ -21,6 +21,7 @@ LEADER_REPLICAS = "leader.replication.throttled.replicas"
 FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
 RATES = (LEADER_RATE, FOLLOWER_RATE)
 RATE_OF = {LEADER_REPLICAS: LEADER_RATE, FOLLOWER_REPLICAS: FOLLOWER_RATE}
+_KEYS = (*RATES, *RATE_OF)
 
 _TOPIC_DELETED = 3  # UNKNOWN_TOPIC_OR_PARTITION: the throttle was deleted with the topic
 
@@ -127,16 +128,25 @@ class ThrottleConfigs(Struct, frozen=True):
 
     @classmethod
     def read(
-        cls, cluster: Cluster, resources: Iterable[ConfigResource], moving: Moving | None = None
+        cls,
+        cluster: Cluster,
+        resources: Iterable[ConfigResource],
+        moving: Moving | None = None,
+        known: configs_module.Entries | None = None,
     ) -> ThrottleConfigs:
-        """The configs of these resources, and of the topics that are being reassigned."""
+        """The configs of these resources, and of the topics that are being reassigned. Those that
+        are `known` are not read again."""
         every = dict.fromkeys([*resources, *(topic_config(each.topic) for each in moving or ())])
-        found = configs_module.describe(cluster, every, [*RATES, *RATE_OF])
+        known = known or Results()
+        there = known.values.keys() | known.failures.keys()
+        missing = [each for each in every if each not in there]
+        read = configs_module.describe(cluster, missing, _KEYS)
+        found = Results.merge([known, read])
         values = {
             (resource, entry.name): entry.value
             for resource, entries in found.values.items()
             for entry in entries
-            if entry.overridden and entry.value
+            if entry.name in _KEYS and entry.overridden and entry.value
         }
         failures = {
             resource: failure for resource, failure in found.failures.items()

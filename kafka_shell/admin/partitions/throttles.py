@@ -30,7 +30,7 @@ from msgspec import Struct, field
 from kafka_shell.admin.cluster.registrations import not_running, registered
 from kafka_shell.admin.configs.change import AlterConfigs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource
-from kafka_shell.admin.configs.read import by_answerer
+from kafka_shell.admin.configs.read import Entries, by_answerer
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
@@ -149,9 +149,11 @@ def left_behind(
     record: Record | None = None,
     topics: Collection[str] | None = None,
     cancelled: Collection[TopicPartition] = (),
+    known: Entries | None = None,
 ) -> tuple[tuple[Throttled, ...], dict[Resource, Failure]]:
     """The throttles that no reassignment in progress needs (all, or those of `topics`, or those of
-    `cancelled` partitions), and failures of resources that were not read."""
+    `cancelled` partitions), and failures of resources that were not read. `known` configs are not
+    read again."""
     names = {each.topic for each in cancelled} if cancelled else topics
     record = record or {}
     own = {
@@ -163,7 +165,7 @@ def left_behind(
     }
     running = [broker_config(broker.id) for broker in cluster.brokers(refresh=True)]
     configs = ThrottleConfigs.read(
-        cluster, [*running, *(each for each, _ in own), *requested], moving
+        cluster, [*running, *(each for each, _ in own), *requested], moving, known
     )
     own, unused = configs.still_set(own), configs.values.keys() - configs.in_use(moving)
     recorded = {resource for resource, _ in own}

@@ -30,12 +30,17 @@ def read(cluster: Cluster, topics: Iterable[str]) -> Results[str, int]:
     resources = [ConfigResource(ResourceType.TOPIC, name) for name in topics]
     if not resources:
         return Results()
-    found = configs.describe(cluster, resources, [KEY])
+    return of_configs(configs.describe(cluster, resources, [KEY]))
+
+
+def of_configs(found: configs.Entries) -> Results[str, int]:
+    """min.insync.replicas of each topic, of these configs."""
     values: dict[str, int] = {}
     failures = {resource.name: failure for resource, failure in found.failures.items()}
     for resource, entries in found.values.items():
-        if entries and entries[0].value is not None:
-            values[resource.name] = int(entries[0].value)
+        value = next((entry.value for entry in entries if entry.name == KEY), None)
+        if value is not None:
+            values[resource.name] = int(value)
         else:
             failures[resource.name] = Failure(
                 "UNKNOWN", f"{resource}: the broker did not return {KEY}"

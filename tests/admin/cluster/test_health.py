@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
 import pytest
 
 from kafka_shell.admin.cluster import health, health_checks, quorum
 from kafka_shell.admin.cluster.model import Finding, Health, Severity
 from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions import throttle_configs
 from kafka_shell.admin.partitions.model import TopicPartition
@@ -113,6 +118,26 @@ def test_while_a_broker_is_gone_and_after_it_is_back(
         back["off-preferred"].examples if back else ()
     )
     done(topic_changes.plan_delete(three, [alone, strict, thin]), three)
+
+
+def test_the_configs_of_each_topic_are_read_once(
+    three: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_topic(three, name, 2, configs=(("min.insync.replicas", "2"),))
+    wait_until_applied(three)
+    asked = Counter[str]()
+    describe = configs.describe
+
+    def counting(
+        cluster: Cluster, resources: Iterable[ConfigResource], *rest: Any, **options: Any
+    ) -> configs.Entries:
+        requested = list(resources)
+        asked.update(each.name for each in requested if each.type is ResourceType.TOPIC)
+        return describe(cluster, requested, *rest, **options)
+
+    monkeypatch.setattr(configs, "describe", counting)
+    assert name in look(three)["min-isr-above-replicas"].examples
+    assert name in asked and set(asked.values()) == {1}, asked
 
 
 def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
