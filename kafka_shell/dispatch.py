@@ -17,7 +17,7 @@ from kafka_shell.output.pane import Pane, PipeClosed, columns_of, discard
 from kafka_shell.output.renderers import Renderers
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
-from kafka_shell.plan.model import Plan
+from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.runbook import Runbook
 from kafka_shell.structs import replace
 
@@ -252,7 +252,7 @@ def _run_connected(line: Line, invocation: Invocation, context: Context) -> Stat
     except OSError as error:
         if error.errno not in _UNWRITABLE:
             raise
-        raise _not_written(line, context, error) from None
+        raise _not_written(line, invocation, context, error) from None
     finally:
         while context.script.notes:
             warn(context, context.script.notes.pop(0))
@@ -268,13 +268,17 @@ def _with_inner_pipe(line: Line, invocation: Invocation) -> tuple[Line, Invocati
     return replace(line, pipe=None), replace(invocation, values={**invocation.values, **piped})
 
 
-def _not_written(line: Line, context: Context, error: OSError) -> ShellError:
+def _not_written(
+    line: Line, invocation: Invocation, context: Context, error: OSError
+) -> ShellError:
     where = line.redirect.path if line.redirect is not None else "standard output"
     if line.redirect is None:
         discard(context.out)
     return ShellError(
         f"cannot write the result to {where}: {error.strerror}",
-        hint="The command was executed. Run journal to see what it changed.",
+        hint=""
+        if invocation.command.effect is Effect.READ
+        else "The command was executed. Run journal to see what it changed.",
         code="not-written",
     )
 

@@ -122,6 +122,19 @@ def _by_word(actions: Mapping[str, Action]) -> Callable[[Given], list[str] | Non
     return line
 
 
+def _removing_throttles(
+    of: Callable[[Given], list[str] | None],
+) -> Callable[[Given], list[str] | None]:
+    """Kafka's --verify also removes the throttle of a reassignment that is complete."""
+
+    def line(given: Given) -> list[str] | None:
+        found = of(given)
+        finish = "--verify" in given and "--preserve-throttles" not in given
+        return [*found, "--finish"] if found and finish else found
+
+    return line
+
+
 def _always(action: Action | None) -> Callable[[Given], list[str] | None]:
     return lambda given: line_of(action, given, []) if action else None
 
@@ -259,16 +272,16 @@ _TOOLS: dict[str, Callable[[Given], list[str] | None]] = {
     "kafka-console-producer": console_producer,
     "kafka-console-consumer": console_consumer,
     "kafka-console-share-consumer": _always(None),
-    "kafka-reassign-partitions": _by_option({
+    "kafka-reassign-partitions": _removing_throttles(_by_option({
         "--execute": Action("reassign-partitions", {"--timeout": ""}),
-        "--verify": Action("verify-reassign-partitions"),
+        "--verify": Action("verify-reassign-partitions", {"--preserve-throttles": ""}),
         "--list": Action("list-reassignments"),
         "--cancel": Action("reassign-partitions", {"--preserve-throttles": ""}, ("--cancel",)),
         "--generate": Action(
             "reassign-partitions",
             {"--broker-list": "--broker-list", "--disable-rack-aware": ""}, ("--dry-run",),
         ),
-    }),
+    })),
     "kafka-leader-election": _election,
     "kafka-preferred-replica-election": _always(Action("preferred-replica-leader-election")),
     "kafka-log-dirs": _always(Action("describe-log-dirs", {

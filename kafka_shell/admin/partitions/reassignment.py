@@ -19,6 +19,7 @@ from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
+from kafka_shell.units import counted
 
 from . import log_dir_moves
 from . import sizes as move_sizes
@@ -209,12 +210,19 @@ def _plan(
         lasting=RemoveThrottleLater(record) if removal else None,
         touches=frozenset({"topics"}),
         fresh=lambda later: state(later, wanted, dirs),
+        # Perhaps of somebody else.
+        confirm=bool(requested.reverted),
+        stakes=_cancelled(len(requested.reverted)),
         warnings=(*too_slow, *placing.warnings, *too_high, *min_isr.unreplicated(reduced)),
         refused=Results({}, requested.refused),
         unchanged=tuple(requested.unchanged),
         figures=figures,
         not_checked=not_checked,
     )
+
+
+def _cancelled(count: int) -> str:
+    return f"cancels {counted(count, 'running reassignment')}" if count else ""
 
 
 def _reduced(moves: Sequence[Move]) -> dict[str, int]:

@@ -34,8 +34,10 @@ def find_hanging_transactions(invocation: Invocation, context: Context) -> Hangi
 
 
 def _search(invocation: Invocation, context: Context) -> HangingSearch:
+    from kafka_shell.admin.topics.visibility import hidden
     from kafka_shell.admin.transactions import read as transactions
     from kafka_shell.admin.transactions.model import Unread
+    from kafka_shell.admin.wire.metadata_scan import scan
 
     timeout = invocation["max-transaction-timeout"]
     least = _minutes(invocation, timeout) if timeout else transactions.DEFAULT_MAX_TIMEOUT_MS
@@ -50,11 +52,13 @@ def _search(invocation: Invocation, context: Context) -> HangingSearch:
         max_timeout_ms=least,
         clock=context.clock,
     )
-    unread = tuple(
-        Unread(about.name, None, failure.name, failure.message, failure.hint)
-        for about, failure in refused.items()
-    )
-    return replace(search, unread=(*unread, *search.unread))
+    unread = {about.name: failure for about, failure in refused.items()}
+    if requested is None:
+        visible = frozenset(scan(context.cluster).names)
+        hiding = hidden(context.cluster, visible)
+        unread |= {about.removeprefix("topic "): why for about, why in hiding.items()}
+    rows = (Unread(name, None, f.name, f.message, f.hint) for name, f in unread.items())
+    return replace(search, unread=(*rows, *search.unread))
 
 
 def abort_transaction(invocation: Invocation, context: Context) -> Plan | Nothing:
