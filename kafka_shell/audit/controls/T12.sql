@@ -3,13 +3,14 @@
 -- severity: critical
 -- tags: retention, capacity
 -- description: Records are never deleted: neither time, size nor compaction limits the log, so
---   the disk fills up. Kafka Streams deletes the records of its repartition topics itself, and
---   tiered storage moves old segments away if the local retention is limited.
+--   the disk fills up. Kafka Streams deletes the records of its repartition topics itself, and so
+--   does the share coordinator in __share_group_state. Tiered storage moves old segments away if
+--   the local retention is limited.
 -- source: Apache Kafka documentation, Topic configs, retention.ms and retention.bytes
 -- needs: topic_configs
 -- wants: topic_configs retention.ms, retention.bytes, cleanup.policy
 -- parameter: retention = 604800000
--- parameter: besides = .*-repartition|__remote_log_metadata
+-- parameter: besides = .*-repartition|__remote_log_metadata|__share_group_state
 -- remedy: dynamic, irreversible
 WITH tiered AS (
   SELECT cluster, topic FROM topic_configs

@@ -1,0 +1,102 @@
+"""Controls judged on given rows: what a sandbox does not have, and what must not be an alarm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shell.audit import control_tests
+from kafka_shell.audit.control import load
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.tables import TABLES
+
+CONTROLS = load(Path(control_tests.__file__).parent / "controls")
+NOW = datetime.now(UTC)
+Rows = list[dict[str, Any]]
+
+
+def configs(topic: str, **values: str) -> Rows:
+    """Configs of a topic: `retention_ms` is retention.ms."""
+    return [{"topic": topic, "key": key.replace("_", "."), "value": value,
+             "inherited": value} for key, value in values.items()]  # fmt: skip
+
+
+def broker(key: str, value: str | None) -> dict[str, Any]:
+    """A config of broker 1."""
+    return {"broker_id": 1, "key": key, "value": value, "sensitive": value is None}
+
+
+def acl(principal: str, operation: str, name: str, pattern_type: str = "literal") -> dict[str, Any]:
+    """A rule on topics."""
+    pattern = "prefixed " if pattern_type == "prefixed" else ""
+    rule = f"allow {principal} {operation} on {pattern}topic {name}"
+    return {"resource_type": "topic", "resource_name": name, "pattern_type": pattern_type,
+            "principal": principal, "host": "*", "operation": operation, "permission": "allow",
+            "acl": rule, "word": f"'{rule}'"}  # fmt: skip
+
+
+def listener(protocol: str, *mechanisms: str, reauth_ms: int | None = 0) -> dict[str, Any]:
+    """A listener of broker 1."""
+    return {"broker_id": 1, "listener": "CLIENTS", "protocol": protocol,
+            "sasl_mechanisms": list(mechanisms), "max_reauth_ms": reauth_ms}  # fmt: skip
+
+
+def batch(place: str, base: int, last: int, age: timedelta, **values: Any) -> dict[str, Any]:
+    """A batch of orders:0, of this age."""
+    at = NOW - age
+    own = {"topic": "orders", "place": place, "base_offset": base, "last_offset": last,
+           "records": last - base + 1, "base_timestamp": at, "max_timestamp": at}  # fmt: skip
+    return own | values
+
+
+def found(resource: str, status: str, **values: str) -> dict[str, str]:
+    """What a control must find."""
+    return {"resource": resource, "status": status} | values
+
+
+DAY = timedelta(days=1)
+NO_TIME = timedelta()
+ORDERS: Rows = [{"topic": "orders", "partitions": 1}]
+ALICE: Rows = [{"user": "alice", "mechanism": "SCRAM-SHA-512", "word": "alice"}]
+DELETE_ALICE = "scram-credentials --username=alice --delete SCRAM-SHA-512"
+GHOST: Rows = [{"user": "ghost", "key": "producer_byte_rate", "value": 1000.0,
+                "entity": "user ghost", "options": "--user=ghost"}]  # fmt: skip
+OLD = NOW - timedelta(hours=2)
+UNLIMITED = {"retention_ms": "-1", "retention_bytes": "-1", "cleanup_policy": "delete"}
+A_WEEK = {"retention_ms": "604800000", "retention_bytes": "-1", "cleanup_policy": "delete"}
+REAUTH = "connections.max.reauth.ms"
+
+
+def quota(entity: str, **values: Any) -> Rows:
+    """Both rates of an entity."""
+    return [{"entity": entity, "key": key, "value": 1e6} | values
+            for key in ("producer_byte_rate", "consumer_byte_rate")]  # fmt: skip
+
+
+# Control, what is judged, rows by table, and what is found.
+CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
+    (
+        "T12", "the share coordinator deletes the records of its topic",
+        {"topic_configs": [*configs("__share_group_state", **UNLIMITED),
+                           *configs("orders", **UNLIMITED)]},
+        [found("__share_group_state", "ok"), found("orders", "alarm")],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("control", "rows", "expected"),
+    [pytest.param(name, rows, expected, id=f"{name} {about}")
+     for name, about, rows, expected in CASES],
+)  # fmt: skip
+def test_a_control_on_given_rows(
+    engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
+) -> None:
+    test = {**rows, "expect": expected}
+    session = engine.session.newSession()  # views of its own
+    result = control_tests.run(session, CONTROLS[control], test, 1, TABLES)
+    assert result.status == "passed", result
