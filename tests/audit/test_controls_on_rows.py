@@ -80,10 +80,28 @@ def quota(entity: str, **values: Any) -> Rows:
 # Control, what is judged, rows by table, and what is found.
 CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
     (
+        "T09", "a replica that a reassignment adds is not in sync yet",
+        {"partitions": [{"topic": "moved", "replicas": [1, 2, 4], "isr": [1, 2]},
+                        {"topic": "behind", "replicas": [1, 2, 3, 4], "isr": [1, 2]},
+                        {"topic": "orders", "replicas": [1, 2, 3], "isr": [1, 2]}],
+         "reassignments": [{"topic": "moved", "replicas": [1, 2, 4], "adding": [4]},
+                           {"topic": "behind", "replicas": [1, 2, 3, 4], "adding": [4]}]},
+        [found("moved:0", "ok", reason="a reassignment is adding replicas on brokers 4"),
+         found("behind:0", "alarm", reason="not in sync: brokers 3"),
+         found("orders:0", "alarm", reason="not in sync: brokers 3")],
+    ),
+    (
         "T12", "the share coordinator deletes the records of its topic",
         {"topic_configs": [*configs("__share_group_state", **UNLIMITED),
                            *configs("orders", **UNLIMITED)]},
         [found("__share_group_state", "ok"), found("orders", "alarm")],
+    ),
+    (
+        "B21", "a reassignment is info only, as one collection does not show its age",
+        {"reassignments": [{"topic": "orders", "replicas": [1, 2, 3], "adding": [3],
+                            "collected_at": NOW - at, "snapshot_id": str(at)}
+                           for at in (NO_TIME, 3 * DAY)]},
+        [found("orders:0", "info", reason="adding replicas on brokers 3", remedy="")],
     ),
 ]  # fmt: skip
 
