@@ -103,6 +103,18 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
                            for at in (NO_TIME, 3 * DAY)]},
         [found("orders:0", "info", reason="adding replicas on brokers 3", remedy="")],
     ),
+    (
+        "B22", "a transaction hangs in a partition that another producer uses",
+        {"broker_configs": [broker("transaction.max.timeout.ms", "900000")],
+         "transactions": [{"transactional_id": "live", "producer_id": 8, "state": "Ongoing",
+                           "duration_ms": 1000, "partitions": ["orders:0"], "word": "live"}],
+         "open_transactions": [
+             {"topic": "orders", "producer_id": 7, "start_offset": 3, "last_written": OLD},
+             {"topic": "orders", "producer_id": 8, "start_offset": 5, "last_written": OLD}]},
+        [found("orders:0 at offset 3", "alarm",
+               remedy="abort-transaction --topic=orders:0 --start-offset 3"),
+         found("orders:0 at offset 5", "ok")],
+    ),
 ]  # fmt: skip
 
 

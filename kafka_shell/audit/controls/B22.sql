@@ -7,14 +7,14 @@
 --   longer than any timeout is never aborted.
 -- source: Apache Kafka documentation, kafka-transactions (KIP-664)
 -- needs: transactions, open_transactions, broker_configs
--- absence: transactions
+-- absence: transactions, broker_configs
 -- wants: broker_configs transaction.max.timeout.ms
 -- remedy: dynamic, irreversible
 WITH most AS (
   SELECT cluster, max(try_cast(value AS BIGINT)) AS ms
   FROM broker_configs WHERE key = 'transaction.max.timeout.ms' GROUP BY cluster
 ),
-known AS (SELECT cluster, explode(partitions) AS part FROM transactions)
+known AS (SELECT cluster, producer_id, explode(partitions) AS part FROM transactions)
 SELECT
   t.cluster,
   concat('transactional id ', t.transactional_id) AS resource,
@@ -42,4 +42,5 @@ SELECT
   NULL
 FROM open_transactions o
 JOIN most ON most.cluster = o.cluster
-LEFT JOIN known ON known.cluster = o.cluster AND known.part = concat(o.topic, ':', o.partition)
+LEFT JOIN known ON known.cluster = o.cluster AND known.producer_id = o.producer_id
+  AND known.part = concat(o.topic, ':', o.partition)
