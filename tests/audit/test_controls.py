@@ -75,7 +75,6 @@ REAL: dict[str, set[str]] = {
     "S06": {"allow User:maker All on group *"},
     "S07": {"allow User:maker Describe on topic fine"},
     "S08": {"allow User:maker Read on topic long.gone"},
-    "S09": {"user idle"},
     "S10": {"user idle SCRAM-SHA-512"},
     "S16": set(BROKERS),
     "Q01": {"producer_byte_rate", "consumer_byte_rate"},
@@ -190,6 +189,8 @@ ALTERED: dict[str, Altered] = {
     "S04": Altered("broker_configs",
                    config("super.users", 1, value="User:admin;User:ANONYMOUS", sensitive=False),
                    {"broker 1"}),
+    "S09": Altered("acls", lambda rows: [row for row in rows if row["principal"] != "User:*"],
+                   {"user idle"}),
     "S11": Altered("listeners", listener(1, protocol="SASL_PLAINTEXT", sasl_mechanisms=["PLAIN"]),
                    {"broker 1 PLAINTEXT"}),
     "S12": Altered("listeners", listener(1, protocol="SSL"), {"broker 1 PLAINTEXT"}),
@@ -399,13 +400,15 @@ def test_a_user_without_acls_is_deleted_only_if_it_is_no_super_user(
             for row in rows
             if value is not None or row["key"] != "super.users"
         ]
-        tables = bad[1].altered("broker_configs", known)
+        named = [row for row in bad[1].rows("acls") if row["principal"] != "User:*"]
+        tables = bad[1].altered("broker_configs", known).altered("acls", named)
         folder = tmp_path / str(value).replace(":", "")
         return [each.remedy for each in tables.judge(engine.session, folder, [CONTROLS["S09"]])]
 
     assert remedies(None) == ["scram-credentials --username=idle --delete SCRAM-SHA-512"]
     assert remedies("User:admin") == remedies(None)
     assert remedies("User:admin;User:idle") == []
+    assert remedies("User:admin; User:idle") == []
 
 
 def test_missing_rows_of_a_table_that_was_not_read_are_no_alarms(

@@ -115,6 +115,69 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
                remedy="abort-transaction --topic=orders:0 --start-offset 3"),
          found("orders:0 at offset 5", "ok")],
     ),
+    (
+        "S04", "ANONYMOUS is one of the super users, and not a part of a name",
+        {"brokers": [{"broker_id": 1}],
+         "broker_configs": [broker("super.users", "User:admin; User:ANONYMOUSLY")]},
+        [found("broker 1", "ok")],
+    ),
+    (
+        "S04", "ANONYMOUS after a space",
+        {"brokers": [{"broker_id": 1}],
+         "broker_configs": [broker("super.users", "User:admin; User:ANONYMOUS")]},
+        [found("broker 1", "alarm")],
+    ),
+    (
+        "S07", "a prefix of * does not cover every topic, which covers it",
+        {"acls": [acl("User:a", "Read", "*"), acl("User:a", "Read", "*", "prefixed")]},
+        [found("allow User:a Read on topic *", "ok", reason="needed"),
+         found("allow User:a Read on prefixed topic *", "alarm",
+               reason="covered by: allow User:a Read on topic *")],
+    ),
+    (
+        "S09", "ACLs of everyone apply to the user",
+        {"scram_users": ALICE, "acls": [acl("User:*", "Read", "orders")]},
+        [found("user alice", "info", remedy="",
+               reason="no ACL names the user, but ACLs of User:* apply")],
+    ),
+    (
+        "S09", "resources without ACLs are open to the user",
+        {"scram_users": ALICE, "broker_configs": [broker("allow.everyone.if.no.acl.found", None)]},
+        [found("user alice", "info", remedy="")],
+    ),
+    (
+        "S09", "super users after a space",
+        {"scram_users": ALICE, "broker_configs": [broker("super.users", "User:admin; User:alice")]},
+        [found("user alice", "ok", reason="a super user", remedy="")],
+    ),
+    (
+        "S09", "no ACL at all",
+        {"scram_users": ALICE, "acls": [acl("User:bob", "Read", "orders")],
+         "broker_configs": [broker("super.users", "User:admin"),
+                            broker("allow.everyone.if.no.acl.found", "false")]},
+        [found("user alice", "alarm", remedy=DELETE_ALICE)],
+    ),
+    (
+        "S15", "reauthentication of each mechanism",
+        {"listeners": [listener("SASL_SSL", "PLAIN", "SCRAM-SHA-512")],
+         "broker_configs": [
+             broker(f"listener.name.clients.scram-sha-512.{REAUTH}", "3600000"),
+             broker(f"listener.name.clients.plain.{REAUTH}", "3600000")]},
+        [found("broker 1 CLIENTS", "ok", reason="connections.max.reauth.ms is 1h")],
+    ),
+    (
+        "S15", "reauthentication of one mechanism",
+        {"listeners": [listener("SASL_SSL", "PLAIN", "SCRAM-SHA-512")],
+         "broker_configs": [broker(f"listener.name.clients.scram-sha-512.{REAUTH}", "3600000")]},
+        [found("broker 1 CLIENTS", "alarm",
+               reason="connections.max.reauth.ms is 0 for PLAIN, 1h for SCRAM-SHA-512")],
+    ),
+    (
+        "S15", "unknown reauthentication",
+        {"listeners": [listener("SASL_SSL", "PLAIN", reauth_ms=None)]},
+        [found("broker 1 CLIENTS", "skip",
+               reason="the broker does not return connections.max.reauth.ms")],
+    ),
 ]  # fmt: skip
 
 

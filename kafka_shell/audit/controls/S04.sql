@@ -13,7 +13,8 @@ SELECT
   CASE
     WHEN supers.key IS NULL THEN 'ok'
     WHEN supers.sensitive OR supers.value IS NULL THEN 'skip'
-    WHEN supers.value LIKE '%User:ANONYMOUS%' THEN 'alarm'
+    WHEN array_contains(transform(split(supers.value, ';'), p -> trim(p)), 'User:ANONYMOUS')
+      THEN 'alarm'
     ELSE 'ok'
   END AS status,
   CASE

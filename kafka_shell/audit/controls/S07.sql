@@ -27,6 +27,7 @@ WITH covered AS (
       b.resource_name = a.resource_name AND b.pattern_type = a.pattern_type
       OR b.resource_name = '*' AND b.pattern_type = 'literal'
       OR b.pattern_type = 'prefixed' AND startswith(a.resource_name, b.resource_name)
+        AND NOT (a.pattern_type = 'literal' AND a.resource_name = '*')
     )
   GROUP BY a.cluster, a.acl, a.word
 )

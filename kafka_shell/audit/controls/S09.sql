@@ -3,11 +3,12 @@
 -- severity: medium
 -- tags: access, hygiene
 -- description: The user can authenticate, but no ACL gives it permissions. Super users need none:
---   if the brokers do not return super.users, the user may be one, and no remedy is given. Deletion
---   is irreversible because the password cannot be read back.
+--   if the brokers do not return super.users, the user may be one, and no remedy is given. What
+--   User:* may do, or what allow.everyone.if.no.acl.found opens, is open to the user as well: it is
+--   then only reported as info. Deletion is irreversible because the password cannot be read back.
 -- source: Apache Kafka documentation, Security, SCRAM; audit catalogue S09
 -- needs: scram_users, acls, broker_configs
--- absence: acls
+-- absence: acls, broker_configs
 -- remedy: dynamic, irreversible
 WITH users AS (
   SELECT cluster, user, max(word) AS word,
@@ -16,30 +17,42 @@ WITH users AS (
 ),
 supers AS (
   SELECT cluster, bool_or(sensitive OR value IS NULL) AS hidden,
-    flatten(collect_list(split(value, ';'))) AS principals
+    flatten(collect_list(transform(split(value, ';'), p -> trim(p)))) AS principals
   FROM broker_configs WHERE key = 'super.users' GROUP BY cluster
+),
+opened AS (
+  SELECT cluster, max(reason) AS reason FROM (
+    SELECT cluster, 'ACLs of User:* apply' AS reason FROM acls
+    WHERE permission = 'allow' AND principal = 'User:*'
+    UNION ALL
+    SELECT cluster, 'allow.everyone.if.no.acl.found is set' FROM broker_configs
+    WHERE key = 'allow.everyone.if.no.acl.found' AND coalesce(trim(value), '') <> 'false'
+  ) GROUP BY cluster
+),
+judged AS (
+  SELECT u.*, held.principal IS NOT NULL AS named, opened.reason AS opened,
+    coalesce(supers.hidden, false) AS hidden,
+    coalesce(array_contains(supers.principals, concat('User:', u.user)), false) AS super
+  FROM users u
+  LEFT JOIN (SELECT DISTINCT cluster, principal FROM acls) held
+    ON held.cluster = u.cluster AND held.principal = concat('User:', u.user)
+  LEFT JOIN supers ON supers.cluster = u.cluster
+  LEFT JOIN opened ON opened.cluster = u.cluster
 )
 SELECT
-  u.cluster,
-  concat('user ', u.user) AS resource,
-  CASE
-    WHEN held.principal IS NOT NULL OR array_contains(supers.principals, concat('User:', u.user))
-      THEN 'ok'
-    ELSE 'alarm'
+  cluster,
+  concat('user ', j.user) AS resource,
+  CASE WHEN named OR super THEN 'ok' WHEN opened IS NOT NULL THEN 'info' ELSE 'alarm'
   END AS status,
   CASE
-    WHEN held.principal IS NOT NULL THEN 'ACLs name the user'
-    WHEN array_contains(supers.principals, concat('User:', u.user)) THEN 'a super user'
-    WHEN supers.hidden
-      THEN 'no ACL names the user, and the brokers do not return who is a super user'
+    WHEN named THEN 'ACLs name the user'
+    WHEN super THEN 'a super user'
+    WHEN opened IS NOT NULL THEN concat('no ACL names the user, but ', opened)
+    WHEN hidden THEN 'no ACL names the user, and the brokers do not return who is a super user'
     ELSE 'no ACL names the user'
   END AS reason,
-  CASE WHEN held.principal IS NULL AND NOT coalesce(supers.hidden, false)
-      AND NOT coalesce(array_contains(supers.principals, concat('User:', u.user)), false)
-    THEN concat('scram-credentials --username=', u.word, ' --delete ', u.mechanisms)
+  CASE WHEN NOT named AND NOT super AND NOT hidden AND opened IS NULL
+    THEN concat('scram-credentials --username=', word, ' --delete ', mechanisms)
   END AS remedy,
   NULL AS undo
-FROM users u
-LEFT JOIN (SELECT DISTINCT cluster, principal FROM acls) held
-  ON held.cluster = u.cluster AND held.principal = concat('User:', u.user)
-LEFT JOIN supers ON supers.cluster = u.cluster
+FROM judged j
