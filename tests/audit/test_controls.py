@@ -79,7 +79,6 @@ REAL: dict[str, set[str]] = {
     "S16": set(BROKERS),
     "Q01": {"producer_byte_rate", "consumer_byte_rate"},
     "Q02": {"client-id reports request_percentage"},
-    "Q03": {"user ghost consumer_byte_rate"},
     "Q04": {"user maker producer_byte_rate"},
     "Q05": {"user maker request_percentage"},
     "Q06": {"user maker"},
@@ -203,6 +202,10 @@ ALTERED: dict[str, Altered] = {
     "S17": Altered("certificates",
                    new("certificates", broker_id=1, listener="SSL", address="a:1",
                        expires=NOW + timedelta(days=3)), {"broker 1 SSL"}),
+    # users of listeners without SCRAM are not visible
+    "Q03": Altered("listeners",
+                   every(protocol="SASL_SSL", sasl_mechanisms=["SCRAM-SHA-512"], controller=False),
+                   {"user ghost consumer_byte_rate"}),
     "G06": Altered("group_members",
                    new("group_members", group="up-to-date", member="m", client_id="c", host="h",
                        partitions=0, topics=["uneven"], assignment=[]), set()),

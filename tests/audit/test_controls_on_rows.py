@@ -178,6 +178,36 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
         [found("broker 1 CLIENTS", "skip",
                reason="the broker does not return connections.max.reauth.ms")],
     ),
+    (
+        "Q01", "a default for the clients of one user is no default",
+        {"quotas": [*quota("user alice client-id-default", user="alice", client_id_default=True),
+                    *quota("user-default client-id a", user_default=True, client_id="a")]},
+        [found("producer_byte_rate", "alarm"), found("consumer_byte_rate", "alarm")],
+    ),
+    (
+        "Q01", "a default for every client",
+        {"quotas": quota("user-default client-id-default", user_default=True,
+                         client_id_default=True)},
+        [found("producer_byte_rate", "ok"), found("consumer_byte_rate", "ok")],
+    ),
+    (
+        "Q03", "users of certificates, OAuth, Kerberos or SASL/PLAIN are not visible",
+        {"quotas": GHOST,
+         "listeners": [listener("SASL_SSL", "SCRAM-SHA-512", "OAUTHBEARER")]},
+        [found("user ghost producer_byte_rate", "info", remedy="", undo="")],
+    ),
+    (
+        "Q03", "a super user is a user",
+        {"quotas": GHOST, "listeners": [listener("SASL_SSL", "SCRAM-SHA-512")],
+         "broker_configs": [broker("super.users", "User:admin; User:ghost")]},
+        [found("user ghost producer_byte_rate", "ok")],
+    ),
+    (
+        "Q03", "no user of SCRAM",
+        {"quotas": GHOST, "listeners": [listener("SASL_SSL", "SCRAM-SHA-512")]},
+        [found("user ghost producer_byte_rate", "alarm",
+               remedy="alter-quotas --user=ghost --delete-config=producer_byte_rate")],
+    ),
 ]  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 -- severity: high
 -- tags: quotas
 -- description: A single client can use the whole network bandwidth of a broker. A generous
---   default quota limits all clients that have no quota of their own.
+--   default quota limits all clients that have no quota of their own. The default for the clients
+--   of one user, or for the users of one client ID, limits only those.
 -- source: Apache Kafka documentation, Setting quotas
 -- needs: quotas, clusters
 -- absence: quotas
@@ -12,7 +13,9 @@
 WITH rates AS (SELECT explode(array('producer_byte_rate', 'consumer_byte_rate')) AS key),
 defaults AS (
   SELECT cluster, key, min_by(entity, value) AS entity, min(value) AS value
-  FROM quotas WHERE user_default OR client_id_default GROUP BY cluster, key
+  FROM quotas
+  WHERE (user_default OR client_id_default) AND user IS NULL AND client_id IS NULL
+  GROUP BY cluster, key
 )
 SELECT
   c.cluster,

@@ -9,12 +9,12 @@
 --   an application is about to create, and a group exists once it is used: both are info only.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs; audit catalogue S08
 -- needs: acls, topics, groups, scram_users, listeners
--- absence: topics, groups, scram_users
+-- absence: topics, groups, scram_users, listeners
 -- remedy: dynamic, disruptive
 WITH only_scram AS (
   SELECT cluster,
     every(protocol IN ('SASL_SSL', 'SASL_PLAINTEXT')
-      AND forall(sasl_mechanisms, m -> m LIKE 'SCRAM%')) AS certain
+      AND size(sasl_mechanisms) > 0 AND forall(sasl_mechanisms, m -> m LIKE 'SCRAM%')) AS certain
   FROM listeners WHERE NOT controller GROUP BY cluster
 ),
 judged AS (
