@@ -208,6 +208,35 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
         [found("user ghost producer_byte_rate", "alarm",
                remedy="alter-quotas --user=ghost --delete-config=producer_byte_rate")],
     ),
+    (
+        "G02", "the group had read everything at its first commit",
+        {"group_commits": [{"group": name, "topic": "orders", "offset": 7, "position": n,
+                            "lag": lag if n == 0 else None}
+                           for name, lag in (("idle", 0), ("stuck", 5)) for n in range(3)],
+         "group_offsets": [{"group": name, "topic": "orders", "offset": 7, "latest": 12, "lag": 5}
+                           for name in ("idle", "stuck")]},
+        [found("group idle orders:0", "ok"), found("group stuck orders:0", "alarm")],
+    ),
+    (
+        "G05", "a group committed after the offsets of the partition were read",
+        {"groups": [{"group": "busy", "state": "Empty", "word": "busy"}],
+         "partition_offsets": [{"topic": "orders", "latest": 100, "records": 100}],
+         "group_offsets": [{"group": "busy", "topic": "orders", "offset": 150, "latest": 160}]},
+        [found("group busy orders:0", "ok",
+               reason="offset 150, the log contains offsets 0 to 160")],
+    ),
+    (
+        "G05", "an offset beyond both end offsets",
+        {"groups": [{"group": name, "state": "Empty", "word": name} for name in ("a", "b")],
+         "partition_offsets": [{"topic": "orders", "latest": 100, "records": 100}],
+         "group_offsets": [
+             {"group": "a", "topic": "orders", "offset": 150, "latest": 90},
+             {"group": "b", "topic": "orders", "offset": 150, "latest": None}]},
+        [found(f"group {name} orders:0", "alarm",
+               reason="offset 150, the log contains offsets 0 to 100",
+               remedy=f"reset-offsets --group={name} --to latest --topic=orders:0")
+         for name in ("a", "b")],
+    ),
 ]  # fmt: skip
 
 

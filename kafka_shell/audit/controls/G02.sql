@@ -3,20 +3,23 @@
 -- severity: high
 -- tags: groups, lag
 -- description: The group commits the same offset repeatedly although there are records to read.
---   Often it cannot process a record.
+--   Often it cannot process a record. A group that had read everything at the first of these
+--   commits is not stalled: the records are newer.
 -- source: Burrow, Consumer Lag Evaluation Rules, stalled
 -- needs: group_commits, group_offsets
+-- absence: group_commits
 -- parameter: commits = 3
 WITH windows AS (
   SELECT cluster, group, topic, partition, count(*) AS commits,
-    count(DISTINCT c.offset) AS positions, max(c.offset) AS offset
+    count(DISTINCT c.offset) AS positions, max(c.offset) AS offset, max(c.lag) AS lag_then
   FROM group_commits c GROUP BY cluster, group, topic, partition HAVING count(*) >= {commits}
 )
 SELECT
   w.cluster,
   concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
-  CASE WHEN o.lag > 0 AND w.positions = 1 THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN o.lag > 0 AND w.positions = 1
+  CASE WHEN o.lag > 0 AND w.positions = 1 AND coalesce(w.lag_then, o.lag) > 0 THEN 'alarm'
+    ELSE 'ok' END AS status,
+  CASE WHEN o.lag > 0 AND w.positions = 1 AND coalesce(w.lag_then, o.lag) > 0
     THEN concat('offset ', w.offset, ' in the last ', w.commits, ' commits, lag ', {number o.lag})
     ELSE concat('lag ', {number o.lag}) END AS reason,
   NULL AS remedy,

@@ -7,15 +7,20 @@
 -- source: Apache Kafka documentation, Consumer configs, auto.offset.reset
 -- needs: groups, group_offsets, partition_offsets
 -- remedy: dynamic, irreversible
-WITH judged AS (
-  SELECT o.*, p.earliest, g.word, g.state,
-    CASE WHEN o.offset < p.earliest THEN 'earliest' WHEN o.offset > p.latest THEN 'latest'
-    END AS to
+WITH committed AS (
+  -- a group may have committed after the other end offset was read
+  SELECT o.cluster, o.group, o.topic, o.partition, o.offset, g.word, g.state, p.earliest,
+    greatest(p.latest, coalesce(o.latest, p.latest)) AS latest
   FROM group_offsets o
   JOIN groups g ON g.cluster = o.cluster AND g.group = o.group
   JOIN partition_offsets p
     ON p.cluster = o.cluster AND p.topic = o.topic AND p.partition = o.partition
   WHERE o.offset IS NOT NULL
+),
+judged AS (
+  SELECT *,
+    CASE WHEN c.offset < earliest THEN 'earliest' WHEN c.offset > latest THEN 'latest' END AS to
+  FROM committed c
 )
 SELECT
   cluster,
