@@ -237,6 +237,63 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
                remedy=f"reset-offsets --group={name} --to latest --topic=orders:0")
          for name in ("a", "b")],
     ),
+    (
+        "D02", "one batch has no duration",
+        {"topics": ORDERS,
+         "batches": [batch("earliest", 0, 0, DAY), batch("earliest", 0, 0, DAY, partition=1)]},
+        [found("orders", "ok",
+               reason="a median of 1.0 records in 2 sampled batches, unknown rate")],
+    ),
+    (
+        "D02", "two records in a millisecond are not a high rate",
+        {"topics": ORDERS, "batches": [batch("earliest", at, at, DAY) for at in (0, 1)]},
+        [found("orders", "ok",
+               reason="a median of 1.0 records in 2 sampled batches, 2.0 records per second")],
+    ),
+    (
+        "D02", "many records",
+        {"topics": ORDERS,
+         "batches": [batch("earliest", 0, 0, timedelta(seconds=10)),
+                     batch("latest", 1999, 1999, NO_TIME)]},
+        [found("orders", "alarm")],
+    ),
+    (
+        "D05", "the oldest sampled batch is not the oldest record",
+        {"topics": ORDERS,
+         "topic_configs": configs("orders", **A_WEEK | {"retention_bytes": "1000000"}),
+         "batches": [batch("latest", 900, 999, DAY),
+                     batch("earliest", 0, 9, 6 * DAY, partition=1),
+                     batch("latest", 900, 999, DAY, partition=1)]},
+        [found("orders:1", "ok"),
+         found("cluster", "skip",
+               reason="partitions of which the start of the log was not sampled: 1")],
+    ),
+    (
+        "D05", "records older than retention.ms, and records deleted early",
+        {"topics": [*ORDERS, {"topic": "brief"}],
+         "topic_configs": [*configs("orders", **A_WEEK),
+                           *configs("brief", **A_WEEK | {"retention_bytes": "1000000"})],
+         "batches": [batch("earliest", 0, 9, 20 * DAY), batch("latest", 900, 999, DAY),
+                     batch("earliest", 500, 509, DAY, topic="brief")]},
+        [found("orders:0", "alarm"), found("brief:0", "alarm")],
+    ),
+    (
+        "D06", "the start of the log was not sampled",
+        {"topic_configs": configs("orders", **A_WEEK),
+         "partition_offsets": [{"topic": "orders", "latest": 1000, "records": 1000}],
+         "group_offsets": [{"group": "g", "topic": "orders", "offset": 1000, "latest": 1000}],
+         "batches": [batch("latest", 900, 909, 20 * DAY), batch("latest", 910, 999, NO_TIME)]},
+        [found("cluster", "skip",
+               reason="topics of which the start of the log was not sampled: 1")],
+    ),
+    (
+        "D06", "the group has read everything that is kept",
+        {"topic_configs": configs("orders", **A_WEEK),
+         "partition_offsets": [{"topic": "orders", "latest": 1000, "records": 1000}],
+         "group_offsets": [{"group": "g", "topic": "orders", "offset": 1000, "latest": 1000}],
+         "batches": [batch("earliest", 0, 9, 20 * DAY), batch("latest", 910, 999, NO_TIME)]},
+        [found("orders", "alarm")],
+    ),
 ]  # fmt: skip
 
 

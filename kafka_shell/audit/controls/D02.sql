@@ -4,7 +4,8 @@
 -- tags: log, performance
 -- description: Half of the sampled batches hold almost no records, and the topic receives many
 --   records. linger.ms and batch.size of the producers have no effect, and almost every record is
---   a request of its own.
+--   a request of its own. The rate is the average between the first and the last sampled batch of a
+--   partition, of which there must be two.
 -- source: Apache Kafka documentation, Producer configs, linger.ms and batch.size
 -- needs: batches, topics
 -- parameter: records = 2
@@ -12,9 +13,11 @@
 WITH partitions_sampled AS (
   SELECT cluster, topic, partition,
     (max(last_offset) - min(base_offset) + 1) /
-      greatest(0.001, (unix_millis(max(max_timestamp)) - unix_millis(min(base_timestamp))) / 1000)
+      greatest(1, (unix_millis(max(max_timestamp)) - unix_millis(min(base_timestamp))) / 1000)
       AS rate
-  FROM batches WHERE NOT control GROUP BY cluster, topic, partition
+  FROM batches
+  WHERE NOT control AND base_timestamp IS NOT NULL AND max_timestamp IS NOT NULL
+  GROUP BY cluster, topic, partition HAVING count(*) > 1
 ),
 rates AS (
   SELECT cluster, topic, sum(rate) AS rate FROM partitions_sampled GROUP BY cluster, topic
@@ -29,9 +32,9 @@ SELECT
   CASE WHEN s.batches > 1 AND s.records < {records} AND r.rate >= {rate} THEN 'alarm' ELSE 'ok'
   END AS status,
   concat('a median of ', s.records, ' records in ', s.batches, ' sampled batches, ',
-    round(r.rate, 1), ' records per second') AS reason,
+    coalesce(concat(round(r.rate, 1), ' records per second'), 'unknown rate')) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM sizes s
-JOIN rates r ON r.cluster = s.cluster AND r.topic = s.topic
+LEFT JOIN rates r ON r.cluster = s.cluster AND r.topic = s.topic
 JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal

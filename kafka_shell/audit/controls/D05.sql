@@ -3,14 +3,15 @@
 -- severity: medium
 -- tags: log, retention
 -- description: The oldest record is much older than retention.ms (segments are too large, or
---   timestamps delay their deletion), or records are deleted much earlier by retention.bytes.
+--   timestamps delay their deletion), or records are deleted much earlier by retention.bytes. Only
+--   partitions of which the start of the log was sampled are judged.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: batches, topic_configs, topics
 -- wants: topic_configs retention.ms, cleanup.policy, retention.bytes
 -- parameter: over = 1.5
 -- parameter: under = 0.5
 WITH oldest AS (
-  SELECT cluster, topic, partition, min(base_offset) AS start,
+  SELECT cluster, topic, partition, min(base_offset) AS start, bool_or(place = 'earliest') AS at_start,
     unix_millis(max(collected_at)) - unix_millis(min_by(base_timestamp, base_offset)) AS age
   FROM batches WHERE NOT control AND base_timestamp IS NOT NULL
   GROUP BY cluster, topic, partition
@@ -41,4 +42,8 @@ SELECT
       ELSE '' END) AS reason,
   NULL AS remedy,
   NULL AS undo
-FROM judged
+FROM judged WHERE at_start
+UNION ALL
+SELECT cluster, 'cluster', 'skip',
+  concat('partitions of which the start of the log was not sampled: ', count(*)), NULL, NULL
+FROM judged WHERE NOT at_start GROUP BY cluster

@@ -4,9 +4,10 @@
 -- tags: log, cost
 -- description: The slowest group of the topic is never further behind than a small part of the
 --   retained records. Ages are upper bounds, taken from the sampled batch at or before the
---   committed offset.
+--   committed offset. Only topics of which the start of the log was sampled are judged.
 -- source: audit catalogue D06
 -- needs: batches, group_offsets, topic_configs, partition_offsets
+-- absence: batches, group_offsets, partition_offsets
 -- wants: topic_configs retention.ms, cleanup.policy
 -- parameter: share = 0.1
 -- parameter: shortest = 604800000
@@ -18,7 +19,8 @@ ages AS (
   SELECT s.cluster, s.topic, s.partition,
     CASE WHEN max(p.latest) <= max(s.offset) THEN 0
       ELSE unix_millis(max(b.collected_at)) - unix_millis(max(b.base_timestamp)) END AS unread,
-    unix_millis(max(b.collected_at)) - unix_millis(min(b.base_timestamp)) AS kept
+    unix_millis(max(b.collected_at))
+      - unix_millis(min(b.base_timestamp) FILTER (WHERE b.place = 'earliest')) AS kept
   FROM slowest s
   JOIN partition_offsets p
     ON p.cluster = s.cluster AND p.topic = s.topic AND p.partition = s.partition
@@ -29,16 +31,23 @@ ages AS (
 topics_read AS (
   SELECT a.cluster, a.topic, max(unread) AS unread, max(kept) AS kept
   FROM ages a GROUP BY a.cluster, a.topic
+),
+judged AS (
+  SELECT a.* FROM topics_read a
+  JOIN topic_configs p
+    ON p.cluster = a.cluster AND p.topic = a.topic AND p.key = 'cleanup.policy'
+  WHERE p.value LIKE '%delete%'
 )
 SELECT
-  a.cluster,
-  a.topic AS resource,
+  cluster,
+  topic AS resource,
   CASE WHEN kept >= {shortest} AND unread < {share} * kept THEN 'alarm' ELSE 'ok' END AS status,
   concat('the records of ', {age kept}, ' are retained, the slowest group is at most ',
     {age unread}, ' behind') AS reason,
   NULL AS remedy,
   NULL AS undo
-FROM topics_read a
-JOIN topic_configs p
-  ON p.cluster = a.cluster AND p.topic = a.topic AND p.key = 'cleanup.policy'
-WHERE p.value LIKE '%delete%'
+FROM judged WHERE kept IS NOT NULL
+UNION ALL
+SELECT cluster, 'cluster', 'skip',
+  concat('topics of which the start of the log was not sampled: ', count(*)), NULL, NULL
+FROM judged WHERE kept IS NULL GROUP BY cluster
