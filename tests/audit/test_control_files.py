@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,84 @@ def check_complete(name: str, control: Control) -> None:
         assert column in control.sql, name
     for parameter in control.parameters:
         assert "{" + parameter + "}" in control.sql, f"{parameter} of {name} is not used"
+
+
+# Tables that may lack rows although `absence` does not name them, and why that is no alarm.
+NO_ALARM = {
+    ("B03", "features"): "only for undo",
+    ("B16", "disk_replicas"): "only for the remedy",
+    ("D01", "record_samples"): "only for the estimated saving",
+    ("D02", "batches"): "the rate is then unknown",
+    ("G08", "features"): "the cluster may then lack the protocol",
+    ("Q02", "broker_configs"): "only for the remedy",
+    ("Q02", "topic_configs"): "only for the remedy",
+    ("S03", "broker_configs"): "brokers without any config are not judged",
+    ("S04", "broker_configs"): "brokers without any config are not judged",
+    ("S07", "acls"): "the ACL is then needed",
+    ("S08", "acls"): "the ACLs are joined with themselves",
+    ("T04", "partitions"): "only for the remedy",
+    ("T12", "topic_configs"): "the configs of a topic are read together",
+    ("T14", "topic_configs"): "the configs of a topic are read together",
+}
+
+
+def test_tables_whose_missing_rows_can_raise_an_alarm_are_in_absence() -> None:
+    undeclared = {
+        (name, table)
+        for name, control in CONTROLS.items()
+        for table in _may_lack_rows(control.sql) - set(control.absence)
+    }
+    assert undeclared == set(NO_ALARM)
+
+
+# Fewer rows make a count, an average or the newest value look bad.
+COUNTED = {
+    "B04": {"brokers"}, "B05": {"brokers"}, "B06": {"quorum"}, "B13": {"replicas", "disk_replicas"},
+    "B19": {"features"}, "B22": {"broker_configs"}, "D06": {"group_offsets", "batches"},
+    "G01": {"group_commits"}, "G02": {"group_commits"}, "G03": {"group_commits"},
+    "G04": {"group_commits"}, "Q03": {"listeners"}, "Q05": {"broker_configs"},
+    "S08": {"listeners"}, "T28": {"disk_replicas"}, "T29": {"partition_offsets"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_tables_of_which_fewer_rows_can_raise_an_alarm_are_in_absence(name: str) -> None:
+    assert COUNTED[name] <= set(CONTROLS[name].absence)
+
+
+def test_tables_that_may_lack_rows() -> None:
+    sql = """WITH a AS (SELECT x FROM topics), b AS (SELECT count(*) FROM (SELECT * FROM a))
+    SELECT x FROM brokers JOIN groups LEFT JOIN b LEFT ANTI JOIN acls LEFT JOIN (
+      SELECT y FROM quotas) q WHERE x NOT IN (SELECT x FROM quorum)"""
+    assert _may_lack_rows(sql) == {"topics", "acls", "quotas", "quorum"}
+
+
+def _may_lack_rows(sql: str) -> set[str]:
+    """The tables of LEFT JOIN, LEFT ANTI JOIN, NOT IN and NOT EXISTS, also those within a WITH."""
+    queries = {m[1]: _in_brackets(sql, m.end()) for m in re.finditer(r"\b(\w+) AS \(", sql)}
+    found = set()
+    for match in re.finditer(r"\bLEFT (?:ANTI )?JOIN (\w+|\()", sql):
+        part = _in_brackets(sql, match.end()) if match[1] == "(" else f"FROM {match[1]}"
+        found |= _tables_of(part, queries)
+    for match in re.finditer(r"\bNOT (?:IN|EXISTS) \((?=\s*SELECT)", sql):
+        found |= _tables_of(_in_brackets(sql, match.end()), queries)
+    return found
+
+
+def _tables_of(sql: str, queries: Mapping[str, str]) -> set[str]:
+    names = set(re.findall(r"\b(?:FROM|JOIN) (\w+)", sql))
+    inner = (_tables_of(queries[name], queries) for name in names & set(queries))
+    return (names & set(TABLES)).union(*inner)
+
+
+def _in_brackets(sql: str, start: int) -> str:
+    """The text from here to the closing bracket."""
+    depth = 1
+    for at in range(start, len(sql)):
+        depth += {"(": 1, ")": -1}.get(sql[at], 0)
+        if not depth:
+            return sql[start:at]
+    return sql[start:]
 
 
 def test_the_catalogue_is_there() -> None:

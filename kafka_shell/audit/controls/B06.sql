@@ -6,6 +6,7 @@
 --   tolerates no more failures than one voter fewer.
 -- source: Apache Kafka documentation, KRaft, Deploying considerations
 -- needs: quorum
+-- absence: quorum
 -- parameter: fewest = 3
 WITH voters AS (SELECT cluster, count_if(votes) AS voters FROM quorum GROUP BY cluster)
 SELECT

@@ -6,7 +6,7 @@
 --   amounts are ignored.
 -- source: Apache Kafka documentation, Balancing leadership; audit catalogue B13
 -- needs: replicas, brokers, disk_replicas
--- absence: disk_replicas
+-- absence: replicas, brokers, disk_replicas
 -- parameter: times = 1.1
 -- parameter: fewest_replicas = 100
 -- parameter: fewest_bytes = 10737418240

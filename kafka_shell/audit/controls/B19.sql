@@ -5,6 +5,7 @@
 -- description: The brokers were upgraded but the feature was not, so its improvements are off.
 -- source: Apache Kafka documentation, Upgrading, kafka-features (KIP-584)
 -- needs: features
+-- absence: features
 -- remedy: dynamic, irreversible
 SELECT
   cluster,

@@ -7,6 +7,7 @@
 --   session.timeout.ms is not set.
 -- source: Apache Kafka documentation, Consumer configs, heartbeat.interval.ms
 -- needs: effective_client_configs
+-- absence: effective_client_configs
 -- parameter: session = 45000
 -- remedy: dynamic, safe
 WITH judged AS (

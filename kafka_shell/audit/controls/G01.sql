@@ -6,6 +6,7 @@
 --   between the first and the last of the recent commits.
 -- source: Burrow, Consumer Lag Evaluation Rules, stopped
 -- needs: group_commits, group_offsets
+-- absence: group_commits
 -- parameter: commits = 3
 WITH windows AS (
   SELECT cluster, group, topic, partition, count(*) AS commits, min(committed_at) AS first,

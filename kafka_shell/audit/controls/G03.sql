@@ -6,6 +6,7 @@
 --   position: it is reading records again.
 -- source: Burrow, Consumer Lag Evaluation Rules, rewind
 -- needs: group_commits
+-- absence: group_commits
 -- parameter: commits = 2
 WITH windows AS (
   SELECT cluster, group, topic, partition, count(*) AS commits, max(c.offset) AS furthest,

@@ -6,6 +6,7 @@
 --   commits, or larger: it is too slow.
 -- source: Burrow, Consumer Lag Evaluation Rules, lag
 -- needs: group_commits, group_offsets
+-- absence: group_commits
 -- parameter: commits = 3
 WITH windows AS (
   SELECT cluster, group, topic, partition, count(*) AS commits, max(c.lag) AS lag_then,

@@ -7,6 +7,7 @@
 --   to this cluster, they have no members, and are only reported as info.
 -- source: audit catalogue G07
 -- needs: groups, group_offsets, topics
+-- absence: group_offsets, topics
 -- remedy: dynamic, irreversible
 WITH reads AS (
   SELECT o.cluster, o.group, count(*) AS partitions, count(t.topic) AS existing

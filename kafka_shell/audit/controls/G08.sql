@@ -7,6 +7,7 @@
 --   of its own, and its groups are not judged.
 -- source: Apache Kafka documentation, Consumer rebalance protocol (KIP-848)
 -- needs: groups, features, group_members
+-- absence: group_members
 WITH able AS (
   SELECT cluster, max(level) AS level FROM features WHERE feature = 'group.version'
   GROUP BY cluster

@@ -7,6 +7,7 @@
 --   ID of all users, and a producer_byte_rate as high as Q04 requires.
 -- source: Apache Kafka documentation, Quotas, order of precedence (KIP-55)
 -- needs: quotas, broker_configs, topic_configs
+-- absence: quotas
 -- remedy: dynamic, safe
 WITH windows AS (
   SELECT n.cluster, min(try_cast(n.value AS BIGINT) * try_cast(s.value AS BIGINT)) AS seconds

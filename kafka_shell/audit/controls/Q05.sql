@@ -6,6 +6,7 @@
 --   their sum never limits a client.
 -- source: Apache Kafka documentation, Quotas, request rate quotas (KIP-124)
 -- needs: quotas, broker_configs
+-- absence: broker_configs
 -- wants: broker_configs num.io.threads, num.network.threads
 -- remedy: dynamic, safe
 WITH threads AS (

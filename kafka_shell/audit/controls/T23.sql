@@ -6,6 +6,7 @@
 --   replica that falls behind cannot catch up.
 -- source: Apache Kafka documentation, Limiting bandwidth usage during data migration (KIP-73)
 -- needs: topic_configs, reassignments
+-- absence: reassignments
 -- wants: topic_configs leader.replication.throttled.replicas
 -- remedy: dynamic, safe
 WITH judged AS (

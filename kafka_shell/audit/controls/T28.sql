@@ -6,6 +6,7 @@
 --   the records, or partitions were added later. Small topics are not judged.
 -- source: Apache Kafka documentation, Producer, partitioning by key; audit catalogue T28
 -- needs: disk_replicas
+-- absence: disk_replicas
 -- parameter: times = 3
 -- parameter: smallest = 1073741824
 WITH partition_sizes AS (

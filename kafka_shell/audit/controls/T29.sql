@@ -7,7 +7,7 @@
 --   and those of Kafka Connect, Kafka Streams, MirrorMaker and Schema Registry, may rest.
 -- source: audit catalogue T29
 -- needs: partition_offsets, topics, topic_configs
--- absence: partition_offsets
+-- absence: partition_offsets, topic_configs
 -- parameter: days = 7
 -- parameter: besides = $frameworks
 WITH judged AS (

@@ -8,7 +8,7 @@
 --   without records may be new, and is only reported as info.
 -- source: audit catalogue T30
 -- needs: topics, group_offsets, group_members, partition_offsets
--- absence: group_offsets, group_members
+-- absence: topics, group_offsets, group_members, partition_offsets
 -- parameter: besides = $frameworks
 WITH read AS (
   SELECT cluster, topic FROM group_offsets
