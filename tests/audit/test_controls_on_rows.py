@@ -80,6 +80,18 @@ def quota(entity: str, **values: Any) -> Rows:
 # Control, what is judged, rows by table, and what is found.
 CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
     (
+        "T06", "an offline broker is not in the list, and a reassignment adds replicas for a time",
+        {"brokers": [{"broker_id": 1}, {"broker_id": 2}],
+         "topics": [{"topic": "orders", "min_factor": 3, "max_factor": 3},
+                    {"topic": "moved", "min_factor": 3, "max_factor": 4},
+                    {"topic": "thin", "min_factor": 1, "max_factor": 1}],
+         "topic_configs": [each for topic in ("orders", "moved", "thin")
+                           for each in configs(topic, min_insync_replicas="1")],
+         "reassignments": [{"topic": "moved", "replicas": [1, 2, 3, 4], "adding": [4]}]},
+        [found("orders", "ok"), found("moved", "info", remedy=""),
+         found("thin", "alarm", remedy="alter-topic --topic=thin --replication-factor 3")],
+    ),
+    (
         "T09", "a replica that a reassignment adds is not in sync yet",
         {"partitions": [{"topic": "moved", "replicas": [1, 2, 4], "isr": [1, 2]},
                         {"topic": "behind", "replicas": [1, 2, 3, 4], "isr": [1, 2]},

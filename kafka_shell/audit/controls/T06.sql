@@ -4,30 +4,45 @@
 -- tags: durability
 -- description: The replication factor should be the target, or min.insync.replicas plus one if
 --   that is higher, limited by the number of brokers, and the same for all partitions of a topic.
+--   Topics that are being reassigned are ignored: they have more replicas until the end.
 -- source: Apache Kafka documentation, Replication; audit catalogue T06
--- needs: topics, topic_configs, brokers
+-- needs: topics, topic_configs, brokers, reassignments
+-- absence: reassignments
 -- wants: topic_configs min.insync.replicas
 -- parameter: target = 3
 -- remedy: dynamic, disruptive
-WITH size AS (SELECT cluster, CAST(count(*) AS INT) AS brokers FROM brokers GROUP BY cluster),
-judged AS (
-  SELECT t.cluster, t.topic, t.min_factor, t.max_factor,
-    least(size.brokers, greatest({target}, try_cast(k.value AS INT) + 1)) AS wanted
+WITH brokers_of AS (
+  SELECT cluster, CAST(count(*) AS INT) AS online FROM brokers GROUP BY cluster
+),
+replicas_of AS (SELECT cluster, max(max_factor) AS most FROM topics GROUP BY cluster),
+moving AS (SELECT DISTINCT cluster, topic FROM reassignments),
+expected AS (
+  SELECT t.cluster, t.topic, t.min_factor, t.max_factor, m.topic IS NOT NULL AS moves,
+    -- A broker that is offline is not in the list, but has replicas.
+    least(greatest(b.online, r.most), greatest({target}, try_cast(k.value AS INT) + 1)) AS wanted
   FROM topics t
-  JOIN size ON size.cluster = t.cluster
+  JOIN brokers_of b ON b.cluster = t.cluster
+  JOIN replicas_of r ON r.cluster = t.cluster
   JOIN topic_configs k
     ON k.cluster = t.cluster AND k.topic = t.topic AND k.key = 'min.insync.replicas'
+  LEFT JOIN moving m ON m.cluster = t.cluster AND m.topic = t.topic
   WHERE NOT t.internal
+),
+judged AS (
+  SELECT *, min_factor <> wanted OR max_factor <> wanted AS differs FROM expected
 )
 SELECT
   cluster,
   topic AS resource,
-  CASE WHEN min_factor <> wanted OR max_factor <> wanted THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN min_factor <> max_factor
-    THEN concat('partitions have ', min_factor, ' to ', max_factor, ' replicas, expected ', wanted)
-    ELSE concat('replication factor ', min_factor, ', expected ', wanted)
-  END AS reason,
-  CASE WHEN min_factor <> wanted OR max_factor <> wanted
+  CASE WHEN NOT differs THEN 'ok' WHEN moves THEN 'info' ELSE 'alarm' END AS status,
+  concat(
+    CASE WHEN min_factor <> max_factor
+      THEN concat('partitions have ', min_factor, ' to ', max_factor, ' replicas')
+      ELSE concat('replication factor ', min_factor)
+    END,
+    ', expected ', wanted, IF(moves, '; a reassignment is in progress', '')
+  ) AS reason,
+  CASE WHEN differs AND NOT moves
     THEN concat('alter-topic --topic=', topic, ' --replication-factor ', wanted) END AS remedy,
   CASE WHEN min_factor = max_factor AND min_factor <> wanted
     THEN concat('alter-topic --topic=', topic, ' --replication-factor ', min_factor) END AS undo
