@@ -259,7 +259,7 @@ def _drifts_of(row: Any) -> list[Drift]:
     table, key = row["table"], json.loads(row["key"])
     was = None if row["was"] is None else json.loads(row["was"])
     now = None if row["now"] is None else json.loads(row["now"])
-    where, about = row["cluster"], _resource(table, key)
+    where, about = row["cluster"], _resource(table, key, was or now or {})
     if was is not None and now is not None:
         return [
             Drift(where, table, about, "changed", _field(table, key, name), was[name], now[name],
@@ -295,14 +295,23 @@ def _field(table: str, key: Mapping[str, Any], name: str) -> str:
     return str(key["key"]) if "key" in key else name
 
 
-def _resource(table: str, key: Mapping[str, Any]) -> str:
+def _resource(table: str, key: Mapping[str, Any], state: Mapping[str, Any]) -> str:
+    """The name of what differs, as plans name it."""
     if "topic" in key:
         return str(key["topic"])
-    if table in ("broker_configs", "brokers"):
+    if table == "acls":
+        return str(state["acl"])
+    if "broker_id" in key:
         return f"broker {key['broker_id']}"
-    return " ".join(
-        str(value) for name, value in key.items() if value is not None and name != "key"
-    )
+    if "user" in key:
+        parts = []
+        for name in ("user", "client_id", "ip"):
+            if key.get(name) is not None:
+                parts.append(f"{name.replace('_', '-')} {key[name]}")
+            elif key.get(f"{name}_default") == "true":
+                parts.append(f"{name.replace('_', '-')}-default")
+        return " ".join(parts)
+    return " ".join(f"{name} {value}" for name, value in key.items())
 
 
 State = Mapping[str, Any] | None

@@ -117,6 +117,10 @@ def test_a_snapshot_is_read_again_and_differs_by_what_was_changed(
         risky = shell(f"spark audit --controls X03 --against {folder} --fix --risk disruptive"
                       " --dry-run")  # fmt: skip
         assert "3 remedies are irreversible" in risky.out, str(risky)
+        assert "outside-finding" not in risky.err, str(risky)
+        assert {each["resource"] for each in found if each["table"] == "quotas"} == {
+            f"user {topic}"
+        }
         for each in found:
             shell.ok(f"{each['undo']} --yes")
         assert shell.ok(f"spark diff {folder}").err.strip() == "no differences"
