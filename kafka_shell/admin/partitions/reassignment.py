@@ -210,10 +210,13 @@ def _plan(
         lasting=RemoveThrottleLater(record) if removal else None,
         touches=frozenset({"topics"}),
         fresh=lambda later: state(later, wanted, dirs),
-        # Perhaps of somebody else.
-        confirm=bool(requested.reverted),
-        stakes=_cancelled(len(requested.reverted)),
-        warnings=(*too_slow, *placing.warnings, *too_high, *min_isr.unreplicated(reduced)),
+        warnings=(
+            *_cancelled(len(requested.reverted)),
+            *too_slow,
+            *placing.warnings,
+            *too_high,
+            *min_isr.unreplicated(reduced),
+        ),
         refused=Results({}, requested.refused),
         unchanged=tuple(requested.unchanged),
         figures=figures,
@@ -221,8 +224,9 @@ def _plan(
     )
 
 
-def _cancelled(count: int) -> str:
-    return f"cancels {counted(count, 'running reassignment')}" if count else ""
+def _cancelled(count: int) -> tuple[str, ...]:
+    """A warning: somebody else may have started them."""
+    return (f"{counted(count, 'running reassignment')} will be cancelled",) if count else ()
 
 
 def _reduced(moves: Sequence[Move]) -> dict[str, int]:
