@@ -1,7 +1,7 @@
 """Policy files: declared state (control X01), thresholds of controls, and suppressed findings.
 
 [thresholds.T13]
-shortest = 7200000
+shortest = "2h"                   # or a number, as in `spark controls T13`
 
 [[topics]]
 match = "payments.*"              # a selector: a,b  svc-*  /regex/
@@ -34,16 +34,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
 
 from kafka_shell import quota_units, units
+from kafka_shell.admin.quotas.model import DEFAULT, QuotaEntity
 from kafka_shell.errors import ShellError, Status, did_you_mean
 from kafka_shell.files import read_text
-from kafka_shell.quoting import quote
+from kafka_shell.quoting import quote, with_option
 
 from .control import Control, Level
 from .macros import sql_text
@@ -68,6 +69,20 @@ _REQUIRED = {
     "suppress": ("control", "owner", "reason", "expires"),
 }
 _ENTITIES = _KEYS["quotas"][:6]
+_TYPES: dict[str, tuple[type, str]] = {
+    "replication-factor": (int, "an integer"),
+    "min-insync-replicas": (int, "an integer"),
+    "configs": (dict, 'a table: { "cleanup.policy" = "delete" }'),
+} | dict.fromkeys(
+    ("match", "naming", "rule", "control", "owner", "resource", "cluster", "reason", "key"),
+    (str, "a string"),
+)
+# Parameters of controls in milliseconds and in bytes, besides those with the endings _ms, _bytes.
+_DURATIONS = frozenset({
+    ("C03", "session"), ("D06", "shortest"), ("T12", "retention"), ("T13", "shortest"),
+    ("T14", "longest"), ("T15", "shortest"), ("T18", "shortest"), ("T21", "after"),
+})  # fmt: skip
+_SIZES = frozenset({("D01", "smallest"), ("Q01", "rate"), ("T27", "most"), ("T28", "smallest")})
 
 
 class Suppression(Struct, frozen=True):
@@ -145,10 +160,13 @@ def _check_entries(path: Path, name: str, entries: Any) -> None:
         raise _wrong(path, f"{name} must be written as [[{name}]]")
     for number, entry in enumerate(entries, 1):
         where = f"[[{name}]] {number}"
-        for key in entry:
+        for key, value in entry.items():
             if key not in _KEYS[name]:
                 hint = did_you_mean(key, _KEYS[name], ", ".join(_KEYS[name]))
                 raise _wrong(path, f"unknown key {key} in {where}", hint)
+            expected, what = _TYPES.get(key, (object, ""))
+            if what and (not isinstance(value, expected) or isinstance(value, bool)):
+                raise _wrong(path, f"{key} must be {what}, got {value!r} in {where}")
         for key in _REQUIRED[name]:
             if key not in entry:
                 raise _wrong(path, f"{key} is missing in {where}")
@@ -158,6 +176,8 @@ def _thresholds(
     path: Path, data: Any, controls: Mapping[str, Control]
 ) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
+    if not isinstance(data, dict) or not all(isinstance(each, dict) for each in data.values()):
+        raise _wrong(path, "thresholds must be written as [thresholds.CONTROL]")
     for id, changed in data.items():
         if id not in controls:
             raise _wrong(path, f"[thresholds.{id}]: unknown control", did_you_mean(id, controls))
@@ -166,8 +186,31 @@ def _thresholds(
             if name not in known:
                 hint = f"Parameters of {id}: {', '.join(known) or 'none'}."
                 raise _wrong(path, f"[thresholds.{id}]: unknown parameter {name}", hint)
-            found.setdefault(id, {})[name] = str(value)
+            found.setdefault(id, {})[name] = _threshold(path, id, name, value, known[name])
     return found
+
+
+def _threshold(path: Path, id: str, name: str, value: Any, default: str) -> str:
+    """Return the value of a parameter for SQL: a number if the default is one, in milliseconds or
+    bytes if it was written with a unit."""
+    text = str(value)
+    if not units.NUMBER.fullmatch(default):
+        if isinstance(value, str):
+            return value
+        raise _wrong(path, f"[thresholds.{id}]: {name} must be a string, got {value!r}")
+    if isinstance(value, int | float | str) and units.NUMBER.fullmatch(text):
+        return text
+    if (id, name) in _DURATIONS or name.endswith("_ms"):
+        parse, what, hint = units.parse_duration, "a duration", "Use a duration such as 7d."
+    elif (id, name) in _SIZES or name.endswith("_bytes"):
+        parse, what, hint = units.parse_size, "a size", "Use a size such as 512MiB."
+    else:
+        raise _wrong(path, f"[thresholds.{id}]: {name} must be a number, got {value!r}")
+    try:
+        return str(parse(text))
+    except ShellError:
+        problem = f"[thresholds.{id}]: {name} must be {what}, got {value!r}"
+        raise _wrong(path, problem, hint) from None
 
 
 def _suppression(
@@ -177,10 +220,10 @@ def _suppression(
     if id not in controls and id not in (ID, *DRIFT):
         hint = did_you_mean(id, [*controls, ID, *DRIFT])
         raise _wrong(path, f"[[suppress]]: unknown control {entry['control']}", hint)
-    if not isinstance(entry["expires"], date):
+    if not isinstance(entry["expires"], date) or isinstance(entry["expires"], datetime):
         raise _wrong(
             path,
-            f"expires must be a date, got {entry['expires']!r}",
+            f"expires must be a date, got {entry['expires']}",
             "Example: expires = 2027-01-31",
         )
     return Suppression(**{key: entry[key] for key in entry})
@@ -214,7 +257,10 @@ def _declared(path: Path, data: Mapping[str, Any], acls: Acls) -> Control | None
 
 
 def _topics(path: Path, entry: Mapping[str, Any]) -> Iterable[str]:
-    chosen = f"topic RLIKE {sql_text(_regex(entry['match']))}"
+    match = entry["match"]
+    chosen = f"topic RLIKE {sql_text(_regex(match))}"
+    matched = f"SELECT cluster FROM topics WHERE NOT internal AND {chosen}"
+    yield _skip(match, f"no topic matches {match}", ("topics",), f"cluster NOT IN ({matched})")
     if "naming" in entry:
         regex = sql_text(f"^(?:{entry['naming']})$")
         yield _select("topics", f"NOT internal AND {chosen}", f"NOT topic RLIKE {regex}",
@@ -228,6 +274,10 @@ def _topics(path: Path, entry: Mapping[str, Any]) -> Iterable[str]:
                       )  # fmt: skip
     for key, wanted, broken in _config_rules(path, entry):
         yield _config(chosen, key, wanted, broken)
+        of_key = f"SELECT cluster FROM topic_configs WHERE {_of_config(chosen, key)}"
+        unknown = f"cluster IN ({matched}) AND cluster NOT IN ({of_key})"
+        reason = f"no topic has a config {key}"
+        yield _skip(match, reason, ("topics", "topic_configs"), unknown)
 
 
 def _config_rules(
@@ -253,11 +303,15 @@ def _config_rules(
         yield key, text, lambda v, text=text: f"NOT {v} <=> {sql_text(text)}"  # type: ignore[misc]
 
 
+def _of_config(chosen: str, key: str) -> str:
+    return f"key = {sql_text(key)} AND {chosen} AND NOT startswith(topic, '__')"
+
+
 def _config(chosen: str, key: str, wanted: str, broken: Callable[[str], str]) -> str:
     pair = sql_text(" " + quote(f"{key}={wanted}"))
     return _select(
         "topic_configs",
-        f"key = {sql_text(key)} AND {chosen} AND NOT startswith(topic, '__')",
+        _of_config(chosen, key),
         broken("value"),
         f"concat({sql_text(key)}, ' is ', coalesce({{config concat(key, '=', value)}}, 'unset'),"
         f" ', declared: ', {{config concat(key, '=', {sql_text(wanted)})}})",
@@ -283,7 +337,8 @@ def _acl(rule: str) -> str:
         " 'declared ACL is missing' AS reason,"
         f" CASE WHEN max(a.acl) IS NULL THEN {line} END AS remedy,"
         f" CASE WHEN max(a.acl) IS NULL THEN {back} END AS undo"
-        f" FROM clusters c LEFT JOIN acls a ON a.cluster = c.cluster AND a.acl = {sql_text(rule)}"
+        f" FROM {_clusters('acls')} c"
+        f" LEFT JOIN acls a ON a.cluster = c.cluster AND a.acl = {sql_text(rule)}"
         " GROUP BY c.cluster"
     )
 
@@ -296,16 +351,24 @@ def _quota(path: Path, entry: Mapping[str, Any]) -> str:
             f"[[quotas]] entry for {entry['key']} has no entity",
             f"Add one of {', '.join(_ENTITIES)}.",
         )
-    named = [name if name.endswith("default") else f"{name} {value}" for name, value in parts]
+    entity = {
+        name.removesuffix("-default").replace("-", "_"): (
+            DEFAULT if name.endswith("default") else str(value)
+        )
+        for name, value in parts
+    }
+    if len(entity) < len(parts):
+        names = ", ".join(name for name, _ in parts)
+        raise _wrong(path, f"[[quotas]] entry for {entry['key']} has a name and a default: {names}")
     options = " ".join(
-        f"--{name}" if name.endswith("default") else f"--{name} {quote(str(value))}"
+        f"--{name}" if name.endswith("default") else with_option(f"--{name}", str(value))
         for name, value in parts
     )
     try:
         wanted = quota_units.parse_quota(entry["key"], str(entry["value"]))
     except ShellError as error:
         raise _wrong(path, f"{entry['key']} = {entry['value']!r}: {error}") from None
-    what = " ".join(named)
+    what = str(QuotaEntity(**entity))
     line = sql_text(f"alter-quotas {options} {entry['key']}={entry['value']}")
     gone = sql_text(f"alter-quotas {options} --delete-config {entry['key']}")
     return (
@@ -318,7 +381,7 @@ def _quota(path: Path, entry: Mapping[str, Any]) -> str:
         f" CASE WHEN max(q.value) IS NULL THEN {gone} WHEN max(q.value) <> {wanted}D"
         f" THEN concat({sql_text(f'alter-quotas {options} ' + entry['key'] + '=')}, max(q.value))"
         " END AS undo"
-        f" FROM clusters c LEFT JOIN quotas q ON q.cluster = c.cluster"
+        f" FROM {_clusters('quotas')} c LEFT JOIN quotas q ON q.cluster = c.cluster"
         f" AND q.entity = {sql_text(what)} AND q.key = {sql_text(entry['key'])} GROUP BY c.cluster"
     )
 
@@ -330,6 +393,25 @@ def _select(
         f"SELECT cluster, topic AS resource, CASE WHEN {broken} THEN 'alarm' ELSE 'ok' END AS"
         f" status, {reason} AS reason, CASE WHEN {broken} THEN {remedy} END AS remedy,"
         f" CASE WHEN {broken} THEN {undo} END AS undo FROM {table} WHERE {where}"
+    )
+
+
+def _skip(resource: str, reason: str, tables: Sequence[str], where: str) -> str:
+    """The query of the clusters in which a rule checks nothing, although these tables were read."""
+    return (
+        f"SELECT cluster, {sql_text(resource)} AS resource, 'skip' AS status,"
+        f" {sql_text(reason)} AS reason, CAST(NULL AS STRING) AS remedy,"
+        f" CAST(NULL AS STRING) AS undo FROM {_clusters(*tables)} WHERE {where}"
+    )
+
+
+def _clusters(*tables: str) -> str:
+    """The clusters of which these tables were read completely: what is missing in others may only
+    not have been read."""
+    names = ", ".join(map(sql_text, tables))
+    return (
+        "(SELECT cluster FROM clusters WHERE cluster NOT IN (SELECT cluster FROM collection_status"
+        f" WHERE `table` IN ({names}) AND status = 'error'))"
     )
 
 

@@ -7,6 +7,14 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.audit import control
+from kafka_shell.audit import policy as policies
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.policy import Policy
+from kafka_shell.audit.status import STATUS
+from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.units import NUMBER
+from tests.audit import reading
 from tests.in_process import Shell
 
 POLICY = """\
@@ -38,11 +46,14 @@ expires = {expires}
 
 
 def policy(
-    folder: Path, topic: str, shortest: int = 3_600_000, expires: str = "2999-01-01"
+    folder: Path, topic: str, shortest: object = 3_600_000, expires: str = "2999-01-01"
 ) -> Path:
     file = folder / "policy.toml"
     file.write_text(POLICY.format(topic=topic, shortest=shortest, expires=expires))
     return file
+
+
+SUPPRESS = "[[suppress]]\ncontrol='T01'\nowner='o'\nreason='x'\n"
 
 
 @pytest.fixture
@@ -93,6 +104,10 @@ def test_a_threshold_and_a_suppression_that_ends(shell: Shell, topic: str, tmp_p
         assert "the suppression of T13 by team-x has expired: known" in run.err
         policy(tmp_path, topic, shortest=50_000, expires="2020-01-01")
         assert shell(line).status == 0
+        policy(tmp_path, topic, shortest='"2m"', expires="2020-01-01")
+        assert topic in shell(line).out
+        policy(tmp_path, topic, shortest='"50s"', expires="2020-01-01")
+        assert shell(line).status == 0
     finally:
         shell(f"delete-topic {topic} --yes --if-exists")
 
@@ -106,7 +121,20 @@ def test_a_threshold_and_a_suppression_that_ends(shell: Shell, topic: str, tmp_p
         ("[thresholds.T13]\nlongest=1", "Parameters of T13: shortest"),
         ("[[suppress]]\ncontrol='T01'\nowner='o'\nreason='x'\nexpires='soon'", "2027-01-31"),
         ("[[suppress]]\ncontrol='T01'\nreason='x'\nexpires=2027-01-31", "owner is missing"),
+        (SUPPRESS + "expires=2027-01-31T00:00:00", "expires must be a date"),
+        (SUPPRESS + "expires=2027-01-31\nresource=5", "resource must be a string, got 5"),
+        ("[thresholds.T13]\nshortest='soon'", "shortest must be a duration, got 'soon'"),
+        ("[thresholds.T27]\nmost='7d'", "most must be a size, got '7d'"),
+        ("[thresholds.T16]\nmost='7d'", "[thresholds.T16]: most must be a number, got '7d'"),
+        ("[thresholds.T16]\nmost=true", "most must be a number, got True"),
+        ("[thresholds.T24]\npattern=5", "pattern must be a string, got 5"),
+        ("[thresholds]\nT13=5", "[thresholds.CONTROL]"),
         ("x = ", "not valid TOML"),
+        ("[[topics]]\nmatch='a'\nreplication-factor='three'", "must be an integer"),
+        (
+            "[[quotas]]\nuser='a'\nuser-default=true\nkey='producer_byte_rate'\nvalue=1",
+            "a name and a default",
+        ),
         ("[[topics]]\nmatch='a'\nretention-min='soon'", "soon"),
         ("[[quotas]]\nkey='producer_byte_rate'\nvalue=1", "has no entity"),
     ],
@@ -138,3 +166,108 @@ def test_against_a_snapshot_each_difference_is_a_finding(
         assert finding["remedy"] == f"alter-configs --topic={topic} --delete-config=retention.ms"
     finally:
         shell(f"delete-topic {topic} --yes --if-exists")
+
+
+def read(folder: Path, text: str) -> Policy:
+    file = folder / "policy.toml"
+    file.write_text(text)
+    return policies.read(file, control.controls_of(), lambda rule: [rule])
+
+
+def test_units_of_thresholds(tmp_path: Path) -> None:
+    text = "[thresholds.T14]\nlongest='90d'\n[thresholds.T27]\nmost='2TiB'\n"
+    text += "[thresholds.B08]\nbehind_ms='1m'\n[thresholds.D05]\nover=2.5\n"
+    assert read(tmp_path, text).thresholds == {
+        "T14": {"longest": "7776000000"},
+        "T27": {"most": "2199023255552"},
+        "B08": {"behind_ms": "60000"},
+        "D05": {"over": "2.5"},
+    }
+
+
+def test_parameters_with_units_exist() -> None:
+    known = control.controls_of()
+    for id, name in policies._DURATIONS | policies._SIZES:
+        assert NUMBER.fullmatch(known[id].parameters[name])
+
+
+def test_a_rule_that_checks_nothing_is_reported(shell: Shell, topic: str, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text(f"""\
+[[topics]]
+match = "{topic}"
+replication-factor = 1
+configs = {{ "retention.mss" = "1" }}
+
+[[topics]]
+match = "payment.captured"
+configs = {{ "cleanup.policy" = "delete" }}
+""")
+    shell.ok(f"create-topic {topic}")
+    try:
+        run = shell(f"spark audit --controls X01 --policy {file} --output json")
+        assert run.status == 1, str(run)
+        assert {(f["status"], f["resource"], f["reason"]) for f in run.json["findings"]} == {
+            ("skip", topic, "no topic has a config retention.mss"),
+            ("skip", "payment.captured", "no topic matches payment.captured"),
+        }
+    finally:
+        shell(f"delete-topic {topic} --yes --if-exists")
+
+
+def test_a_declared_quota_of_a_name_with_a_space(shell: Shell, topic: str, tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    quota = f"client-id = 'my app'\nuser = '{topic}'\nkey = 'producer_byte_rate'"
+    file.write_text(f"[[quotas]]\n{quota}\nvalue = '5MB/s'")
+    line = f"spark audit --controls X01 --policy {file} --output json"
+    (missing,) = shell(line).json["findings"]
+    assert missing["resource"] == f"user {topic} client-id 'my app'"
+    shell.ok(f"{missing['remedy']} --yes")
+    try:
+        assert shell.ok(line).json["findings"] == []
+    finally:
+        shell.ok(f"{missing['undo']} --yes")
+
+
+def test_what_could_not_be_read_is_not_missing(
+    demo_sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    text = """\
+[[topics]]
+match = "orders.placed,none"
+replication-factor = 100
+configs = { "no.such.config" = "1" }
+[[topics]]
+match = "none"
+configs = { "no.such.config" = "1" }
+[[acls]]
+rule = "User:x"
+[[quotas]]
+user = "x"
+key = "producer_byte_rate"
+value = 1
+"""
+    declared = read(tmp_path, text).declared
+    assert declared is not None
+    found = reading.read(demo_sandbox.bootstrap, ("clusters", "topics", "topic_configs"))
+    found = found.altered("acls", []).altered("quotas", [])
+    judged = found.judge(engine.session, tmp_path / "read", [declared])
+    assert {each.reason for each in judged} == {
+        "replication factor 1, declared: 100", "no topic has a config no.such.config",
+        "no topic matches none", "declared ACL is missing",
+        "producer_byte_rate is not set, declared: 1",
+    }  # fmt: skip
+    failed = [
+        {**row, "table": name, "status": "error", "rows": 0, "error": "E", "reason": "why"}
+        for row in found.rows(STATUS)[:1]
+        for name in ("topics", "topic_configs", "acls", "quotas")
+    ]
+    found = found.altered(STATUS, found.rows(STATUS) + failed)
+    judged = found.judge(engine.session, tmp_path / "unread", [declared])
+    assert {each.reason for each in judged if each.status == "alarm"} == {
+        "replication factor 1, declared: 100"
+    }
+    assert {each.reason for each in judged if each.status != "alarm"} == {
+        f"{name} could not be read: E: why"
+        for name in ("topics", "topic_configs", "acls", "quotas")
+    }
