@@ -38,53 +38,65 @@ FROM (
 ) a ORDER BY a.ms
 """
 
-# One row per alarm: when its present run began, and in which of the snapshots of its cluster it is.
-# A control that could not be evaluated says nothing about what it found before.
-_HISTORY = f"""{_AUDITS},
+# One row per alarm and run: consecutive audits that have it, or in which its control could not be
+# evaluated, as these say nothing about it. An error of a query is of all clusters; its
+# cluster is empty, which is null in Parquet.
+_RUNS = f"""{_AUDITS},
 alarms AS (
   SELECT DISTINCT f.cluster_id, f.control, f.title, f.severity, f.resource, a.back, a.ms
   FROM trend_findings f
   JOIN audits a ON a.snapshot_id = f.snapshot_id AND a.cluster_id = f.cluster_id
   WHERE f.status = 'alarm'
 ),
-runs AS (
-  SELECT *, back - row_number() OVER (
-    PARTITION BY cluster_id, control, resource ORDER BY back) AS run FROM alarms
-),
-latest AS (
-  SELECT cluster_id, control, resource, max_by(title, -back) AS title,
-    max_by(severity, -back) AS severity, min(back) AS newest, count(*) AS times,
-    min(ms) AS first, max_by(run, -back) AS run
-  FROM runs GROUP BY cluster_id, control, resource
-),
-begun AS (
-  SELECT l.cluster_id, l.control, l.resource, min(r.ms) AS since, max(r.ms) AS until,
-    max(r.back) AS oldest, count(*) AS length
-  FROM latest l JOIN runs r ON r.cluster_id = l.cluster_id AND r.control = l.control
-    AND r.resource = l.resource AND r.run = l.run
-  GROUP BY l.cluster_id, l.control, l.resource
-),
 unknown AS (
-  SELECT DISTINCT f.cluster_id, f.control FROM trend_findings f
-  JOIN audits a ON a.snapshot_id = f.snapshot_id AND a.cluster_id = f.cluster_id
-  WHERE a.back = 1 AND f.status IN ('skip', 'error')
+  SELECT DISTINCT a.cluster_id, f.control, a.back, a.ms FROM trend_findings f
+  JOIN audits a ON a.snapshot_id = f.snapshot_id
+    AND (a.cluster_id = f.cluster_id OR coalesce(f.cluster, '') = '')
+  WHERE f.status IN ('skip', 'error')
+),
+seen AS (
+  SELECT *, true AS found FROM alarms
+  UNION ALL
+  SELECT k.cluster_id, k.control, NULL, NULL, k.resource, u.back, u.ms, false
+  FROM (SELECT DISTINCT cluster_id, control, resource FROM alarms) k
+  JOIN unknown u ON u.cluster_id = k.cluster_id AND u.control = k.control
+  LEFT ANTI JOIN alarms a ON a.cluster_id = k.cluster_id AND a.control = k.control
+    AND a.resource = k.resource AND a.back = u.back
+),
+numbered AS (
+  SELECT *, back - row_number() OVER (
+    PARTITION BY cluster_id, control, resource ORDER BY back) AS run FROM seen
+),
+runs AS (
+  SELECT cluster_id, control, resource, max_by(title, -back) FILTER (WHERE found) AS title,
+    max_by(severity, -back) FILTER (WHERE found) AS severity, min(back) AS back,
+    min(back) FILTER (WHERE found) AS newest, min(ms) FILTER (WHERE found) AS since,
+    max(ms) FILTER (WHERE found) AS until, count_if(found) AS times
+  FROM numbered GROUP BY cluster_id, control, resource, run HAVING count_if(found) > 0
+)"""
+
+# One row per alarm that is in one of the newest two audits of its cluster, or was last not checked
+# and is now fixed.
+_HISTORY = f"""{_RUNS},
+latest AS (
+  SELECT *, row_number() OVER (PARTITION BY cluster_id, control, resource ORDER BY back) AS place,
+    min(since) OVER (PARTITION BY cluster_id, control, resource) AS first,
+    count(*) OVER (PARTITION BY cluster_id, control, resource) AS runs
+  FROM runs
 ),
 counted AS (SELECT cluster_id, count(*) AS audits, max(ms) AS now, max_by(cluster, ms) AS cluster
   FROM audits GROUP BY cluster_id)
 SELECT c.cluster, l.control, l.title, l.severity, l.resource,
   CASE
-    WHEN l.newest > 1 AND u.control IS NOT NULL THEN 'not checked'
-    WHEN l.newest > 1 THEN 'fixed'
-    WHEN l.times > b.length THEN IF(b.length = 1, 'returned', 'open')
-    WHEN b.length = 1 AND c.audits > 1 THEN 'new'
-    ELSE 'open'
+    WHEN l.back > 1 THEN 'fixed'
+    WHEN l.newest > 1 THEN 'not checked'
+    WHEN l.times > 1 OR c.audits = 1 THEN 'open'
+    WHEN l.runs > 1 THEN 'returned'
+    ELSE 'new'
   END AS state,
-  b.since, b.until, l.first, c.now
-FROM latest l
-JOIN begun b ON b.cluster_id = l.cluster_id AND b.control = l.control AND b.resource = l.resource
-JOIN counted c ON c.cluster_id = l.cluster_id
-LEFT JOIN unknown u ON u.cluster_id = l.cluster_id AND u.control = l.control
-WHERE l.newest <= 2
+  l.since, l.until, l.first, c.now
+FROM latest l JOIN counted c ON c.cluster_id = l.cluster_id
+WHERE l.place = 1 AND (l.newest <= 2 OR l.back = 2)
 ORDER BY array_position(array('new', 'returned', 'fixed', 'not checked', 'open'), state),
   array_position(array('critical', 'high', 'medium', 'low'), l.severity), l.control, l.resource,
   c.cluster
@@ -146,8 +158,9 @@ def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple
 
 
 @contextmanager
-def _shown(engine: Engine, folder: str) -> Iterator[None]:
-    """Create the views of the snapshots' findings. Raises ShellError if there are none."""
+def _shown(engine: Engine, folder: str, before: str = "") -> Iterator[None]:
+    """Create the views of the findings of the snapshots, or of those `before` an ID. Raises
+    ShellError if no snapshot has any."""
     session = engine.session
     with trends.shown(engine, folder, {"clusters"}, {TABLE}) as written:
         found = stores.stored(session, folder, TABLE, f"{_DDL}, snapshot_id STRING")
@@ -159,18 +172,20 @@ def _shown(engine: Engine, folder: str) -> Iterator[None]:
             )
         found.where(found["snapshot_id"].isin([*written])).createOrReplaceTempView("trend_findings")
         manifest = snapshot.manifest(session, folder)
+        if before:
+            manifest = manifest.where(manifest["snapshot_id"] < before)
         manifest.createOrReplaceTempView("trend_manifest")
         yield
 
 
 def known(engine: Engine, folder_text: str, collection: Collection) -> set[tuple[str, str, str]]:
     """Return (cluster, control, resource) of the alarms in the newest audit of each of these
-    clusters."""
+    clusters before this collection."""
     names = {id: name for name, id in collection.cluster_ids.items()}
     folder, _ = stores.address(folder_text)
 
     def read() -> set[tuple[str, str, str]]:
-        with _shown(engine, folder):
+        with _shown(engine, folder, collection.snapshot_id):
             rows = engine.session.sql(_NEWEST_ALARMS).collect()
         return {(names[row[0]], row[1], row[2]) for row in rows if row[0] in names}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -157,6 +157,76 @@ def test_findings_are_new_returned_fixed_or_open(
         assert "known findings left out" in told.err
     finally:
         shell(f"delete-topic {topic},{topic}.more --yes --if-exists")
+
+
+# The results of a control in five audits, oldest first -> state of its finding, and the first and
+# last audit of its latest run. A: alarm; s: skip; e: the query failed; p: alarm and skip.
+RUNS = {
+    "---AA": ("open", 3, 4),
+    "----A": ("new", 4, 4),
+    "---A-": ("fixed", 3, 3),
+    "--A--": None,
+    "--A-A": ("returned", 4, 4),
+    "-A-AA": ("open", 3, 4),
+    "--AsA": ("open", 2, 4),
+    "-AeeA": ("open", 1, 4),
+    "-A-sA": ("returned", 4, 4),
+    "---As": ("not checked", 3, 3),
+    "---Ae": ("not checked", 3, 3),
+    "--A-e": None,
+    "--Ase": None,
+    "--As-": ("fixed", 2, 2),
+    "-AsAp": ("open", 1, 4),
+}
+
+
+def test_audits_that_could_not_check_a_finding(engine: Engine, tmp_path: Path) -> None:
+    _audits(engine, tmp_path, *RUNS)
+    found = {
+        each.control: (each.state, each.since // DAY, each.until // DAY)
+        for each in history.history(engine, str(tmp_path))
+    }
+    assert found == {results: run for results, run in RUNS.items() if run}
+
+
+DAY = 86_400_000
+STATUSES = {"A": ("alarm",), "s": ("skip",), "e": ("error",), "p": ("alarm", "skip"), "-": ()}
+
+
+def _audits(engine: Engine, folder: Path, *controls: str) -> list[str]:
+    """Write a snapshot for each day since 1970-01-01, with the results of controls, which are their
+    names; return the IDs of the snapshots."""
+    session, ids = engine.session, []
+    for day, results in enumerate(zip(*controls, strict=True)):
+        ids.append(f"197001{day + 1:02}T000000.000Z-0000")
+        at = datetime.fromtimestamp(day * DAY // 1000, UTC)
+        columns = "cluster STRING, cluster_id STRING, collected_at TIMESTAMP"
+        clusters = session.createDataFrame([("c", "id", at)], columns)
+        rows = [
+            ("", None, control, "", "low", status, "", "query failed") if status == "error"
+            else ("c", "id", control, "", "low", status, "t" if status == "alarm" else "", "")
+            for control, result in zip(controls, results, strict=True)
+            for status in STATUSES[result]
+        ]  # fmt: skip
+        findings = session.createDataFrame(rows, history._DDL)
+        tables = {"clusters": clusters, history.TABLE: findings}
+        snapshot.write(session, tables, str(folder), ids[-1], large=False)
+    return ids
+
+
+def test_known_findings_are_those_before_the_judged_snapshot(
+    engine: Engine, tmp_path: Path
+) -> None:
+    first, second, third = _audits(engine, tmp_path, "-A-")
+
+    def known(snapshot_id: str) -> set[tuple[str, str, str]]:
+        frame = engine.session.createDataFrame([("c", "id")], "cluster STRING, cluster_id STRING")
+        of = collection.Collection(snapshot_id, 0, ("c",), {"clusters": frame}, {}, stored=True)
+        return history.known(engine, str(tmp_path), of)
+
+    assert known(first) == known(second) == set()
+    assert known(third) == {("c", "-A-", "t")}
+    assert known("19700104T000000.000Z-0000") == set()
 
 
 def test_the_report_draws_lines(shell: Shell, folder: str, tmp_path: Path) -> None:
