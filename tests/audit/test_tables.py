@@ -13,7 +13,7 @@ import pytest
 
 from kafka_shell.admin.records import batches
 from kafka_shell.audit.table import COMMON, DDL
-from kafka_shell.audit.tables import TABLES
+from kafka_shell.audit.tables import TABLES, commits
 from kafka_shell.audit.tables.commits import read_commit
 from kafka_shell.audit.work import PLACES, Sampling, Target, Work
 from kafka_shell.sandbox.state import Sandbox
@@ -120,6 +120,21 @@ def test_offsets_of_groups(demo: reading.Reading) -> None:
     commits = demo.rows("group_commits")
     assert {row["group"] for row in commits} <= {row["group"] for row in demo.rows("groups")}
     assert any(row["lag"] is not None for row in commits)
+
+
+def test_commits_that_were_not_read_are_named(
+    demo_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commits, "_FETCH_BYTES", 1)  # one batch
+    monkeypatch.setattr(commits, "_MOST_FETCHES", 1)
+    tables = reading.read(demo_sandbox.bootstrap, ["group_commits"])
+    assert tables.troubles
+    for row in tables.troubles:
+        assert row["error"] == "incomplete" and "__consumer_offsets" in row["resource"]
+        found = re.fullmatch(
+            r"read only up to offset (\d+) of (\d+): later commits are not read", row["reason"]
+        )
+        assert found is not None and 0 < int(found[1]) < int(found[2])
 
 
 def test_batches_tell_what_producers_did(sandbox: Sandbox) -> None:

@@ -115,6 +115,10 @@ def _commits(cluster: Cluster) -> Iterator[Commit | Trouble]:
                     reason = f"no records at offset {place} of {end}: later commits are not read"
                     yield Trouble(f"partition {where}", "incomplete", reason)
                 break
+        else:
+            if place < end:
+                reason = f"read only up to offset {place} of {end}: later commits are not read"
+                yield Trouble(f"partition {where}", "incomplete", reason)
 
 
 def _first_lags(cluster: Cluster, windows: Windows) -> Mapping[tuple[str, TopicPartition], int]:
