@@ -13,6 +13,8 @@ from msgspec import Struct
 
 from kafka_shell import units
 from kafka_shell.characters import printable
+from kafka_shell.plan.results import Results
+from kafka_shell.private import open_private
 
 from . import history, stores
 from .collection import Collection
@@ -133,12 +135,16 @@ _TITLES = {
     "lag": ("Lag over snapshots", "Records that the groups have not read yet."),
 }
 
+_LEFT_OUT = " Snapshots in which this was not read completely are left out."
+
 
 def _trends(engine: Engine, stored: str, several: bool) -> list[Chart]:
     """Return a chart of lines for each measure with at least two snapshots."""
-    found = [each for each in trends(engine, stored, _TITLES, _LINES) if each.until > each.since]
+    rows = trends(engine, stored, _TITLES, _LINES)
+    found = [each for each in rows if each.until > each.since]
+    note = _LEFT_OUT if isinstance(rows, Results) else ""
     return [
-        Chart(title, about, lines=tuple(_line(t, several) for t in found if t.what == what))
+        Chart(title, about + note, lines=tuple(_line(t, several) for t in found if t.what == what))
         for what, (title, about) in _TITLES.items()
         if any(t.what == what for t in found)
     ]
@@ -332,6 +338,13 @@ def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
             clusters=sorted({*report.clusters, *(f.cluster for f in report.findings)} - {""}),
         )
     )
+
+
+def write(file: Path, text: str) -> None:
+    """Write a report to a file that only its owner may access. Raises OSError."""
+    special = file.exists() and not file.is_file()  # such as /dev/stdout
+    with file.open("w", encoding="utf-8") if special else open_private(file, "w") as stream:
+        stream.write(text)
 
 
 def _groups(report: AuditReport) -> list[_Group]:

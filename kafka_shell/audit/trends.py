@@ -7,9 +7,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from kafka_shell.plan.results import Failure, Rows, with_failures
+
 from . import snapshot, stores
 from .engine import Engine
+from .macros import sql_text
 from .model import Trend
+from .status import STATUS
 from .tables import TABLES
 from .tuning import tuned
 
@@ -40,12 +44,26 @@ GROUP BY snapshot_id, cluster, broker_id, path"""),
 MEASURES = tuple(_MEASURES)
 BYTES = ("topics", "disks")
 
-# Clusters are told apart by their IDs; the newest name of each is shown.
+# Clusters are told apart by their IDs; the newest name of each is shown. A table that was not read
+# completely in a snapshot would show less than there is.
 _POINTS_OF = """
 SELECT '{what}' AS what, c.cluster_id, p.cluster, p.name, unix_millis(p.at) AS ms,
   unix_millis(p.at) / 86400000D AS days, p.value, p.most
 FROM ({measure}) p
-JOIN trend_clusters c ON c.snapshot_id = p.snapshot_id AND c.cluster = p.cluster"""
+JOIN trend_clusters c ON c.snapshot_id = p.snapshot_id AND c.cluster = p.cluster
+LEFT ANTI JOIN trend_collection_status s ON s.snapshot_id = p.snapshot_id
+  AND s.cluster = p.cluster AND s.`table` IN ({tables}) AND s.status = 'error'"""
+# What is left out: tables of clusters, or whole clusters (without a table).
+_LEFT_OUT = """
+WITH tables AS (
+  SELECT snapshot_id, cluster, `table`, count_if(status = 'error') AS errors,
+    max_by(reason, status = 'error') AS reason,
+    max(bool_or(status = 'ok')) OVER (PARTITION BY snapshot_id, cluster) AS reached
+  FROM trend_collection_status GROUP BY snapshot_id, cluster, `table`
+)
+SELECT cluster, IF(reached, `table`, '') AS `table`, count(DISTINCT snapshot_id) AS snapshots,
+  max(snapshot_id) AS newest, max_by(reason, snapshot_id) AS reason
+FROM tables WHERE errors > 0 AND `table` IN ({tables}) GROUP BY 1, 2 ORDER BY 1, 2"""
 _LINES = """
 WITH lines AS (
   SELECT what, cluster_id, name, max_by(cluster, ms) AS cluster, count(*) AS n, min(ms) AS first,
@@ -60,18 +78,20 @@ SELECT * FROM (
 ) WHERE place <= {limit} ORDER BY place"""
 
 
-def trends(engine: Engine, folder_text: str, whats: Iterable[str], limit: int) -> tuple[Trend, ...]:
+def trends(engine: Engine, folder_text: str, whats: Iterable[str], limit: int) -> Rows[Trend]:
     """Return the series of these measures that grow or shrink most, over the complete snapshots of
-    a folder. Raises ShellError if there are none."""
+    a folder. Tables that were not read completely are left out, and are failures. Raises ShellError
+    if there are no snapshots."""
     folder, _ = stores.address(folder_text)
     chosen = tuple(whats)
 
-    def read() -> list[Trend]:
+    def read() -> Rows[Trend]:
         names = {"clusters", *(t for w in chosen for t in _MEASURES[w][0])}
-        with shown(engine, folder, names):
-            return _series(engine.session, chosen, limit)
+        with shown(engine, folder, {*names, STATUS}):
+            series = _series(engine.session, chosen, limit)
+            return with_failures(series, _left_out(engine.session, names))
 
-    return tuple(engine.run("reading the snapshots", read))
+    return engine.run("reading the snapshots", read)
 
 
 @contextmanager
@@ -97,12 +117,31 @@ def shown(
 
 def _series(session: Any, whats: Sequence[str], limit: int) -> list[Trend]:
     """The series of each measure, in the order of the measures."""
-    points = (_POINTS_OF.format(what=what, measure=_MEASURES[what][1]) for what in whats)
+    points = (
+        _POINTS_OF.format(what=what, measure=measure, tables=_listed(tables))
+        for what in whats
+        for tables, measure in [_MEASURES[what]]
+    )
     session.sql("\nUNION ALL".join(points)).createOrReplaceTempView("trend_points")
     lines = [row.asDict() for row in session.sql(_LINES.format(limit=limit)).collect()]
     lines.sort(key=lambda row: whats.index(row["what"]))
     drawn = _points(session, lines)
     return [_trend(row, drawn[row["what"], row["cluster_id"], row["name"]]) for row in lines]
+
+
+def _left_out(session: Any, tables: Iterable[str]) -> dict[str, Failure]:
+    """What was not read completely of these tables, with the reason of the newest snapshot."""
+    found = {}
+    for row in session.sql(_LEFT_OUT.format(tables=_listed(tables))).collect():
+        name = f"table {row['table']} of {row['cluster']}" if row["table"] else row["cluster"]
+        several = row["snapshots"] > 1
+        where = f"{row['snapshots']:,} snapshots" if several else f"snapshot {row['newest']}"
+        found[f"{name} in {where}"] = Failure("not-read", row["reason"] or "")
+    return found
+
+
+def _listed(tables: Iterable[str]) -> str:
+    return ", ".join(map(sql_text, sorted(tables)))
 
 
 _Series = tuple[str, str, str]  # measure, cluster ID and name

@@ -14,7 +14,7 @@ import pytest
 
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import AuditFinding, AuditReport, JudgedControl, LeftOut
-from kafka_shell.audit.report import Bar, Chart, page
+from kafka_shell.audit.report import Bar, Chart, page, write
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.in_process import Shell
@@ -117,6 +117,17 @@ def test_names_are_escaped() -> None:
     chart = Chart(evil, evil, (Bar(evil, evil, 1.0, more=evil),))
     text = page(AuditReport("s", 0, (evil,), {evil: evil}, (), (one,)), (chart,))
     assert evil not in text and "&lt;script&gt;alert" in text
+
+
+def test_the_report_is_private(tmp_path: Path) -> None:
+    file = tmp_path / "audit.html"
+    for text in ("a longer page", "page"):  # a new file, and one of an older version
+        write(file, text)
+        assert file.read_text() == text and file.stat().st_mode & 0o777 == 0o600
+        file.chmod(0o644)
+    before = Path("/dev/null").stat().st_mode
+    write(Path("/dev/null"), "page")
+    assert Path("/dev/null").stat().st_mode == before
 
 
 @browser

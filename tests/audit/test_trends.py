@@ -13,6 +13,7 @@ import pytest
 
 from kafka_shell.audit import collection, control, history, policy, run, snapshot
 from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.status import STATUS
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.work import Target
 from kafka_shell.context import Resources
@@ -56,7 +57,11 @@ def _write(engine: Engine, tables: reading.Reading, folder: str, day: int) -> No
         if name == "disk_replicas" and day < 2:  # as an older version wrote it
             given = given.drop_columns(["offset_lag"])
         frames[name] = engine.session.createDataFrame(given)
-    snapshot.write(engine.session, frames, folder, f"2026010{day + 1}T000000.000Z-0000")
+    snapshot.write(engine.session, frames, folder, _id(day))
+
+
+def _id(day: int) -> str:
+    return f"2026010{day + 1}T000000.000Z-0000"
 
 
 def trends(shell: Shell, folder: str, what: str = "") -> list[dict[str, Any]]:
@@ -99,6 +104,43 @@ def test_two_snapshots_are_no_forecast(
     told = shell(f"spark trend findings --snapshot {tmp_path}/state")
     assert told.status == 1 and "has findings" in told.err
     assert shell("spark trend disks").status == 2
+
+
+def test_what_was_not_read_completely_is_left_out(
+    shell: Shell, demo_sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    tables, state = reading.read(demo_sandbox.bootstrap, NAMES[:-1]), tmp_path / "state"
+    _write(engine, tables, str(state), 0)
+    _write(engine, tables, str(state), 1)
+    status = tables.rows(STATUS)
+    failed = [
+        {**row, "slice": "a .. b", "status": "error", "rows": 0, "reason": "timed out"}
+        for row in status
+        if row["table"] == "partitions"
+    ]
+    partly = tables.altered(STATUS, status + failed)
+    partly = partly.altered("partitions", tables.rows("partitions")[:3])
+    _write(engine, partly, str(state), 2)
+    lost = f"table partitions of c in snapshot {_id(2)}: not-read: timed out"
+    run = shell(f"spark trend partitions --snapshot {state} --output json")
+    assert run.status == 1 and lost in run.err, str(run)
+    one, failure = run.json
+    assert [value for _, value in one["points"]] == [10, 11]
+    assert failure["error"] == "not-read"
+    shell.ok(f"spark trend disks --snapshot {state}")
+
+    nothing = [{**row, "status": "error", "rows": 0, "reason": "no answer"} for row in status]
+    for day in (3, 4):
+        _write(engine, tables.altered(STATUS, nothing), str(state), day)
+    run = shell(f"spark trend --snapshot {state} --output json")
+    assert run.status == 1 and lost in run.err
+    assert "c in 2 snapshots: not-read: no answer" in run.err
+    assert {each["what"]: each["snapshots"] for each in run.json if "what" in each} == {
+        "topics": 3, "partitions": 2, "lag": 3, "disks": 3,
+    }  # fmt: skip
+    file = tmp_path / "audit.html"
+    shell(f"spark audit --snapshot {state}@{_id(1)} --controls B14 --report {file}")
+    assert "Snapshots in which this was not read completely are left out." in file.read_text()
 
 
 def _audited(engine: Engine, bootstrap: str, folder: Path, control_ids: tuple[str, ...]) -> None:

@@ -167,8 +167,10 @@ def _acls(rule: str) -> list[str]:
 
 
 def _write_report(file: str, page: str) -> None:
+    from kafka_shell.audit import report
+
     try:
-        to_path(file).write_text(page, encoding="utf-8")
+        report.write(to_path(file), page)
     except OSError as error:
         raise ShellError(f"cannot write {file}: {error.strerror}", code="not-written") from None
 

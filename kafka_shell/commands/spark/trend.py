@@ -8,6 +8,7 @@ from kafka_shell.answers import Nothing
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.plan.results import Rows
 
 from .sources import SPARK_OPTIONS, engine_of, ready
 
@@ -21,8 +22,9 @@ _TOP = 20
 
 def trend(
     invocation: Invocation, context: Context
-) -> tuple[Trend, ...] | tuple[FindingHistory, ...] | Nothing:
-    """The series that change most, or the history of findings."""
+) -> Rows[Trend] | tuple[FindingHistory, ...] | Nothing:
+    """The series that change most, or the history of findings. Tables that a snapshot has only in
+    part are failures: they would seem to shrink."""
     ready(context)
     from kafka_shell.audit import history, trends
 
