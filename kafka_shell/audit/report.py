@@ -50,7 +50,7 @@ ORDER BY b.cluster, b.broker_id
 _RETENTION = f"""
 WITH oldest AS (
   SELECT cluster, topic, min(base_timestamp) AS first, max(collected_at) AS read FROM batches
-  WHERE NOT control GROUP BY cluster, topic
+  WHERE NOT control AND place = 'earliest' GROUP BY cluster, topic
 ), kept AS (
   SELECT cluster, topic, CAST(value AS BIGINT) AS retention FROM topic_configs
   WHERE key = 'retention.ms' AND CAST(value AS BIGINT) > 0
