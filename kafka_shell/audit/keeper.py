@@ -49,14 +49,20 @@ def main(folder: Path, archive: Path, idle_s: int) -> int:
 
 def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[bytes]:
     java = jvm.spark_java()
+    heap = jvm.heap_mebibytes()
+    young = min(768, heap // 2)
+    # Plans of queries are garbage soon: the fewer collections meet them, the less is copied.
+    memory = f"-Xms{min(heap, young + 432)}m -Xmn{young}m -XX:MetaspaceSize=256m"
     configs = {
         **CONFIG,
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(server.port),
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": f"{jvm.heap_mebibytes()}m",
-        "spark.driver.extraJavaOptions": jvm.options(java, archive, folder),
+        "spark.driver.memory": f"{heap}m",
+        "spark.driver.extraJavaOptions": f"{jvm.options(java, archive, folder)} {memory}",
+        # Each sort of a few rows would get a page of 64 MiB.
+        "spark.buffer.pageSize": "1m",
         "spark.log.level": "WARN",
         "spark.sql.shuffle.partitions": "8",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
