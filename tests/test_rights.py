@@ -204,7 +204,58 @@ def test_a_rehearsal_is_no_promise_without_rights(nobody: Program, topic: str) -
     tried = run(nobody, f"rehearse create-topic {topic}.rehearsed")
     assert tried.status == 4, str(tried)
     assert "unknown: may require CREATE on the cluster or on the topic" in tried.stdout
-    assert "not copied: acls" in tried.stderr
+    assert "not copied: hidden topics, acls" in tried.stderr, str(tried)
+
+
+def test_a_rehearsal_does_not_show_what_the_user_may_not_change(
+    nobody: Program, topic: str, secure_sandbox: Sandbox
+) -> None:
+    """Not in the difference and not in the undo, and other items of the same command are."""
+    properties = str(secure_sandbox.client_properties["admin-sasl-plaintext"])
+    broker = secure_sandbox.bootstraps["SASL_PLAINTEXT"]
+    acls = f"""
+create-topic {topic}.own --partitions 2
+alter-acls --topic {topic} --topic {topic}.own --add 'allow User:nobody Describe,DescribeConfigs'
+alter-acls --topic {topic}.own --add 'allow User:nobody Alter,AlterConfigs,Delete'
+alter-acls --cluster --add 'allow User:nobody Describe,DescribeConfigs'
+"""
+    words = ("--broker", broker, "--command-config", properties)
+    made = nobody(*words, stdin=acls)
+    assert made.status == 0, str(made)
+    script = nobody.home / "lines.kafka"
+    script.write_text(f"""
+alter-configs {topic} retention.ms=99d
+alter-topic {topic} --partitions 12
+alter-quotas --user alice producer_byte_rate=5MB/s
+alter-configs {topic},{topic}.own flush.ms=1000
+alter-topic {topic} {topic}.own --partitions 7
+delete-topic {topic} && create-topic {topic}.never
+alter-configs {topic}.own retention.ms=99d
+""")
+    config = str(nobody.home / "nobody.properties")
+    options = ("--command-config", config, "--output", "json", "rehearse", "--keep-going")
+    tried = nobody(*options, str(script))
+    page = nobody(*options[:2], "rehearse", f"alter-configs {topic} retention.ms=99d")
+    deleted = nobody(*options, f"delete-topic {topic} {topic}.own")
+    undo = f"delete-topic {topic}.own --yes\nalter-acls --remove-principal User:nobody --yes\n"
+    ended = nobody(*words, stdin=undo)
+    assert ended.status == 0, str(ended)
+    assert [(each["status"], each["error"]) for each in tried.json["lines"]] == [
+        ("failed", f"requires ALTER_CONFIGS on topic {topic}"),
+        ("failed", f"requires ALTER on topic {topic}"),
+        ("failed", "requires ALTER_CONFIGS on the cluster"),
+        ("failed", f"requires ALTER_CONFIGS on topic {topic}"),
+        ("failed", f"requires ALTER on topic {topic}"),
+        ("failed", f"requires DELETE on topic {topic}"),
+        ("ok", None),
+    ], str(tried)
+    changed = tried.json["diff"]["changes"]
+    assert {each["resource"] for each in changed} == {f"topic {topic}.own"}, str(tried)
+    assert {each["field"] for each in changed} >= {"partitions", "flush.ms", "retention.ms"}
+    assert all(f"{topic}.own" in line for line in tried.json["undo"]), str(tried)
+    assert "no differences between before and after" in page.stdout, str(page)
+    assert "undo:" not in page.stdout
+    assert [each["resource"] for each in deleted.json["diff"]["changes"]] == [f"topic {topic}.own"]
 
 
 def test_a_broker_is_not_unregistered_by_nobody(secure_sandbox: Sandbox, topic: str) -> None:

@@ -90,7 +90,7 @@ def _on_twin(
         root = context.paths.cache / "twins"
         sandbox = stack.enter_context(running_twin(root, original, context.report))
         stack.enter_context(following(sandbox, broker_epochs(original)))
-        twin = on_twin(context, sandbox, refusals, reading)
+        twin = on_twin(context, sandbox, refusals, reading, rights)
         stack.callback(twin.close)
         before, release = reading.state, original.release
         if not sandbox.kafka_version.startswith(f"{release}."):

@@ -12,6 +12,7 @@ from kafka_shell import connection_options
 from kafka_shell.admin.acls.authorizer import STANDARD
 from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.partitions.steps import MoveReplicas
+from kafka_shell.admin.wire.failures import AUTHORIZATION
 from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import ShellError
 from kafka_shell.language.command import Invocation
@@ -217,13 +218,22 @@ def _copies_data(seen: Seen) -> bool:
 
 
 def _failure(error: ShellError) -> Failure:
-    return Failure("", error.message) if error.code != limits.NOT_ON_TWIN else as_failure(error)
+    failure = as_failure(error)
+    keep = error.code == limits.NOT_ON_TWIN or failure.code in AUTHORIZATION
+    return failure if keep else Failure("", error.message)
+
+
+def _missing(why: Failure) -> str:
+    """The operation that the user lacks on the original, from the hint, or an empty string."""
+    requires = why.code in AUTHORIZATION and why.hint.startswith("Requires ")
+    return "r" + why.hint.removeprefix("R").rstrip(".") if requires else ""
 
 
 def _failure_texts(failures: Sequence[tuple[str, Failure]]) -> list[str]:
     """The first failures as they are printed: the resource only if there are several."""
     shown = [
-        str(why) if why.name and (len(failures) == 1 or about in why.message)
+        _missing(why) if _missing(why)
+        else str(why) if why.name and (len(failures) == 1 or about in why.message)
         else f"{about}: {why.message}" if about
         else why.message
         for about, why in failures[:_SHOWN]

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from kafka_shell.admin.acls import rights
 from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Resource
 
 # API key -> the operation that it requires on the cluster, or on each topic.
-_ON_CLUSTER = {
+ON_CLUSTER = {
     30: AclOperation.ALTER,
     31: AclOperation.ALTER,
     43: AclOperation.ALTER,
@@ -20,7 +21,7 @@ _ON_CLUSTER = {
     57: AclOperation.ALTER,
     64: AclOperation.ALTER,
 }
-_ON_TOPICS = {
+ON_TOPICS = {
     20: AclOperation.DELETE,
     37: AclOperation.ALTER,
     44: AclOperation.ALTER_CONFIGS,
@@ -45,13 +46,20 @@ class Rights:
             if not self._allows("", operation):
                 return f"{operation.name} on the cluster", True
         topics = sorted({each.name for each in resources if each.kind == "topic"})
-        for key in sorted(keys & _ON_TOPICS.keys()):
+        for key in sorted(keys & ON_TOPICS.keys()):
             for topic in topics:
-                if not self._allows(topic, _ON_TOPICS[key]):
-                    return f"{_ON_TOPICS[key].name} on topic {topic}", True
+                if not self._allows(topic, ON_TOPICS[key]):
+                    return f"{ON_TOPICS[key].name} on topic {topic}", True
         if _CREATE_TOPICS in keys and not self._allows("", AclOperation.CREATE):
             return "CREATE on the cluster or on the topic", False
         return "", True
+
+    def lacks(self, operation: AclOperation, topic: str = "") -> bool:
+        """Whether the user certainly lacks an operation on a topic, or on the cluster."""
+        try:
+            return not self._allows(topic, operation)
+        except ShellError:  # `missing` raises it again
+            return False
 
     def _allows(self, topic: str, operation: AclOperation) -> bool:
         if topic not in self._read:
@@ -64,7 +72,7 @@ class Rights:
 
 def _on_cluster(keys: set[int], resources: set[Resource]) -> Iterator[AclOperation]:
     """The operations on the cluster that these requests require."""
-    for key in sorted(keys & _ON_CLUSTER.keys()):
-        yield _ON_CLUSTER[key]
+    for key in sorted(keys & ON_CLUSTER.keys()):
+        yield ON_CLUSTER[key]
     if _ALTER_CONFIGS in keys and any(each.kind in _OF_CLUSTER for each in resources):
         yield AclOperation.ALTER_CONFIGS

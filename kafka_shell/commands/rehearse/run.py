@@ -28,6 +28,7 @@ from .model import FAILED, OK, UNKNOWN, RehearsedLine
 from .original import COPIED_KINDS, Reading
 from .rights import Rights
 from .script import lines_of_file, without_throttle
+from .twin_cluster import TwinCluster
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -38,9 +39,11 @@ _FILE, _ROLLBACK = "rollback-file", "-rollback.json"  # of moved replicas
 _DUMMY = "rehearsal"  # the answer to a question for a password
 
 
-def on_twin(context: Context, sandbox: Sandbox, refuse: Refuse, reading: Reading) -> Context:
-    """The context of lines on a twin: a connection to it alone, a journal of its own, questions
-    answered yes, and no output."""
+def on_twin(
+    context: Context, sandbox: Sandbox, refuse: Refuse, reading: Reading, rights: Rights
+) -> Context:
+    """The context of lines on a twin: a connection to it alone, with the user's rights on the
+    original, a journal of its own, questions answered yes, and no output."""
     profile = context.settings.profile
     name = f"rehearsal of {profile}" if profile else "rehearsal"
     (node,) = sandbox.brokers
@@ -50,7 +53,7 @@ def on_twin(context: Context, sandbox: Sandbox, refuse: Refuse, reading: Reading
     settings = Settings(config, guard="none", no_color=True, label=name)
     folder = sandbox.folder
     return Context(
-        ClusterSession(settings),
+        ClusterSession(settings, cluster=TwinCluster(config, rights)),
         Paths(context.paths.config, folder / "cache", folder / "state"),
         out=StringIO(),
         err=StringIO(),
