@@ -116,7 +116,8 @@ def rows(value: object, renderers: Renderers) -> Iterator[object]:
         for item in value.flat():
             yield from rows(item, renderers)
     elif isinstance(value, Listing):
-        yield from value.rows
+        for item in value.rows:
+            yield from rows(item, renderers)
     elif is_array(value) and isinstance(value, Iterable):
         for item in value:
             yield from rows(item, renderers)

@@ -118,39 +118,89 @@ def _yaml_dumper() -> Any:
 def csv_text(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
     """A header of field names, then one row per model; nested fields are `outer.inner`.
 
-    Results always have the columns `resource`, `error` and `message`, for failures.
-    Lists of plain values are joined by commas; lists of objects are JSON.
+    One table has the columns of all rows: a column that only some rows have is beside those of the
+    same model. A stream is printed as it arrives, with the columns of its first row. Results always
+    have the columns `resource`, `error` and `message`, for failures. Lists of plain values are
+    joined by commas; lists of objects are JSON.
     """
-    failing = isinstance(value, Results | Parts)
-    extra = ("resource", "error", "message") if failing else ()
+    if isinstance(value, Iterator):
+        yield from _streamed_csv(value, options)
+        return
+    found = [plain(row) for row in rows(value, options.renderers)]
+    names: _Names = {}
+    for row in found:
+        _add_columns(row, names)
+    header = list(dict.fromkeys(_column_names(names)))
+    if isinstance(value, Results):
+        found += [failure_row(*pair) for pair in value.failures.items()]
+        header += [name for name in _OF_FAILURES if name not in header]
+    if found:
+        yield _csv_line(header, options)
+    for row in found:
+        cells = _flat(row)
+        yield _csv_line([cells.get(name, "") for name in header], options)
+
+
+_OF_FAILURES = ("resource", "error", "message")
+_Names = dict[str | None, Any]
+"""A tree of field names. The name None is that of a field itself that is not always an object."""
+
+
+def _streamed_csv(values: Iterator[object], options: EncodingOptions) -> Iterator[str]:
+    """The rows as they arrive, with the columns of the first one. An object in a column that had
+    none is JSON."""
+    from itertools import chain, islice
+
+    failing, first = isinstance(values, Parts), list(islice(values, 1))
+    failing = failing or any(isinstance(each, Results) for each in first)
     header: list[str] = []
-    for row in rows(value, options.renderers):
-        cells = _flat(plain(row))
-        if not header or not cells.keys() <= set(header):
-            if header:
-                yield "\n"  # another type of rows: start a new table
-            header = [*cells, *(name for name in extra if name not in cells)]
+    for row in rows(chain(first, values), options.renderers):
+        data = plain(row)
+        if not header:
+            header = list(_flat(data))
+            if failing:
+                header += [name for name in _OF_FAILURES if name not in header]
+            yield _csv_line(header, options)
+        cells = _flat(data, known=header)
+        if any(cells[name] for name in cells.keys() - header):
+            yield "\n"  # rows of another model, which no command streams: a table of their own
+            cells = _flat(data)
+            header = list(cells)
             yield _csv_line(header, options)
         yield _csv_line([cells.get(name, "") for name in header], options)
-    failures = (
-        value.failures.items() if isinstance(value, Results) else ()
-    )  # Parts yield theirs as rows
-    if failures and not header:
-        header = list(extra)
-        yield _csv_line(header, options)
-    for about, failure in failures:
-        cells = failure_row(about, failure)
-        yield _csv_line([cells.get(name, "") for name in header], options)
 
 
-def _flat(data: Data, prefix: str = "") -> dict[str, Data]:
+def _add_columns(data: Data, names: _Names) -> None:
+    """Add the fields of a row to the tree of `names`."""
+    if not isinstance(data, dict):
+        names.setdefault("value", {})[None] = None
+        return
+    for key, item in data.items():
+        inner = names.setdefault(str(key), {})
+        if isinstance(item, dict):
+            _add_columns(item, inner)
+        else:
+            inner[None] = None
+
+
+def _column_names(names: _Names, prefix: str = "") -> Iterator[str]:
+    """The columns of a tree of names: a field itself before its inner fields."""
+    if None in names:
+        yield prefix
+    for key, inner in names.items():
+        if key is not None:
+            yield from _column_names(inner, f"{prefix}.{key}" if prefix else key)
+
+
+def _flat(data: Data, prefix: str = "", known: Sequence[str] = ()) -> dict[str, str]:
+    """The cells of a row by column. An object in a `known` column is one cell."""
     if not isinstance(data, dict):
         return {prefix or "value": _csv_cell(data)}
-    flat: dict[str, Data] = {}
+    flat: dict[str, str] = {}
     for key, item in data.items():
         name = f"{prefix}.{key}" if prefix else str(key)
-        if isinstance(item, dict):
-            flat.update(_flat(item, name))
+        if isinstance(item, dict) and name not in known:
+            flat.update(_flat(item, name, known))
         else:
             flat[name] = _csv_cell(item)
     return flat
@@ -161,11 +211,13 @@ def _csv_cell(data: Data) -> str:
         return ""
     if isinstance(data, bool):
         return "true" if data else "false"
-    if isinstance(data, list):
-        if any(isinstance(item, dict | list) for item in data):
-            import json
+    if isinstance(data, dict) or (
+        isinstance(data, list) and any(isinstance(item, dict | list) for item in data)
+    ):
+        import json
 
-            return json.dumps(data, ensure_ascii=False)
+        return json.dumps(data, ensure_ascii=False)
+    if isinstance(data, list):
         return ",".join(_csv_cell(item) for item in data)
     return str(data)
 

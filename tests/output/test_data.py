@@ -118,6 +118,33 @@ def test_csv_flattens_objects() -> None:
     )
 
 
+def test_csv_is_one_table_with_the_columns_of_all_rows() -> None:
+    some = [{"a": {"x": 1}, "b": 2}, {"a": None, "b": 3, "more": 4}, {"a": {"y": 5}, "b": 6}]
+    assert drawn(some, "csv") == "a,a.x,a.y,b,more\n,1,,2,\n,,,3,4\n,,5,6,\n"
+    assert drawn(Results(dict(enumerate(some)), {"gone": GONE}), "csv").splitlines() == [
+        "a,a.x,a.y,b,more,resource,error,message",
+        ",1,,2,,,,",
+        ",,,3,4,,,",
+        ",,5,6,,,,",
+        f",,,,,gone,{GONE.name},{GONE.message}",
+    ]
+    assert drawn([{"a.b": 1}, {"a": {"b": 2}}], "csv") == "a.b\n1\n2\n"
+
+
+def test_csv_of_a_stream_is_one_table_with_the_columns_of_its_first_row() -> None:
+    assert drawn(iter([{"a": None}, {"a": {"x": 1}}]), "csv") == 'a\n""\n"{""x"": 1}"\n'
+    assert drawn(iter([{"a": {"x": 1}}, {"a": None}]), "csv") == 'a.x\n1\n""\n'
+    parts = [Results({"a": SUMMARIES[0]}), Results({}, {"gone": GONE})]
+    lines = drawn(iter(parts), "csv").splitlines()
+    assert len(lines) == 3
+    assert lines[2] == f",,,,,,,,gone,{GONE.name},{GONE.message}"
+
+
+def test_csv_of_no_rows_is_empty() -> None:
+    for nothing in ((), Listing(()), Results(), iter(())):
+        assert drawn(nothing, "csv") == ""
+
+
 @given(st.lists(st.tuples(st.text(), st.none() | st.text())))
 def test_any_text_survives_json_yaml_and_csv(pairs: list[tuple[str, str | None]]) -> None:
     entries = [entry(name, value) for name, value in pairs]

@@ -6,18 +6,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kafka_shell.admin.quotas.model import (
+    DEFAULT,
     IP_QUOTAS,
     EffectiveQuotas,
     Quota,
+    QuotaEntity,
     QuotaHolder,
     QuotaLevel,
     QuotaResolution,
 )
 from kafka_shell.output.humanize import quota_value
 from kafka_shell.output.page import summary
-from kafka_shell.output.renderers import Page
+from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.tables import Column, draw_table
 from kafka_shell.output.text import Text, text
+from kafka_shell.structs import fields
 
 HEADINGS = {
     "producer_byte_rate": "PRODUCER",
@@ -119,7 +122,24 @@ def _effective_quotas_rows(client: EffectiveQuotas) -> Iterable[dict[str, Any]]:
             }
 
 
+def _entity_rows(quotas: Quota | QuotaHolder) -> Iterable[dict[str, Any]]:
+    """The row for CSV, with the same columns for each entity: names, and whether it is a
+    default."""
+    row: dict[str, Any] = {}
+    for part in fields(QuotaEntity):
+        name = getattr(quotas.entity, part)
+        row[f"entity.{part}"] = None if name is DEFAULT else name
+        row[f"entity.{part}.default"] = True if name is DEFAULT else None
+    others = {name: getattr(quotas, name) for name in fields(type(quotas))}
+    del others["entity"]
+    yield row | others
+
+
 PAGES: dict[type, Page] = {
     EffectiveQuotas: effective_quotas_page,
 }
-ROWS = {EffectiveQuotas: _effective_quotas_rows}
+ROWS: dict[type, Rows] = {
+    EffectiveQuotas: _effective_quotas_rows,
+    Quota: _entity_rows,
+    QuotaHolder: _entity_rows,
+}

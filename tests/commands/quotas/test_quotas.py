@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from uuid import uuid4
 
@@ -168,6 +169,40 @@ def test_every_level_and_the_effective_one_are_shown(program: Program, user: str
     assert rows[0] == "key,source,entity,value,effective"
     assert f"producer_byte_rate,client_of_user,user {user} client-id app,1000000.0,true" in rows
     assert len(rows) == 1 + 4 * 8
+
+
+def test_csv_has_the_same_columns_for_all_entities(program: Program, user: str) -> None:
+    limit = "producer_byte_rate=1000"
+    entities = (
+        ("--user", user), ("--user", user, "--client-id", user), ("--ip", "10.9.8.7"),
+        ("--user-default", "--client-id", user), ("--user", user, "--client-id-default"),
+    )  # fmt: skip
+    for entity in entities:
+        rate = "connection_creation_rate=5" if entity[0] == "--ip" else limit
+        program.ok("alter-quotas", *entity, rate)
+    columns = [
+        "entity.user", "entity.user.default", "entity.client_id", "entity.client_id.default",
+        "entity.ip", "entity.ip.default",
+    ]  # fmt: skip
+    own = program.ok("list-quotas", "--output", "csv")
+    one = program.ok("list-quotas", "ips", "--output", "csv")
+    set_ = program.ok("describe-quotas", "--output", "csv")
+    for entity in entities:
+        rate = "connection_creation_rate" if entity[0] == "--ip" else "producer_byte_rate"
+        program.ok("alter-quotas", *entity, "--delete-config", rate)
+    for run, more in ((own, ["keys", "children"]), (one, ["keys", "children"]),
+                      (set_, ["key", "value", "source"])):  # fmt: skip
+        header, *rows = csv.reader(run.lines)
+        assert header == columns + more
+        assert {len(row) for row in rows} == {len(header)}, str(run)
+        assert ["", "", "", "", "10.9.8.7", ""] in [row[:6] for row in rows]
+    for run in (own, set_):
+        found = [row[:6] for row in csv.reader(run.lines)]
+        assert [user, "", "", "", "", ""] in found
+        assert ["", "true", user, "", "", ""] in found
+        assert [user, "", "", "true", "", ""] in found
+    gone = program.ok("list-quotas", "--user", user, "--output", "csv")
+    assert gone.stdout == ""
 
 
 def test_the_missing_permission_is_named(secure_sandbox: Sandbox, tmp_path: Path) -> None:
