@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -53,7 +54,13 @@ def continue_line(plan: Plan, entry: JournalEntry, done: Sequence[Done]) -> str:
     """The command that continues an interrupted plan, or an empty string."""
     if plan.repeatable and any(item.status in ("unknown", "skipped") for item in done):
         return entry.command
-    return plan.resume or resume_line(plan, entry) or retry_line(plan, entry.command, done)
+    waiting = [replace(item, status="skipped") if _is_throttled(item) else item for item in done]
+    return plan.resume or resume_line(plan, entry) or retry_line(plan, entry.command, waiting)
+
+
+def _is_throttled(item: Done) -> bool:
+    """Whether a quota refused it, so that it may succeed later."""
+    return item.failure is not None and item.failure.name == "THROTTLING_QUOTA_EXCEEDED"
 
 
 def retry_line(plan: Plan, command: str, done: Sequence[Done]) -> str:
@@ -77,16 +84,14 @@ def resume_line(plan: Plan, entry: JournalEntry) -> str:
 
 
 def _interrupted(done: Sequence[Done], resume: str, intent: JournalEntry) -> ShellError:
-    counts = {
-        status: len(list(changes_with(done, status))) for status in ("done", "unknown", "skipped")
-    }
+    others = {"unknown": "with unknown outcome", "failed": "not applied", "skipped": "not sent"}
+    counts = Counter(item.status for item in done)
     if any(item.change.of_records for item in done):
         when = _records_written(done)
-    elif counts["unknown"] or counts["skipped"]:
-        when = (
-            f": {counted(counts['done'], 'change')} applied, {counts['unknown']:,} with unknown"
-            f" outcome, {counts['skipped']:,} not sent"
-        )
+    elif any(counts[status] for status in others):
+        applied = f"{counted(counts['done'], 'change')} applied"
+        parts = (f"{counts[status]:,} {what}" for status, what in others.items() if counts[status])
+        when = f": {', '.join([applied, *parts])}"
     else:
         when = " after all changes were sent"
     undo = " and how to undo it" if any(item.change.reversible for item in done) else ""

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.admin.wire.chunks import QUOTA_EXCEEDED, Rows, send_within_quota
+from kafka_shell.admin.wire.chunks import (
+    QUOTA_EXCEEDED,
+    RestInterrupted,
+    Rows,
+    send_within_quota,
+)
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan, spell_id, uuid_of
 from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.config_units import format_config_value
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes, Resource
+from kafka_shell.plan.model import Change, Outcomes, Resource, StepInterrupted
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
@@ -86,18 +91,23 @@ class CreateTopics(Struct, BaseStep, frozen=True):
 
         if validate_only:
             return _validated(_by_topic(self.changes, _by_name(ask(self.topics)), "CREATE"))
-        rows = send_within_quota(cluster, self.topics, lambda new: new.name, ask)
-        results = timeout.wait(
-            _by_topic(self.changes, rows, "CREATE"),
+        results = _send(cluster, self.topics, ask, lambda rows: _created(self.changes, rows))
+        return timeout.wait(
+            results,
             lambda seen, name: name in seen and not seen.summary(name).offline,
             "was created, but a partition has no leader yet",
         )
-        ids = {
-            name: _id_note(spell_id(row.topic_id.bytes))
-            for name, row in rows.items()
-            if getattr(row, "topic_id", None)  # since Kafka 2.8
-        }
-        return results.map(lambda each: replace(each, note=ids.get(each.resource.name, "")))
+
+
+def _created(changes: Sequence[Change], rows: Mapping[str, Any]) -> Outcomes:
+    """The outcome of each creation, with the IDs of the new topics."""
+    ids = {
+        name: _id_note(spell_id(row.topic_id.bytes))
+        for name, row in rows.items()
+        if getattr(row, "topic_id", None)  # since Kafka 2.8
+    }
+    results = _by_topic(changes, rows, "CREATE")
+    return results.map(lambda each: replace(each, note=ids.get(each.resource.name, "")))
 
 
 def _id_note(topic_id: str) -> str:
@@ -178,11 +188,14 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
                     row.name = names.get(spell_id(row.topic_id.bytes), row.name)
             return getattr(answer, "throttle_time_ms", 0), answer.responses
 
-        rows = send_within_quota(cluster, self.topics, lambda topic: topic.name, ask)
-        results = _by_topic(self.changes, rows, "DELETE")
-        for change, failure in results.failures.items():
-            if failure.code == _UNKNOWN_TOPIC_ID:
-                results.failures[change] = _already_deleted(change.resource.name, ids)
+        def deleted(rows: Mapping[str, Any]) -> Outcomes:
+            results = _by_topic(self.changes, rows, "DELETE")
+            for change, failure in results.failures.items():
+                if failure.code == _UNKNOWN_TOPIC_ID:
+                    results.failures[change] = _already_deleted(change.resource.name, ids)
+            return results
+
+        results = _send(cluster, self.topics, ask, deleted)
         return timeout.wait(
             results,
             lambda seen, name: name not in seen or seen.summary(name).id not in ("", ids[name]),
@@ -274,8 +287,9 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
 
         if validate_only:
             return _validated(_by_topic(self.changes, _by_name(ask(self.growths)), "ALTER"))
-        rows = send_within_quota(cluster, self.growths, lambda growth: growth.name, ask)
-        results = _by_topic(self.changes, rows, "ALTER")
+        results = _send(
+            cluster, self.growths, ask, lambda rows: _by_topic(self.changes, rows, "ALTER")
+        )
         after = {growth.name: growth.after for growth in self.growths}
         return timeout.wait(
             results,
@@ -289,6 +303,23 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
 
 
 # -- shared ----------------------------------------------------------------------------------------
+
+_Item = TypeVar("_Item", NewTopic, Topic, Growth)
+
+
+def _send(
+    cluster: Cluster,
+    items: Sequence[_Item],
+    ask: Callable[[Sequence[_Item]], tuple[int, Rows]],
+    outcomes_of: Callable[[Mapping[str, Any]], Outcomes],
+) -> Outcomes:
+    """The outcomes of the items, by the rows of their topics. Ctrl-C raises StepInterrupted with
+    those that were received."""
+    try:
+        rows = send_within_quota(cluster, items, lambda item: item.name, ask)
+    except RestInterrupted as interrupted:
+        raise StepInterrupted(outcomes_of(interrupted.rows)) from None
+    return outcomes_of(rows)
 
 
 class _Timeout:
@@ -309,8 +340,16 @@ class _Timeout:
         self, results: Outcomes, visible: Callable[[MetadataScan, str], bool], otherwise: str
     ) -> Outcomes:
         """Wait until brokers show the changes. A change not visible in time is a
-        REQUEST_TIMED_OUT."""
-        waiting = {change.resource.name: change for change in results.values.values()}
+        REQUEST_TIMED_OUT. Ctrl-C does not change the outcomes."""
+        try:
+            return self._wait(results, visible, otherwise)
+        except KeyboardInterrupt:
+            raise StepInterrupted(results) from None
+
+    def _wait(
+        self, results: Outcomes, visible: Callable[[MetadataScan, str], bool], otherwise: str
+    ) -> Outcomes:
+        waiting = {change.resource.name: change for change in results.values}
         while self._waits and waiting:
             try:
                 seen = scan(self._cluster, list(waiting))

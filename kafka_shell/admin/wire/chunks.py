@@ -50,6 +50,15 @@ def in_requests(
         yield tuple(batch)
 
 
+class RestInterrupted(KeyboardInterrupt):
+    """Ctrl-C after some outcomes were received. `rows` are the response row or the Failure of each
+    item, by name."""
+
+    def __init__(self, rows: dict[str, Any]) -> None:
+        super().__init__()
+        self.rows = rows
+
+
 def send_within_quota(
     cluster: Cluster,
     items: Sequence[T],
@@ -60,24 +69,33 @@ def send_within_quota(
     throttle time (ms) and rows.
 
     Items that exceed a quota (`controller_mutation_rate`, KIP-599) are sent again after the
-    throttle time, until the deadline, or until no item has succeeded for a minute.
+    throttle time, until the deadline, or until no item has succeeded for a minute. Raises
+    RestInterrupted at Ctrl-C, unless the first request is in flight.
     """
-    rows: dict[str, Any] = {}
+    rows: dict[str, Any] = {}  # an item that is sent again has its last row until the next one
     left, progress_at = list(items), time.monotonic()
-    while True:
-        try:
-            throttle_ms, response = ask(left)
-        except ShellError as error:
-            why = failure_of_rest(error, received=bool(rows))
-            return rows | dict.fromkeys(map(name_of, left), why)
-        throttled = {row.name: row for row in response if row.error_code == QUOTA_EXCEEDED}
-        rows |= {row.name: row for row in response if row.name not in throttled}
-        retry = [item for item in left if name_of(item) in throttled]
-        if len(retry) < len(left):
-            progress_at = time.monotonic()
-        retry_at = time.monotonic() + max(throttle_ms / 1000, _MIN_PAUSE_S)
-        too_late = cluster.deadline is not None and retry_at > cluster.deadline
-        if not retry or too_late or retry_at > progress_at + _STUCK_S:
-            return rows | throttled
-        time.sleep(max(0.0, retry_at - time.monotonic()))
-        left = retry
+    in_flight: Sequence[T] = left
+    try:
+        while True:
+            try:
+                throttle_ms, response = ask(left)
+            except ShellError as error:
+                why = failure_of_rest(error, received=len(left) < len(items))
+                return rows | dict.fromkeys(map(name_of, left), why)
+            rows |= {row.name: row for row in response}
+            in_flight = ()
+            throttled = {row.name for row in response if row.error_code == QUOTA_EXCEEDED}
+            retry = [item for item in left if name_of(item) in throttled]
+            if len(retry) < len(left):
+                progress_at = time.monotonic()
+            retry_at = time.monotonic() + max(throttle_ms / 1000, _MIN_PAUSE_S)
+            too_late = cluster.deadline is not None and retry_at > cluster.deadline
+            if not retry or too_late or retry_at > progress_at + _STUCK_S:
+                return rows
+            time.sleep(max(0.0, retry_at - time.monotonic()))
+            in_flight = left = retry
+    except KeyboardInterrupt as interrupt:
+        if not rows:
+            raise
+        why = failure_of_rest(interrupt, received=True)
+        raise RestInterrupted(rows | dict.fromkeys(map(name_of, in_flight), why)) from None

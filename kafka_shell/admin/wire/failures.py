@@ -81,11 +81,14 @@ def requires(code: int, permission: str) -> str:
     return f"Requires {permission}." if code in AUTHORIZATION else ""
 
 
-def failure_of_rest(error: ShellError, *, received: bool) -> Failure:
+def failure_of_rest(error: ShellError | KeyboardInterrupt, *, received: bool) -> Failure:
     """The failure of the items whose request raised this error. Raises the error if no outcome of
     others was `received` before: then it is that of the whole step."""
     if not received:
         raise error
+    if isinstance(error, KeyboardInterrupt):
+        message = f"interrupted before the broker responded{MAY_STILL_HAPPEN}"
+        return Failure("outcome-unknown", message)
     return as_failure(error)
 
 

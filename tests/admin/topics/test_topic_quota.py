@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -10,9 +14,16 @@ from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas.model import DEFAULT, QuotaAlteration, QuotaEntity
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire import chunks
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.apply import apply
-from tests.admin.helpers import described, done, failures, lose_requests
+from kafka_shell.plan.model import Outcomes, Plan, StepInterrupted
+from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
+from tests.admin.helpers import described, done, failures, lose_requests, wait_for
+from tests.program import Process
+from tests.running import running
 
 pytestmark = pytest.mark.quick
 
@@ -22,13 +33,14 @@ RATE = 5  # partitions a second, after a burst of eleven seconds' worth
 
 
 @pytest.fixture
-def limited(cluster: Cluster) -> Iterator[Cluster]:
-    """A broker on which few partitions can be created."""
+def limited(cluster: Cluster, name: str) -> Iterator[Cluster]:
+    """A broker on which few partitions can be created, and a client that has not created any."""
     for value in (float(RATE), None):
         wanted = [QuotaAlteration(EVERYBODY, "controller_mutation_rate", value)]
         done(quota_changes.plan_alter(cluster, wanted), cluster)
         if value is not None:
-            yield cluster
+            with Cluster(replace(cluster.config, client_id=name)) as client:
+                yield client
 
 
 def test_topics_that_were_created_are_not_lost(
@@ -43,3 +55,89 @@ def test_topics_that_were_created_are_not_lost(
     assert [change.resource.name for change in results.values] == [first.name]
     assert failures(results) == {second.name: "outcome-unknown"}
     assert len(described(limited, first.name).partitions) == 12 * RATE
+
+
+def interrupted(plan: Plan, cluster: Cluster) -> Outcomes:
+    """The outcomes of a plan of one step that ends with Ctrl-C."""
+    (step,) = plan.steps
+    with pytest.raises(StepInterrupted) as ended:
+        step.send(cluster, validate_only=False)
+    return ended.value.outcomes
+
+
+def ctrl_c(*_: Any, **__: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_topics_wait_for_the_quota(
+    limited: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = NewTopic(f"{name}-a", 12 * RATE, 1), NewTopic(f"{name}-b", 1, 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(chunks, "time", SimpleNamespace(monotonic=time.monotonic, sleep=ctrl_c))
+        results = interrupted(topic_changes.plan_create([first, second]), limited)
+    (created,) = results.values.values()
+    assert created.resource.name == first.name
+    assert created.note == f"topic id {described(limited, first.name).id}"
+    assert failures(results) == {second.name: "THROTTLING_QUOTA_EXCEEDED"}
+    assert second.name not in scan(limited)
+
+
+def test_ctrl_c_while_topics_are_sent_again(
+    limited: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = NewTopic(f"{name}-a", 12 * RATE, 1), NewTopic(f"{name}-b", 1, 1)
+    send = Cluster.send
+
+    def sent(cluster: Cluster, request: Any, *args: Any, **options: Any) -> Any:
+        if [each.name for each in getattr(request, "topics", None) or ()] == [second.name]:
+            raise KeyboardInterrupt
+        return send(cluster, request, *args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Cluster, "send", sent)
+        results = interrupted(topic_changes.plan_create([first, second]), limited)
+    assert [change.resource.name for change in results.values] == [first.name]
+    assert failures(results) == {second.name: "outcome-unknown"}
+
+
+def test_ctrl_c_while_waiting_until_brokers_show_a_change(
+    cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("kafka_shell.admin.topics.steps.scan", ctrl_c)
+        results = interrupted(topic_changes.plan_create([NewTopic(name, 1, 1)]), cluster)
+    assert [change.resource.name for change in results.values] == [name]
+    wait_for("it exists", lambda: name in scan(cluster))
+
+
+def test_an_interrupted_deletion_reports_what_is_gone(
+    limited: Cluster, sandbox: Sandbox, name: str, tmp_path: Path
+) -> None:
+    """In the error and in the journal: what the quota refused is not deleted."""
+    everybody = [QuotaAlteration(EVERYBODY, "controller_mutation_rate", None)]
+    done(quota_changes.plan_alter(limited, everybody), limited)
+    names = [f"{name}.{number:02}" for number in range(40)]
+    done(topic_changes.plan_create([NewTopic(each, 1, 1) for each in names]), limited)
+    slow = [QuotaAlteration(EVERYBODY, "controller_mutation_rate", 1.0)]
+    done(quota_changes.plan_alter(limited, slow), limited)
+    kafka = Process(tmp_path, sandbox.bootstrap)
+    config = tmp_path / "client.properties"
+    config.write_text(f"client.id={name}-deletes\n")
+    words = f"--command-config {config} delete-topic {name}.* --yes"
+    with running(kafka, words) as run:
+        wait_for("some are gone", lambda: len(scan(limited, names).names) < len(names))
+        time.sleep(0.3)  # the rest waits for the quota now
+        assert run.interrupt() == 130
+    (entry,) = kafka.ok("journal", "--output", "json").json
+    by_status: dict[str, set[str]] = {}
+    for row in entry["changes"]:
+        by_status.setdefault(row["status"], set()).add(row["resource"].removeprefix("topic "))
+    gone = set(names) - set(scan(limited, names).names)
+    deleted, unknown = by_status["done"], by_status.get("unknown", set())
+    assert deleted <= gone <= deleted | unknown, str(run)
+    assert by_status["failed"], str(run)
+    said = f"interrupted: {len(deleted)} changes applied, "
+    said += f"{len(unknown)} with unknown outcome, " * bool(unknown)
+    assert f"{said}{len(by_status['failed'])} not applied" in run.err, str(run)
+    assert f"To continue: delete-topic '{name}.*' --yes" in run.err, str(run)
