@@ -14,6 +14,7 @@ from .terminal import draw
 DELAY = 0.4  # seconds before a bar appears
 LOG_EVERY = 10.0  # seconds between lines if there is no terminal
 _DRAW_EVERY = 0.1  # seconds
+_BREAK = 3.0  # seconds without a wait after which another one begins
 _BAR = 30  # terminal cells
 _FAST = 10  # items a second: a smaller rate is not shown
 _MANY = 1_000_000  # counts from here on are shortened
@@ -34,6 +35,8 @@ class Progress:
         self._drawn = ("", 0.0)  # the task on the screen, and when it was drawn
         self._shown = False  # whether anything is on the screen
         self._waits = ""
+        self._waited = 0.0  # since when, or since the last line about it
+        self._waits_at = 0.0  # the last time that a wait was reported
 
     def __call__(self, task: str, done: int, total: int | None = None) -> None:
         """Report that `done` of `total` (None: unknown) is complete. At the total the task ends.
@@ -54,8 +57,11 @@ class Progress:
             self._logged.pop(key, None)
 
     def waiting(self, server: str) -> None:
-        """Show on a terminal what the command waits for ("broker 3 (host:9092)"); "" ends it."""
-        if not self._terminal or self._waits == server:
+        """Show what the command waits for ("broker 3 (host:9092)"); "" ends it."""
+        if not self._terminal:
+            self._log_wait(server)
+            return
+        if self._waits == server:
             return
         self.clear()
         self._waits = server
@@ -103,6 +109,18 @@ class Progress:
             so_far = f": {_so_far(done, total, now - started)}" if done or total else ""
             self._err.write(f"{escape(task)}{so_far}\n")
             self._err.flush()
+
+    def _log_wait(self, server: str) -> None:
+        now = monotonic()
+        if not server:
+            return
+        if now - self._waits_at > _BREAK:
+            self._waited = now
+        elif now - self._waited >= LOG_EVERY:
+            self._waited = now
+            self._err.write(f"waiting for {escape(server)}\n")
+            self._err.flush()
+        self._waits_at = now
 
 
 def _key(task: str) -> str:

@@ -117,18 +117,26 @@ def test_a_task_that_counts_nothing_shows_no_figure() -> None:
         wait_for("a figure is shown", counted)
 
 
-def test_the_awaited_broker_is_not_written_to_a_file() -> None:
-    err = io.StringIO()
-    Progress(err).waiting("broker 3 (host:9092)")
-    assert err.getvalue() == ""
-
-
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time in seconds, which a test may set."""
     time = [100.0]
     monkeypatch.setattr(progress_module, "monotonic", lambda: time[0])
     return time
+
+
+def test_a_file_gets_a_line_for_every_ten_seconds_of_waiting(now: list[float]) -> None:
+    err = io.StringIO()
+    report = Progress(err)
+    for _ in range(31):
+        report.waiting("broker 3 (host:9092)")
+        now[0] += 1
+    assert err.getvalue() == "waiting for broker 3 (host:9092)\n" * 3
+    report.waiting("")
+    for _ in range(9):
+        report.waiting("broker 3 (host:9092)")
+        now[0] += 1
+    assert err.getvalue().count("\n") == 3, "short waits are not told"
 
 
 def test_a_bar_shows_progress_and_remaining_time(now: list[float]) -> None:

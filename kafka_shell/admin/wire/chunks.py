@@ -92,6 +92,8 @@ def send_within_quota(
             too_late = cluster.deadline is not None and retry_at > cluster.deadline
             if not retry or too_late or retry_at > progress_at + _STUCK_S:
                 return rows
+            done = len(items) - len(retry)
+            cluster.report_wait(f"the quota on changes ({done:,} of {len(items):,} are made)")
             time.sleep(max(0.0, retry_at - time.monotonic()))
             in_flight = left = retry
     except KeyboardInterrupt as interrupt:

@@ -59,6 +59,10 @@ class Cluster:
         string when the wait is over."""
         self._pool.on_wait = report
 
+    def report_wait(self, what: str) -> None:
+        """Report what is waited for between requests, as a broker is; "" when the wait is over."""
+        self._pool.report_wait(what)
+
     def close(self) -> None:
         """Close all connections. A later request opens new ones."""
         self._pool.close()
