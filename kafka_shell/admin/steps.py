@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure
 from kafka_shell.admin.wire.failures import requires as permission_hint
 from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Outcomes, StepInterrupted
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
 
@@ -31,6 +33,15 @@ class BaseStep:
     def reread(self, cluster: Cluster) -> Self:
         """Return the step itself."""
         return self
+
+
+@contextmanager
+def confirmed(results: Outcomes) -> Iterator[None]:
+    """While waiting until brokers show these outcomes: Ctrl-C does not change them."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise StepInterrupted(results) from None
 
 
 def not_mentioned(about: object, see: Resource | None = None) -> Failure:

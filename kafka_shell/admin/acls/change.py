@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.steps import BaseStep, row_failure
+from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
 from kafka_shell.admin.wire.chunks import MANY, in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import wait_until_visible
@@ -239,7 +239,8 @@ def _settle(
     """Wait until a broker shows the changes."""
     done = {change.resource for change in results}
     wanted = frozenset(binding for binding in bindings if binding.resource in done)
-    wait_until_visible(lambda: _existing(cluster, wanted) == (wanted if exist else frozenset()))
+    with confirmed(results):
+        wait_until_visible(lambda: _existing(cluster, wanted) == (wanted if exist else frozenset()))
 
 
 def _in_order(

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.configs.known import inherited, known_of, with_retention
-from kafka_shell.admin.steps import BaseStep, read_again
+from kafka_shell.admin.steps import BaseStep, confirmed, read_again
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import wait_until_visible
@@ -90,7 +90,8 @@ class AlterConfigs(Struct, BaseStep, frozen=True, dict=True):
             else:
                 results.failures.update(dict.fromkeys(own, failure))
         if done and not validate_only:
-            _wait_until_visible(cluster, done)
+            with confirmed(results):
+                _wait_until_visible(cluster, done)
         return results
 
     def _request(self, validate_only: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.steps import BaseStep, read_again, row_failure
+from kafka_shell.admin.steps import BaseStep, confirmed, read_again, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import wait_until_visible
@@ -96,7 +96,8 @@ class AlterQuotas(Struct, BaseStep, frozen=True):
         entities = (each.entity for each in self.alterations)
         results = Results.of(self.changes, (_failure(e, rows.get(_wire(e))) for e in entities))
         if not validate_only:
-            self._settle(cluster, {change.resource for change in results})
+            with confirmed(results):
+                self._settle(cluster, {change.resource for change in results})
         return results
 
     def _settle(self, cluster: Cluster, done: Set[Resource]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from kafka_shell.admin.steps import BaseStep, row_failure
+from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import BrokerError, requires
@@ -128,7 +128,8 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
         changes = self.changes
         users = (change.resource.name for change in changes)
         results = Results.of(changes, (_failure(user, rows.get(user)) for user in users))
-        self._settle(cluster, {change.resource.name for change in results})
+        with confirmed(results):
+            self._settle(cluster, {change.resource.name for change in results})
         return results
 
     def _settle(self, cluster: Cluster, users: Set[str]) -> None:
