@@ -109,7 +109,7 @@ class CopyRecords(Struct, BaseStep, frozen=True):
         copier = _Copier(self, cluster, tally)
         try:
             with Cluster(self.config) as source:
-                source.deadline = cluster.deadline
+                source.share_deadline(cluster)
                 copier.run(source)
         except KeyboardInterrupt:
             raise StepInterrupted(tally.interrupted()) from None

@@ -147,6 +147,11 @@ class Cluster:
         finally:
             self.deadline = outer
 
+    def share_deadline(self, other: Cluster) -> None:
+        """Use the deadline of another connection: this one is for a part of its command."""
+        self.deadline = other.deadline
+        self._pool.given_deadline = other._pool.given_deadline
+
     def attempts(self, timeout: float | None = None) -> Iterator[int]:
         """Yield 0, 1, 2 and so on with growing pauses until the deadline, for retries of items."""
         until = self._runner.deadline_of(self.deadline, timeout)

@@ -187,7 +187,7 @@ COMMANDS: tuple[Command, ...] = (
             Example("find-hanging-transactions orders.placed --max-transaction-timeout 30m",
                     "search a topic whose transactions may take 30 minutes"),
         ),
-        apis=(61, 65, 66),
+        apis=(35, 60, 61, 65, 66),
     ),
     Command(
         name="abort-transaction",
@@ -228,6 +228,6 @@ COMMANDS: tuple[Command, ...] = (
                     "preview aborting one, by its start offset (the demo has none)",
                     status=1),
         ),
-        apis=(2, 27, 61, 65, 66),
+        apis=(2, 27, 35, 60, 61, 65, 66),
     ),
 )  # fmt: skip

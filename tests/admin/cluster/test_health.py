@@ -138,6 +138,7 @@ def test_the_configs_of_each_topic_are_read_once(
     monkeypatch.setattr(configs, "describe", counting)
     assert name in look(three)["min-isr-above-replicas"].examples
     assert name in asked and set(asked.values()) == {1}, asked
+    done(topic_changes.plan_delete(three, [name]), three)
 
 
 def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
