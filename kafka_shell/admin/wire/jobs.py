@@ -132,7 +132,7 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
     last = f" (last error: {job.last_failure})" if job.last_failure else ""
     now = time.monotonic()
     silence = pool.silences.get(link.address) if link is not None else None
-    if link and silence and silence.began < job.started and not forwarded:
+    if link and silence and job.started - silence.began >= 1 and not forwarded:
         # It waited for less time, as the broker had not responded before.
         why = f"{_broker(pool, job, link)} has not responded for {now - silence.began:.0f} s"
     else:
