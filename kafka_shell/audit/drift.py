@@ -98,19 +98,15 @@ def between(
     ]
     sides: list[_Side] = []
     states: list[str] = []
+    lost: set[tuple[str, str]] = set()
     both = _matched(before, after)
     for mark, side, matched in zip(("was", "now"), (before, after), both, strict=True):
         sides += [_Side(0, mark, mark, name, by) for name, by in matched.items()]
+        lost |= {(table, matched[name]) for name, table in unread(side) if name in matched}
         for name in names:
             side.frames[name].createOrReplaceTempView(f"{mark}_{name}")
             states.append(_states(name, f"{mark}_{name}", sql_text(mark)))
     session = before.frames[STATUS].sparkSession
-    lost = {
-        (table, matched[cluster])
-        for side, matched in zip((before, after), both, strict=True)
-        for cluster, table in unread(side)
-        if cluster in matched
-    }
     with tuned(session, before.rows + after.rows, keep):
         return _drifts(_rows(session, states, sides), lost)
 

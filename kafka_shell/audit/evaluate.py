@@ -28,8 +28,8 @@ _AT_ONCE = 4
 _CORES = max(2, os.cpu_count() or 2)  # few rows: each query keeps a core busy with planning
 _TOGETHER = 12  # controls in one query of a few rows: a larger plan takes longer than two
 _WORD = re.compile(r"\w+")
-_STATUSES = ("ok", "info", "alarm", "skip", "error", "suppressed")
-_EXISTS = "coalesce(status, '') IN ('ok', 'info', 'alarm', 'skip', 'error')"
+_STATUSES = ("ok", "info", "alarm", "skip", "error")  # that a control may return
+_EXISTS = f"coalesce(status, '') IN ({', '.join(map(sql_text, _STATUSES))})"
 REPORTED = "status NOT IN ('ok', 'suppressed')"
 _LEFT_OUT = " (remedy omitted: not a single printable command)"
 
@@ -248,7 +248,8 @@ def _most_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:
     from pyspark.sql import functions as f
 
     seen = Observation()
-    of_status = (f.count_if(f.col("status") == each).alias(each) for each in _STATUSES)
+    statuses = (*_STATUSES, "suppressed")
+    of_status = (f.count_if(f.col("status") == each).alias(each) for each in statuses)
     ((id, query),) = queries.items()
     results = session.sql(query).observe(seen, *of_status)
     number = f.monotonically_increasing_id().bitwiseAND((1 << 33) - 1)  # in its task
@@ -270,12 +271,12 @@ def _alarms(session: Any, query: str) -> Counter[str]:
 def skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> Evaluation:
     """Return a skip finding per cluster and required table that could not be read."""
     required = {*control.needs, *control.absence, *(table for table, _ in control.wants)}
-    skipped = [
+    found = [
         _of(control, cluster, table, "skip", f"{table} could not be read: {why}")
         for (cluster, table), why in sorted(unread.items())
         if table in required
     ]
-    return Evaluation(skipped, Counter((each.control, each.status) for each in skipped))
+    return Evaluation(found, Counter([(control.id, "skip")] * len(found)))
 
 
 def _failed(control: Control, why: str) -> Evaluation:

@@ -51,6 +51,11 @@ def write(
     are findings that are not results of their queries; those of `unread` tables are added."""
     engine.for_executors()
     done: list[int] = []
+    suppressed = policy.suppressed(date.today())
+
+    def results(of: Control) -> Any:
+        thresholds = policy.thresholds.get(of.id, {})
+        return _results(engine.session, of, thresholds, unread, suppressed.get(of.id, ""))
 
     def append(frame: Any, *, last: bool = False) -> None:
         writer = frame.write.mode("append").option(_SUCCESS, str(last).lower())
@@ -66,8 +71,7 @@ def write(
         for group in in_slices(controls, _TOGETHER):
             if engine.stopped():
                 return
-            frames = [_results(engine.session, each, policy, unread) for each in group]
-            whole = reduce(lambda a, b: a.unionByName(b), frames)
+            whole = reduce(lambda a, b: a.unionByName(b), map(results, group))
             done.append(len(group))
             append(whole.mapInArrow(_rendered(group), _DDL), last=sum(done) == len(controls))
 
@@ -75,13 +79,15 @@ def write(
 
 
 def _results(
-    session: Any, control: Control, policy: Policy, unread: Mapping[tuple[str, str], str]
+    session: Any,
+    control: Control,
+    thresholds: Mapping[str, str],
+    unread: Mapping[tuple[str, str], str],
+    suppressed: str,
 ) -> Any:
     from pyspark.sql import functions as f
 
-    suppressed = policy.suppressed(date.today()).get(control.id, "")
-    query = query_of(control, policy.thresholds.get(control.id, {}), unread, suppressed)
-    found = session.sql(query).where(REPORTED)
+    found = session.sql(query_of(control, thresholds, unread, suppressed)).where(REPORTED)
     names = COLUMNS.split(", ")
     columns = (f.col(each) if each in found.columns else f.lit(None) for each in names)
     as_text = (each.cast("string").alias(n) for each, n in zip(columns, names, strict=True))

@@ -20,7 +20,7 @@ _JDK = (
 )
 # Less compilation (whose cache is small by default, and full after two audits), and one thread that
 # collects garbage: a small audit is over in seconds.
-_SHORT = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+SHORT = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 _END_S, _POLL_S, _OLD_S = 60.0, 0.2, 86400
 
@@ -42,13 +42,13 @@ def options(java: Path, cache: Path | None, folder: Path) -> str:
     one. Making one costs more than it saves once, so only the second JVM lists its classes for it.
     Crash reports are written to `folder`."""
     if cache is None or " " in f"{cache}{folder}":
-        return _SHORT
+        return SHORT
     archive = _archive(java, cache)
     started = private_folder(cache) / f"{archive.name}.started"
     class_list = _class_list(cache, os.getpid()) if started.exists() else None
     started.touch(mode=0o600)
     words = jvm_options(archive, folder, class_list)
-    return " ".join([_SHORT, _QUIET, *words])
+    return " ".join([SHORT, _QUIET, *words])
 
 
 def archive_later(cache: Path, jvm: int) -> None:

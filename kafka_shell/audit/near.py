@@ -5,10 +5,7 @@ Only what is small is read so: Spark's executors read the rest, many slices at a
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from importlib import import_module
 from typing import Any
 
 from .collect import Opener, Read, collect, open_target
@@ -34,15 +31,6 @@ def is_small(surveyed: Sequence[Surveyed]) -> bool:
     )
 
 
-def import_readers() -> None:
-    """Import what readers of tables use: not safe in threads that begin at the same time."""
-    import kafka_shell.admin
-
-    for found in pkgutil.walk_packages(kafka_shell.admin.__path__, "kafka_shell.admin."):
-        with suppress(ModuleNotFoundError):  # of an extra, such as schemas
-            import_module(found.name)
-
-
 def read(
     works: Sequence[Work],
     tables: Mapping[str, Table],
@@ -54,7 +42,6 @@ def read(
 ) -> Rows:
     """Read these tasks in threads, and return the rows of each table, with those of `known`.
     `done` is called after each task; no further one is begun once `stopped`."""
-    import_readers()
 
     def one(work: Work) -> list[Read]:
         if stopped():

@@ -57,13 +57,9 @@ def survey(
     sampling: Sampling = SAMPLING,
 ) -> tuple[Surveyed, ...]:
     """Return the tasks of all targets, in parallel. Failures are part of the result."""
-    # Imported before the threads begin.
-    from kafka_shell.admin.groups import read as groups  # noqa: F401
-    from kafka_shell.admin.topics import visibility  # noqa: F401
-    from kafka_shell.admin.wire import metadata_scan  # noqa: F401
     from kafka_shell.admin.wire.codec import import_messages
 
-    import_messages()
+    import_messages()  # before the threads begin
 
     def one(target: Target) -> Surveyed:
         return _survey(target, tables, open_cluster, sampling)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.audit import jvm
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from tests.audit.test_distributed import ROOT, environment
@@ -42,7 +43,7 @@ def audited(home: Path, profiles: Mapping[str, Mapping[str, str]]) -> Any:
     events = home / "events"
     events.mkdir()
     confs = {
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": jvm.SHORT,
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": events.as_uri(),

@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kafka_shell.audit import jvm
 from kafka_shell.audit.stores import address
 from kafka_shell.sandbox.state import Sandbox
 from tests.in_process import Shell
@@ -43,27 +45,31 @@ spark.sql.warehouse.dir {folder}/warehouse
 spark.hadoop.javax.jdo.option.ConnectionURL jdbc:derby:;databaseName={folder}/metastore;create=true
 spark.hadoop.datanucleus.schema.autoCreateAll true
 spark.hadoop.hive.metastore.schema.verification false
-spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.driver.extraJavaOptions {options}
 """
 
 # A table without one of our columns and with another one, and a snapshot that was not finished.
+# Then kafka.sh runs in the same session.
 OLDER = """
+import sys
 from pyspark.sql import SparkSession, functions as f
+from kafka_shell.app import main
 from kafka_shell.audit.tables import TABLES
-session = SparkSession.builder.master("local[1]").getOrCreate()
+session = SparkSession.builder.master("local[2]").getOrCreate()
 fields = session.createDataFrame([], TABLES["topics"].ddl).schema
 columns = [f.lit(None).cast(each.dataType).alias(each.name) for each in fields]
 row = session.range(1).select(*columns).drop("topic_id").withColumns({
     "snapshot_id": f.lit("20990101T000000.000Z-0000"), "of_a_newer_version": f.lit("a")})
 session.sql("CREATE DATABASE lakehouse")
 row.write.partitionBy("snapshot_id", "cluster").saveAsTable("lakehouse.topics")
+sys.exit(main())
 """
 
 
-def run(folder: Path, bootstrap: str, *lines: str) -> list[Any]:
+def run(program: Sequence[str], folder: Path, bootstrap: str, *lines: str) -> list[Any]:
     """The answers of a script that kafka.sh runs in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "kafka_shell", "--broker", bootstrap, "--output", "json"],
+        [sys.executable, *program, "--broker", bootstrap, "--output", "json"],
         input="\n".join(lines), text=True, capture_output=True, timeout=300, check=False,
         cwd=folder, env=os.environ | {"SPARK_CONF_DIR": str(folder), "KAFKA_SH_HOME": str(folder)},
     )  # fmt: skip
@@ -79,20 +85,21 @@ def run(folder: Path, bootstrap: str, *lines: str) -> list[Any]:
 def test_snapshots_in_a_catalog(demo_sandbox: Sandbox, tmp_path: Path) -> None:
     """They outlive the session. The rows of one that was not written to its end are ignored, and a
     table of an older version gets the columns that it does not have."""
-    (tmp_path / "spark-defaults.conf").write_text(METASTORE.format(folder=tmp_path))
-    (tmp_path / "older.py").write_text(OLDER)
-    older = subprocess.run(
-        [sys.executable, "older.py"], cwd=tmp_path, capture_output=True, text=True, check=False,
-        env=os.environ | {"SPARK_CONF_DIR": str(tmp_path)}, timeout=200,
-    )  # fmt: skip
-    assert older.returncode == 0, older.stderr[-3000:]
+    (tmp_path / "spark-defaults.conf").write_text(
+        METASTORE.format(folder=tmp_path, options=jvm.SHORT)
+    )
     first, second = run(
-        tmp_path, demo_sandbox.bootstrap, f"spark snapshot {SCHEMA}", f"spark snapshot {SCHEMA}"
+        ("-c", OLDER),
+        tmp_path,
+        demo_sandbox.bootstrap,
+        f"spark snapshot {SCHEMA}",
+        f"spark snapshot {SCHEMA}",
     )
     assert first["folder"] == SCHEMA and first["rows"]["topics"] > 40
     ids = [{"snapshot_id": each["snapshot_id"]} for each in (first, second)]
     counted = "spark sql 'select count(*) as n, count(topic_id) as ids from topics' --snapshot"
     newest, one, rows, drifts, findings, partitions = run(
+        ("-m", "kafka_shell"),
         tmp_path,
         demo_sandbox.bootstrap,
         f"{NEWEST} {SCHEMA}",

