@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 # The threshold of the garbage collector. With the default, 700, it runs dozens of times during the
-# imports of a command, which takes a tenth of the time.
-_GC_THRESHOLD = 20_000
+# imports of a command, which takes a tenth of the time. One command leaves little to collect.
+_GC_THRESHOLD = 300_000
 
 _SHELLS = ("bash", "zsh", "fish")
 _NO_TERMINAL = UsageError(

@@ -306,10 +306,9 @@ def _components() -> list[set[str]]:
 
 def test_modules_are_imported_by_name_only_from_above() -> None:
     """The rules above cannot see such imports: here a package imports its own modules, and `admin`
-    what it exports, as the client does its families; audits import all readers before threads use
-    them."""
+    what it exports, as the client does its families."""
     found = {name for name, path in modules().items() if "import_module(" in path.read_text()}
-    assert found == {"admin", "admin.client", "audit.near", "commands", "commands.undo"}
+    assert found == {"admin", "admin.client", "commands", "commands.undo"}
 
 
 def test_steps_are_in_the_core() -> None:

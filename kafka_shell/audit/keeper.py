@@ -64,7 +64,6 @@ def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[byt
         # Each sort of a few rows would get a page of 64 MiB.
         "spark.buffer.pageSize": "1m",
         "spark.log.level": "WARN",
-        "spark.sql.shuffle.partitions": "8",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
     words = [jvm.spark_class(), "org.apache.spark.deploy.SparkSubmit", "--master",

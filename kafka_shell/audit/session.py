@@ -207,7 +207,7 @@ def _connect(where: Where) -> Opened:
         for key, value in where.conf:
             session.conf.set(key, value)
         given = session.conf.getAll
-        _complete(session, given, _SQL)
+        _complete(session, given, {**_SQL, **(_NEAR_SQL if where.own else {})})
         return Opened(session, bool(where.own), frozenset(given))
     except Exception as error:
         raise ShellError(

@@ -25,6 +25,8 @@ from .work import Work, to_json
 MANIFEST = "snapshots"
 _MANIFEST_DDL = "`table` STRING, `rows` BIGINT, `version` STRING, `snapshot_id` STRING"
 _WRITES_AT_ONCE = 4
+_FRAMES_AT_ONCE = 4
+_SHORT = 300  # rows of a table
 LOCAL_BYTES = 32 << 20  # collections up to this size are handled in the driver
 
 
@@ -79,11 +81,20 @@ def frames(
 def frames_of(
     session: Any, rows: Mapping[str, Sequence[tuple[Any, ...]]], tables: Mapping[str, Table]
 ) -> dict[str, Any]:
-    """Return the data frames of tables of which these are the rows."""
-    return {
-        name: _local(session, table, [record_batch(table, rows[name])] if rows.get(name) else [])
-        for name, table in tables.items()
-    }
+    """Return the data frames of tables of which these are the rows.
+
+    A server keeps the rows of all but short tables: it would compare those in a plan again and
+    again while it plans the queries of controls.
+    """
+    from pyspark.sql.utils import is_remote
+
+    def one(name: str) -> Any:
+        table, of = tables[name], rows.get(name, ())
+        frame = _local(session, table, [record_batch(table, of)] if of else [])
+        return frame.localCheckpoint() if len(of) > _SHORT and is_remote() else frame
+
+    names = [*tables]
+    return dict(zip(names, in_threads(one, names, _FRAMES_AT_ONCE), strict=True))
 
 
 def _local(session: Any, table: Table, batches: Sequence[Any]) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from kafka_shell.audit import server
+from kafka_shell.audit.tuning import FOR_FEW
 from kafka_shell.sandbox.state import Sandbox
 
 
@@ -45,6 +46,7 @@ def test_an_audit_uses_the_server_that_ends_when_idle(
         commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
         assert found.token not in commands
         _is_refused(found)
+        assert not _kept_configs(found, tmp_path) & FOR_FEW.keys(), "audits may not set them"
         kept = tmp_path / "kept"
         written = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "snapshot", str(kept),
                       "--no-findings")  # fmt: skip
@@ -79,6 +81,21 @@ def _ends_when_idle(bootstrap: str, home: Path, folder: Path) -> None:
         env={**os.environ, "KAFKA_SH_HOME": str(home)},
     )  # fmt: skip
     assert (done.returncode, done.stdout.split()) == (0, ["n", "1", "n", "2"]), done.stderr
+
+
+def _kept_configs(found: server.Server, folder: Path) -> set[str]:
+    """The configs of a session on the server that are taken for the user's."""
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from kafka_shell.audit.session import open_session\n"
+        "from kafka_shell.audit.where import Where\n"
+        f"where = Where(remote={found.remote!r}, own='yes')\n"
+        f"print(*open_session(Path({str(folder)!r}), where).keep)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          timeout=120, check=False)  # fmt: skip
+    assert done.returncode == 0 and "spark.master" in done.stdout, done
+    return set(done.stdout.split())
 
 
 def _is_refused(found: server.Server) -> None:

@@ -49,7 +49,7 @@ message Order {
 
 @pytest.fixture(scope="module")
 def client(registry: Registry) -> SchemaRegistryClient:
-    return SchemaRegistryClient({"url": registry.url})
+    return SchemaRegistryClient({"url": registry.url, "timeout": 10})
 
 
 @pytest.fixture(scope="module")
