@@ -31,7 +31,8 @@ def commands_page(registry: Sequence[Command] = REGISTRY) -> str:
         _GENERATED, "# Commands", "",
         "`help COMMAND` shows the same at the prompt. Every command can also be run from a shell:"
         " `kafka.sh list-topics`, or `kafka.sh --list-topics` as KIP-4 spells it.", "",
-        "Arguments are in capitals; `...` takes several; square brackets mark what is optional."
+        "Arguments are in capitals; `TOPIC...` takes several, and `[--topic TOPIC]...` may be"
+        " repeated; square brackets mark what is optional."
         " A selector is a name, a list `a,b`, a glob `'payments.*'` or a regular expression"
         " `'/payments\\..+/'` that matches the whole name.", "",
     ]  # fmt: skip

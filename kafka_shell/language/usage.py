@@ -22,14 +22,13 @@ def usage(command: Command) -> str:
         if len(group) > 1:
             done.update(each.name for each in group)
             repeatable = any(_named(parameter, names) for names in command.at_least_one)
-            words = " | ".join(_plain(each) for each in group)
+            words = " | ".join(_plain(each) if repeatable else _whole(each) for each in group)
             optional = _alternatives(parameter) and not parameter.required
             opened, closed = "[]" if optional else "()"
             parts.append(f"{opened}{words}{closed}{'...' if repeatable else ''}")
         else:
             done.add(parameter.name)
-            word = _plain(parameter)
-            parts.append(word if parameter.required else f"[{word}]")
+            parts.append(_whole(parameter) if parameter.required else _optional(parameter))
     return " ".join([command.name, *parts, "[common options]"])
 
 
@@ -57,6 +56,21 @@ def _named(parameter: Parameter, names: Sequence[str]) -> bool:
     return bare(parameter.name) in known or spelled in known
 
 
+def _whole(parameter: Parameter) -> str:
+    """The parameter as often as it may be given."""
+    plain = _plain(parameter)
+    return f"({plain})..." if _is_repeated(parameter) else plain
+
+
+def _optional(parameter: Parameter) -> str:
+    return f"[{_plain(parameter)}]{'...' if _is_repeated(parameter) else ''}"
+
+
+def _is_repeated(parameter: Parameter) -> bool:
+    """Whether it is an option for each value; an argument has all values in a row."""
+    return parameter.many and not isinstance(parameter, Argument)
+
+
 def _plain(parameter: Parameter) -> str:
     if isinstance(parameter, Argument):
         choices = parameter.choices if len(parameter.choices) <= _NAMED else ()
@@ -64,7 +78,7 @@ def _plain(parameter: Parameter) -> str:
         return f"{word}{'...' if parameter.many else ''}"
     if parameter.kind is kinds.FLAG:
         return parameter.name
-    value = f"{metavar(parameter)}{'...' if parameter.many else ''}"
+    value = metavar(parameter)
     if parameter.bare:
         return f"{parameter.name} [{value}]"
     return (

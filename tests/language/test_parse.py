@@ -202,13 +202,14 @@ def test_errors_of_a_command_give_its_usage() -> None:
          "[--unavailable-partitions] [common options]"),
         (registry.CREATE_TOPIC, "create-topic (TOPIC... | --from-file FILE) [--partitions N] "
          "[--replication-factor N] [--replica-assignment B:B,B:B] "
-         "[--config KEY=VALUE...] [common options]"),
-        (registry.ALTER_CONFIGS, "alter-configs [TOPIC... | --broker-id N... | --group GROUP...] "
-         "[CONFIG...] [--delete-config KEYS...] [--append KEY=VALUE...] [common options]"),
-        (registry.ALTER_TOPIC, "alter-topic TOPIC... (--partitions N | --config KEY=VALUE... "
-         "| --delete-config KEYS...)... [common options]"),
+         "[--config KEY=VALUE]... [common options]"),
+        (registry.ALTER_CONFIGS, "alter-configs [TOPIC... | (--broker-id N)... | "
+         "(--group GROUP)...] [CONFIG...] [--delete-config KEYS]... [--append KEY=VALUE]... "
+         "[common options]"),
+        (registry.ALTER_TOPIC, "alter-topic TOPIC... (--partitions N | --config KEY=VALUE "
+         "| --delete-config KEYS)... [common options]"),
         (registry.RESET_OFFSETS, "reset-offsets GROUP --to TEXT [--shift N] "
-         "[--throttle RATE] [--client-property KEY=VALUE...] [--throttles RATE...] "
+         "[--throttle RATE] [--client-property KEY=VALUE]... [--throttles RATE]... "
          "[common options]"),
     ],
 )  # fmt: skip
