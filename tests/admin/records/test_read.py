@@ -16,7 +16,7 @@ from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, R
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_consumer, java_records
-from tests.admin.helpers import KEPT, done, make_topic
+from tests.admin.helpers import KEPT, done, make_topic, wait_for
 
 pytestmark = pytest.mark.quick
 
@@ -153,6 +153,10 @@ def test_the_last_records_before_a_wide_gap(sandbox: Sandbox, cluster: Cluster, 
         java_records.send(aborting, topic, [NewRecord(None, b"gone")] * 3000)
         aborting.abortTransaction()
     java_records.write(sandbox.bootstrap, topic, [NewRecord(b"k", b"new")])
+    wait_for(  # the coordinator writes the marker after it has responded to the producer
+        "the transaction has ended",
+        lambda: _reading(cluster, topic, committed=True).spans == _reading(cluster, topic).spans,
+    )
     reading = _reading(cluster, topic, committed=True)
     found = tail.last(reading, 5)
     assert [each.value for each in found] == [b"old 2996", b"old 2997", b"old 2998", b"old 2999",
