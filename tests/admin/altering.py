@@ -16,7 +16,7 @@ from kafka_shell.admin.configs.model import (
 )
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Change
-from tests.admin.helpers import done, wait_for
+from tests.admin.helpers import done
 
 BROKER = ConfigResource(ResourceType.BROKER, "1")
 DEFAULT = ConfigResource(ResourceType.BROKER, "")
@@ -71,11 +71,3 @@ def restored(cluster: Cluster, resource: ConfigResource, *keys: str) -> Iterator
         yield
     finally:
         alter(cluster, resource, *map(delete, keys))
-
-
-def wait_until_listed(cluster: Cluster, resource: ConfigResource) -> None:
-    """A broker describes such configs a moment before it lists their resources."""
-    wait_for(
-        f"{resource.name} is listed",
-        lambda: resource.name in configs.list_resources(cluster, resource.type),
-    )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from kafka.admin import KafkaAdminClient, NewTopic
+from kafka.admin import NewTopic
 
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import start_broker, status, stop_broker
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import wait_for
+from tests.admin.helpers import connect
 from tests.sandbox.clients import admin
+from tests.well import wait_until_applied
 
 
 def brokers(sandbox: Sandbox, bootstrap: str | None = None) -> dict[int, str]:
@@ -34,16 +35,13 @@ def test_five_brokers_in_three_racks_with_three_controllers(five_brokers: Sandbo
         assert known and all(known), f"broker {broker.id} starts without the voters"
     with admin(five_brokers) as client:
         client.create_topics([NewTopic("on-five", 1, 5)])
-        wait_for("the topic is on all brokers", lambda: _replicas(client) == [1, 2, 3, 4, 5])
+        with connect(five_brokers) as cluster:
+            wait_until_applied(cluster)
+        [found] = client.describe_topics(["on-five"])
         client.delete_topics(["on-five"])
         quorum = client.describe_metadata_quorum()
+    assert sorted(found["partitions"][0]["replica_nodes"]) == [1, 2, 3, 4, 5]
     assert str(quorum).count("replica_directory_id") == 5, "three voters and two observers"
-
-
-def _replicas(client: KafkaAdminClient) -> list[int]:
-    """The brokers of the only partition; none while the broker that is asked does not know it."""
-    [found] = client.describe_topics(["on-five"])
-    return sorted(id for each in found["partitions"] for id in each["replica_nodes"])
 
 
 def test_three_controllers_vote(three_brokers: Sandbox) -> None:

@@ -9,6 +9,7 @@ import pytest
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.change import HIDDEN
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigResource, ResourceType
+from kafka_shell.admin.configs.read import list_resources
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Resource
@@ -24,9 +25,9 @@ from tests.admin.altering import (
     own,
     restored,
     set_,
-    wait_until_listed,
 )
 from tests.admin.helpers import connect, done, failures, refusals
+from tests.well import wait_until_applied
 
 quick = pytest.mark.quick
 
@@ -217,7 +218,8 @@ def test_a_group_that_is_not_there_can_be_given_configs(cluster: Cluster, name: 
     (change,) = alter(cluster, group, set_("consumer.session.timeout.ms", "50s"))
     assert (change.before, change.after, change.effective) == (None, "50000", "45000")
     assert own(cluster, group, "consumer.session.timeout.ms") == "50000"
-    wait_until_listed(cluster, group)
+    wait_until_applied(cluster)
+    assert name in list_resources(cluster, ResourceType.GROUP)
     (back,) = alter(cluster, group, delete("consumer.session.timeout.ms"))
     assert "45000" in back.note
     bad = config_changes.plan_alter(cluster, {group: [set_("consumer.heartbeat.interval.ms", "1")]})
@@ -229,6 +231,7 @@ def test_a_subscription_is_altered(either: Cluster, name: str) -> None:
     alter(either, metrics, set_("interval.ms", "1m"), set_("metrics", "org.apache.kafka."))
     assert own(either, metrics, "interval.ms") == "60000"
     assert own(either, metrics, "metrics") == "org.apache.kafka."
-    wait_until_listed(either, metrics)
+    wait_until_applied(either)
+    assert name in list_resources(either, ResourceType.CLIENT_METRICS)
     alter(either, metrics, delete("interval.ms"), delete("metrics"))
     assert own(either, metrics, "interval.ms") is None

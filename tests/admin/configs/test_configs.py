@@ -34,7 +34,6 @@ from kafka_shell.errors import ShellError
 from kafka_shell.resource import Resource
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.structs import replace
-from tests.admin.altering import wait_until_listed
 from tests.admin.helpers import connect, done, make_topic, refusals
 from tests.well import wait_until_applied
 
@@ -162,11 +161,12 @@ def test_resources_with_configs_are_listed(cluster: Cluster, topic: str) -> None
         ),
         cluster,
     )
+    wait_until_applied(cluster)
     assert topic in configs.list_resources(cluster, ResourceType.TOPIC)
     assert configs.list_resources(cluster, ResourceType.BROKER) == ["1"]
     assert configs.list_resources(cluster, ResourceType.BROKER_LOGGER) == ["1"]
-    wait_until_listed(cluster, group)
-    wait_until_listed(cluster, metrics)
+    assert group.name in configs.list_resources(cluster, ResourceType.GROUP)
+    assert metrics.name in configs.list_resources(cluster, ResourceType.CLIENT_METRICS)
 
 
 def test_an_old_broker_lists_what_it_can(old_cluster: Cluster, name: str) -> None:
@@ -175,9 +175,10 @@ def test_an_old_broker_lists_what_it_can(old_cluster: Cluster, name: str) -> Non
     done(
         config_changes.plan_alter(old_cluster, {metrics: [set_("interval.ms", "1m")]}), old_cluster
     )
+    wait_until_applied(old_cluster)
     assert name in configs.list_resources(old_cluster, ResourceType.TOPIC)
     assert configs.list_resources(old_cluster, ResourceType.BROKER) == ["1"]
-    wait_until_listed(old_cluster, metrics)
+    assert metrics.name in configs.list_resources(old_cluster, ResourceType.CLIENT_METRICS)
     with pytest.raises(ShellError, match=r"requires Kafka 4\.1"):
         configs.list_resources(old_cluster, ResourceType.GROUP)
 
