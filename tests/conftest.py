@@ -34,8 +34,8 @@ settings.register_profile(
     "tests", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("tests")
-# With the default, 700, every collection of the interpreter looks at thousands of tests: a third of
-# the time that it takes to load them, and a sixth of the time that most of them take.
+# With the default, 700, garbage collections take a third of the time of loading the tests, and a
+# sixth of running most of them.
 gc.set_threshold(100_000, 20, 100)
 
 

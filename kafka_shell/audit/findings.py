@@ -55,7 +55,8 @@ def write(
 
     def results(of: Control) -> Any:
         thresholds = policy.thresholds.get(of.id, {})
-        return _results(engine.session, of, thresholds, unread, suppressed.get(of.id, ""))
+        query = query_of(of, thresholds, unread, suppressed.get(of.id, ""))
+        return _results(engine.session, of.id, query)
 
     def append(frame: Any, *, last: bool = False) -> None:
         writer = frame.write.mode("append").option(_SUCCESS, str(last).lower())
@@ -78,20 +79,14 @@ def write(
     engine.run("writing findings", write_all, lambda: (sum(done), len(controls)))
 
 
-def _results(
-    session: Any,
-    control: Control,
-    thresholds: Mapping[str, str],
-    unread: Mapping[tuple[str, str], str],
-    suppressed: str,
-) -> Any:
+def _results(session: Any, control: str, query: str) -> Any:
     from pyspark.sql import functions as f
 
-    found = session.sql(query_of(control, thresholds, unread, suppressed)).where(REPORTED)
+    found = session.sql(query).where(REPORTED)
     names = COLUMNS.split(", ")
     columns = (f.col(each) if each in found.columns else f.lit(None) for each in names)
     as_text = (each.cast("string").alias(n) for each, n in zip(columns, names, strict=True))
-    return found.select(f.lit(control.id).alias("control"), *as_text)
+    return found.select(f.lit(control).alias("control"), *as_text)
 
 
 def _rendered(controls: Sequence[Control]) -> Callable[[Iterator[Any]], Iterator[Any]]:

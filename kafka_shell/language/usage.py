@@ -22,13 +22,13 @@ def usage(command: Command) -> str:
         if len(group) > 1:
             done.update(each.name for each in group)
             repeatable = any(_named(parameter, names) for names in command.at_least_one)
-            words = " | ".join(_plain(each) if repeatable else _whole(each) for each in group)
+            words = " | ".join(_plain(each) if repeatable else _required(each) for each in group)
             optional = _alternatives(parameter) and not parameter.required
             opened, closed = "[]" if optional else "()"
             parts.append(f"{opened}{words}{closed}{'...' if repeatable else ''}")
         else:
             done.add(parameter.name)
-            parts.append(_whole(parameter) if parameter.required else _optional(parameter))
+            parts.append(_required(parameter) if parameter.required else _optional(parameter))
     return " ".join([command.name, *parts, "[common options]"])
 
 
@@ -56,8 +56,7 @@ def _named(parameter: Parameter, names: Sequence[str]) -> bool:
     return bare(parameter.name) in known or spelled in known
 
 
-def _whole(parameter: Parameter) -> str:
-    """The parameter as often as it may be given."""
+def _required(parameter: Parameter) -> str:
     plain = _plain(parameter)
     return f"({plain})..." if _is_repeated(parameter) else plain
 

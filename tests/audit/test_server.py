@@ -46,7 +46,9 @@ def test_an_audit_uses_the_server_that_ends_when_idle(
         commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
         assert found.token not in commands
         _is_refused(found)
-        assert not _kept_configs(found, tmp_path) & FOR_FEW.keys(), "audits may not set them"
+        assert not _kept_configs(found, tmp_path) & FOR_FEW.keys(), (
+            "audits of few rows are not tuned"
+        )
         kept = tmp_path / "kept"
         written = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "snapshot", str(kept),
                       "--no-findings")  # fmt: skip
@@ -84,27 +86,28 @@ def _ends_when_idle(bootstrap: str, home: Path, folder: Path) -> None:
 
 
 def _kept_configs(found: server.Server, folder: Path) -> set[str]:
-    """The configs of a session on the server that are taken for the user's."""
-    program = (
-        "import sys; from pathlib import Path\n"
+    """The configs of a session on the server that audits do not change, like those of the user."""
+    done = _python(
+        "from pathlib import Path\n"
         "from kafka_shell.audit.session import open_session\n"
         "from kafka_shell.audit.where import Where\n"
         f"where = Where(remote={found.remote!r}, own='yes')\n"
         f"print(*open_session(Path({str(folder)!r}), where).keep)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          timeout=120, check=False)  # fmt: skip
     assert done.returncode == 0 and "spark.master" in done.stdout, done
     return set(done.stdout.split())
 
 
 def _is_refused(found: server.Server) -> None:
     """Without its token."""
-    program = (
+    done = _python(
         "from pyspark.sql import SparkSession\n"
         f"SparkSession.builder.remote('sc://localhost:{found.port}/;token=other').create()"
         ".range(1).collect()"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          timeout=120, check=False)  # fmt: skip
     assert done.returncode != 0 and "UNAUTHENTICATED" in done.stderr, done.stderr[-2000:]
+
+
+def _python(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          timeout=120, check=False)  # fmt: skip
