@@ -187,7 +187,10 @@ def _yaml_tree(file: str, text: str) -> Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-        raise bad_file(file, f"not valid YAML: {error.problem}", line=line, column=column) from None
+        # Newer versions of libyaml have a limit of their own, and read ahead of the events.
+        too_deep = "nesting depth" in str(error.problem)
+        what = "nested too deeply" if too_deep else f"not valid YAML: {error.problem}"
+        raise bad_file(file, what, line=line, column=column) from None
     except (yaml.YAMLError, ValueError) as error:
         raise bad_file(file, f"not valid YAML: {' '.join(str(error).split())}") from None
 

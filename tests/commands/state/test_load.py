@@ -159,6 +159,7 @@ topics:
         ("version: 1\nbroker_configs:\n  all: {}", "3:3", "expected a broker ID or default"),
         ("version: 1\nscope: {topcs: []}", "2:9", "unknown field 'topcs' of scope"),
         ("version: 1\ntopics: {", "3:1", "not valid YAML"),
+        ("x-deep: " + "[" * 99, "1:58", "nested too deeply"),
         ("version: 1\nscope: {topics: ['/a(/']}", "2:18", "invalid regular expression"),
         ("version: 1\nscope: {users: ['']}", "2:17", "is empty"),
         ("version: 1\nscope: {quotas: [usr bob]}", "2:18", "unexpected 'usr'"),
