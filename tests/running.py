@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.admin.helpers import wait_for
 from tests.program import Program
 
 
@@ -30,19 +30,26 @@ class Running:
 
     def said(self, words: str, seconds: float = 60) -> None:
         """Wait until it has printed this on standard error."""
-
-        def has() -> bool:
-            assert words in self.err or self.process.poll() is None, self
-            return words in self.err
-
-        wait_for(f"it says {words!r}:\n{self}", has, seconds)
+        until = time.monotonic() + seconds
+        while words not in self.err:
+            assert self.process.poll() is None or words in self.err, self
+            if time.monotonic() > until:
+                raise self._late(f"in {seconds:.0f} s it has not said {words!r}")
+            time.sleep(0.05)
 
     def ended(self, seconds: float = 60) -> int:
         """Wait for the end, and return the status."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"after {seconds:.0f} s it has not ended:\n{self}") from None
+            raise self._late(f"after {seconds:.0f} s it has not ended") from None
+
+    def _late(self, what: str) -> AssertionError:
+        """The error for a run that waits too long: what it has printed, and where it waits."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGABRT)  # prints the stacks of its threads
+            self.process.wait(30)
+        return AssertionError(f"{what}:\n{self}")
 
     def interrupt(self) -> int:
         """Press Ctrl-C."""
@@ -61,7 +68,8 @@ def running(kafka: Program, line: str, *, script: str = "") -> Iterator[Running]
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
         process = subprocess.Popen(
             [sys.executable, "-m", "kafka_shell", "--broker", kafka.broker, *line.split()],
-            stdin=subprocess.PIPE, stdout=out, stderr=err, env=kafka.environment(),
+            stdin=subprocess.PIPE, stdout=out, stderr=err,
+            env=kafka.environment() | {"PYTHONFAULTHANDLER": "1"},
         )  # fmt: skip
     assert process.stdin is not None
     try:

@@ -141,6 +141,11 @@ def node_settings(sandbox: Sandbox, broker: Broker) -> dict[str, str]:
         "broker.heartbeat.interval.ms": "500",
         "broker.session.timeout.ms": "3000",
         "controller.quorum.election.timeout.ms": "300",
+        # Without changes, the controller would write a record every 0.5 s, which each broker reads.
+        "metadata.max.idle.interval.ms": "10000",
+        # How long a broker waits for the controller it has forwarded a change to, before it
+        # looks for another one. Kafka's default is 30 s.
+        "controller.socket.timeout.ms": "10000",
         # On a busy machine, several brokers take long to start.
         "initial.broker.registration.timeout.ms": "180000",
         "num.network.threads": "2",

@@ -9,7 +9,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.structs import replace
 
 from .options import RACKS, SandboxOptions
-from .ports import free_ports, is_free
+from .ports import becomes_free, free_ports
 from .security import SECURE_LISTENERS, USERS
 from .state import Broker, Sandbox
 from .storage import new_id
@@ -84,14 +84,14 @@ def assign_ports(sandbox: Sandbox, options: SandboxOptions) -> Sandbox:
 def require_free_ports(brokers: Iterable[Broker]) -> None:
     """Raise ShellError if another program uses a port of these brokers."""
     for port in _ports(brokers):
-        if not is_free(port):
+        if not becomes_free(port):
             raise ShellError(
                 f"port {port} is in use by another program",
                 hint="Choose another port with --port, or any free port with --port 0.",
                 code="port-in-use",
             )
     for broker in brokers:
-        if broker.controller_port is not None and not is_free(broker.controller_port):
+        if broker.controller_port is not None and not becomes_free(broker.controller_port):
             raise ShellError(
                 f"port {broker.controller_port} of the controller of broker {broker.id} is in use"
                 " by another program",
@@ -108,7 +108,7 @@ def _choose(sandbox: Sandbox, first: int, count: int) -> list[int]:
             )
         return list(range(first, first + count))
     before = list(_ports(sandbox.brokers))
-    if all(port and is_free(port) for port in before):
+    if all(port and becomes_free(port) for port in before):
         return before
     return free_ports(count, besides={broker.controller_port for broker in sandbox.brokers})
 

@@ -55,19 +55,26 @@ def is_running(pid: int | None, arguments: Path) -> bool:
 def _find(pid: int, arguments: Path) -> psutil.Process | None:
     """Return the process unless it has ended. A zombie has ended and is reaped if it is a child.
 
-    A process that is exiting has no command line but still uses its ports, so it is returned.
+    A process that is exiting has no command line but still uses its ports, so it is returned, also
+    if it becomes a zombie meanwhile: its main thread may end before the others.
     """
     try:
         process = psutil.Process(pid)
-        if process.status() != psutil.STATUS_ZOMBIE:
-            words = process.cmdline()
-            return process if not words or f"@{arguments}" in words else None
-        if process.num_threads() > 1:
+        if words := _command_line(process):
+            return process if f"@{arguments}" in words else None
+        if process.status() != psutil.STATUS_ZOMBIE or process.num_threads() > 1:
             return process
         process.wait(0)
         return None
     except psutil.Error:
         return None
+
+
+def _command_line(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.ZombieProcess:
+        return []
 
 
 def find_all(folder: Path) -> list[tuple[int, Path]]:

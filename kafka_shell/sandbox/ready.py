@@ -12,7 +12,7 @@ from kafka_shell.errors import ShellError
 
 from .process import is_running
 from .security import ADMINISTRATOR, passwords
-from .stand_ins import unregister_last_run
+from .stand_ins import is_leading, unregister_last_run
 from .state import Broker, Sandbox
 
 POLL_SECONDS = 0.02
@@ -21,7 +21,8 @@ START_SECONDS = 200.0  # a broker that cannot register exits by itself after thr
 # Logged when the node is registered and unfenced, and all its ports are open.
 STARTED = b"Kafka Server started"
 # With stand-in brokers sessions never expire, so a killed broker still counts as alive.
-STILL_REGISTERED = b"DUPLICATE_BROKER_REGISTRATION"
+# Logged by the controller before it handles the next request.
+STILL_REGISTERED = b"DuplicateBrokerRegistrationException"
 
 _EXCEPTION = re.compile(
     r'^(?:Caused by: |Exception in thread ".*?" )?((?:[\w$]+\.)+[\w$]*(?:Exception|Error)\b.*)'
@@ -46,9 +47,11 @@ def wait_until_started(launched: Sequence[Broker], on_progress: Callable[[int], 
                 raise _died(broker, log)
             if not alive:  # or the process is just starting and has no command line yet
                 missed.add(broker.id)
-            if (times := log.count(STILL_REGISTERED)) > refused.get(broker.id, 0):
-                refused[broker.id] = times
+            if log.count(STILL_REGISTERED) > refused.get(broker.id, 0):
                 unregister_last_run(broker)
+                # All refusals until now were due to the last run. After that, the broker registers,
+                # and a second request would unregister this run.
+                refused[broker.id] = broker.log.read_bytes().count(STILL_REGISTERED)
         waiting = [w for w, log in zip(waiting, logs, strict=True) if STARTED not in log]
         on_progress(len(launched) - len(waiting))
         if not waiting:
@@ -56,16 +59,21 @@ def wait_until_started(launched: Sequence[Broker], on_progress: Callable[[int], 
 
 
 def wait_until_all_known(sandbox: Sandbox) -> None:
-    """Wait until every running broker of a sandbox knows all the others."""
+    """Wait until every running broker of a sandbox knows all the others.
+
+    With stand-in brokers, wait until the real one leads Kafka's own topics again.
+    """
+    if sandbox.stand_in_brokers:
+        for _ in _ticks(sandbox.brokers):
+            if is_leading(sandbox):
+                return
     expected = sum(broker.pid is not None for broker in sandbox.brokers)
     waiting = [broker for broker in sandbox.brokers if broker.pid is not None]
     password = passwords(sandbox)[ADMINISTRATOR] if sandbox.secure else ""
     for _ in _ticks(waiting):
         known = [_known_brokers(broker, password) for broker in waiting]
         waiting = [
-            broker
-            for broker, count in zip(waiting, known, strict=True)
-            if count < expected or (count > expected and not sandbox.stand_in_brokers)
+            broker for broker, count in zip(waiting, known, strict=True) if count != expected
         ]
         if not waiting:
             return

@@ -34,6 +34,7 @@ FACTOR = 3
 STOP_SECONDS = 2.0
 _BROKERS_PER_BATCH = 100
 _TIMEOUT_S = 120.0
+_INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
 _PLAINTEXT = 0  # ID of the security protocol
 
 _WORDS = (
@@ -87,6 +88,23 @@ def unregister_last_run(broker: Broker) -> None:
     config = ConnectionConfig(parse_addresses(f"127.0.0.1:{broker.controller_port}"))
     with suppress(ShellError), Cluster(config) as controller:
         controller.send(UnregisterBrokerRequest(broker_id=broker.id), check=False)
+
+
+def is_leading(sandbox: Sandbox) -> bool:
+    """Return whether the real broker leads the internal topics, which are on it alone.
+
+    After its last run was unregistered, it has to be elected again, which takes a moment.
+    """
+    from kafka_shell.admin.wire import metadata_scan
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+
+    config = ConnectionConfig(parse_addresses(sandbox.bootstrap))
+    with suppress(ShellError), Cluster(config) as cluster:
+        found = metadata_scan.scan(cluster, _INTERNAL_TOPICS)
+        alive = any(broker.id == sandbox.brokers[0].id for broker in found.brokers)
+        return alive and not any(topic.offline for topic in found.summaries())
+    return False
 
 
 def topic_names(count: int) -> Iterator[str]:
