@@ -61,6 +61,14 @@ class Number(Kind):
         return self._spell(value)
 
 
+def _read_interval(text: str) -> int:
+    try:
+        return units.parse_duration(text if text[-1:].isalpha() else f"{text}s")
+    except ShellError as error:
+        error.hint = "Units: ms, s, m, h, d, w. A number without a unit is in seconds."
+        raise
+
+
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
@@ -290,6 +298,10 @@ INTEGER = Number("integer", "an integer", _read_integer, metavar="N")
 DURATION = Number(  # -> milliseconds, also for a bare number
     "duration", "a duration such as 30s or 7d", units.parse_duration, units.format_duration
 )
+INTERVAL = Number(  # -> milliseconds; a bare number is seconds, as in watch(1)
+    "interval", "a number of seconds or a duration such as 500ms", _read_interval,
+    units.format_duration, metavar="SECONDS",
+)  # fmt: skip
 # -> bytes, and bytes a second
 SIZE = Number("size", "a size such as 500GiB", units.parse_size, units.format_bytes)
 RATE = Number("rate", "a rate such as 50MB/s", units.parse_size, units.format_rate)

@@ -228,7 +228,7 @@ def scan(words: Sequence[Word], scope: Scope) -> Scan:
     line = scope.command.arguments and scope.command.arguments[-1].kind is kinds.LINE
     before = list(scope.command.arguments[:-1]) if line else []
     plain: list[Word] = []
-    at, options_end = 0, False
+    at, options_end, line_taken = 0, False, False
     while at < len(words):
         word = words[at]
         at += 1
@@ -239,6 +239,9 @@ def scan(words: Sequence[Word], scope: Scope) -> Scan:
             at = _option(found, word, words, at)
         elif not line:
             plain.append(word)
+        elif line_taken:  # it was one word, and options followed
+            found.use(Role.WRONG, word)
+            found.troubles.append(Trouble("extra-word", word))
         elif argument := _before_line(before, word, found):
             found.use(Role.ARGUMENT, word, scope.by_name[argument.name])
         else:
@@ -246,7 +249,7 @@ def scan(words: Sequence[Word], scope: Scope) -> Scan:
             end = at if _is_whole(word) and _is_option(words[at : at + 1]) else len(words)
             for each in words[at - 1 : end]:
                 found.use(Role.LINE, each, last)
-            at = end
+            at, line_taken = end, True
     _place(found, plain)
     for uses in (found.uses, *found.used.values()):
         uses.sort(key=lambda use: (use.word.span, use.start))

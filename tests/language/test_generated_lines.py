@@ -52,10 +52,11 @@ def test_a_quoted_word_is_one_word_here_and_in_a_shell(text: str) -> None:
         assert shlex.split(f"x {quote(text)} y") == ["x", text, "y"]
 
 
-# Every argument and every option with a value, of every command.
+# Every argument and every option with a value, of every command. Not the seconds of `watch`: a word
+# that is no number begins the line after them.
 PLACES: list[tuple[Command, Argument | Option]] = [
     *((command, each) for command in REGISTRY for each in command.arguments
-      if each.kind is not kinds.LINE),
+      if each.kind not in (kinds.LINE, kinds.INTERVAL)),
     *((command, each) for command in REGISTRY for each in command.options
       if each.kind is not kinds.FLAG and not each.value_optional),
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kafka_shell.commands.configs.kinds import CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR, CONFIG_PAIRS
@@ -35,6 +35,7 @@ pytestmark = pytest.mark.quick
          "alter-configs --broker-id 1 retention.ms=7d"),
         ("describe-configs --topic a --topic b k", "describe-configs --topic a --topic b k"),
         ("watch 05   list-topics --long", "watch 5 list-topics --long"),
+        ("watch topics", "watch topics"),
         ("watch 5 'a | b'", "watch 5 'a | b'"),
         ("watch 5 'topics;'", "watch 5 'topics;'"),
         ("reset-offsets g --to -1h", "reset-offsets g --to=-1h"),
@@ -139,7 +140,13 @@ def typed(draw: st.DrawFn) -> Typed:
     return Typed(command, (*words, *line))
 
 
+QUOTED_LINE = Command(
+    "do-it", "", "", nothing, Effect.READ, (Argument("line", kinds.LINE, "", required=True),)
+)
+
+
 @settings(max_examples=150)
+@example(Typed(QUOTED_LINE, ("two words", "--broker", "h:1", "more")))
 @given(typed())
 def test_a_printed_line_parses_back(made: Typed) -> None:
     text = join(["do-it", *made.words])

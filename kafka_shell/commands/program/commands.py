@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell import units
 from kafka_shell.answers import FORMATS
 from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
 from kafka_shell.identity import on_expected_cluster
@@ -77,29 +76,19 @@ def watch(invocation: Invocation, context: Context) -> Status:
     """Run a command repeatedly."""
     from kafka_shell.watch import watch as run
 
-    seconds = _seconds(invocation)
-    if context.run_line is None:
-        raise ShellError("watch cannot run commands here", code="no-shell")
-    status = run(context, seconds, invocation["line"])
-    if context.shell is None and status != Status.WRONG:
-        raise KeyboardInterrupt  # only Ctrl-C ends a watch
-    return Status(status)
-
-
-def _seconds(invocation: Invocation) -> float:
-    """The interval in seconds; a bare number is seconds, as in watch(1)."""
-    text = invocation["seconds"]
-    try:
-        seconds = units.parse_duration(text if text[-1:].isalpha() else f"{text}s") / 1000
-    except ShellError:
-        seconds = 0.0
-    if not 0 < seconds <= LONGEST_WAIT_MS / 1000:
+    milliseconds = _EVERY_MS if invocation["seconds"] is None else invocation["seconds"]
+    if not 0 < milliseconds <= LONGEST_WAIT_MS:
         raise UsageError(
-            f"SECONDS must be a number of seconds or a duration such as 500ms, got {text!r}",
+            "SECONDS must be a number of seconds greater than 0, at most 24 days",
             span=invocation.span("seconds"),
             text=invocation.text,
         )
-    return seconds
+    if context.run_line is None:
+        raise ShellError("watch cannot run commands here", code="no-shell")
+    status = run(context, milliseconds / 1000, invocation["line"])
+    if context.shell is None and status != Status.WRONG:
+        raise KeyboardInterrupt  # only Ctrl-C ends a watch
+    return Status(status)
 
 
 def source(invocation: Invocation, context: Context) -> Status:
@@ -215,6 +204,7 @@ def _offer_values(found: Wanted, known: Catalog) -> Candidates:
 
 
 _THEME, _VALUE = Kind("theme", Source(_offer_themes)), Kind("text", Source(_offer_values))
+_EVERY_MS = 2_000  # as watch(1)
 _LAST = Option("--last", kinds.INTEGER, "Only the newest N.", least=1)
 
 COMMANDS = (
@@ -244,7 +234,8 @@ COMMANDS = (
         run=watch,
         needs_cluster=False,
         arguments=(
-            Argument("seconds", kinds.TEXT, "The interval: 5 (seconds), 500ms, 1m."),
+            Argument("seconds", kinds.INTERVAL, "The interval: 5 (seconds), 500ms, 1m (default:"
+                     " 2s).", required=False),
             Argument("line", kinds.LINE, "The command to run."),
         ),
         repeats=True,
