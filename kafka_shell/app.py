@@ -141,7 +141,7 @@ def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> S
             _prompt(context.resources.prompt)
         return status
     if sys.stdin.isatty() and not sys.stdout.isatty():
-        from .dispatch import report_error
+        from .reporting import report_error
 
         return report_error(_NO_TERMINAL, context)
     if sys.stdin.isatty():
@@ -170,7 +170,8 @@ def _check_home(environ: Mapping[str, str]) -> None:
 def _context(line: Split, paths: Paths) -> Context:
     from . import settings
     from .context import ClusterSession, Context
-    from .dispatch import run_text, warn
+    from .dispatch import run_text
+    from .reporting import warn
     from .script import run_file
 
     environ = dict(os.environ)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
-from typing import TextIO
+from contextlib import ExitStack
 
 from kafka_shell.language import kinds
 from kafka_shell.language.argv import PASTED
@@ -13,18 +12,17 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, commands, words_of
-from kafka_shell.output.pane import Pane, PipeClosed, columns_of, discard
-from kafka_shell.output.renderers import Renderers
-from kafka_shell.output.theme import Theme, load_or_default
+from kafka_shell.output.pane import PipeClosed, columns_of, discard
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.runbook import Runbook
 from kafka_shell.structs import replace
 
-from .commands import REGISTRY, render_module
+from .commands import REGISTRY
 from .context import Context, Elsewhere
 from .errors import ShellError, Status, UsageError
 from .identity import on_expected_cluster
+from .reporting import report_error, warn, writer_for
 from .units import to_path
 
 _SHORT = 100  # characters of a line in an error about it
@@ -155,65 +153,6 @@ def run_argv(argv: Sequence[str], context: Context) -> Status:
         return _run(line, _parse(line, line.text, context), context)
     except ShellError as error:
         return report_error(error, context, text=line.text)
-
-
-def report_error(
-    error: ShellError, context: Context, *, text: str = "", origin: str = ""
-) -> Status:
-    """Print an error on stderr and return its exit status."""
-    from kafka_shell.output.errors import draw_error
-
-    if context.observer is not None:
-        context.observer.failed(error)
-    if error.code == "malformed-answer" and error.__cause__ is not None:
-        from .crash import write_details
-
-        error.hint = error.hint.replace("crash.log", write_details(error, context.paths))
-    if error.hint.endswith("the port is correct."):  # no broker is running here, perhaps at all
-        error.hint += " To start a local cluster, run: kafka.sh --sandbox"
-    pane = writer_for(context, None, context.out).err
-    with suppress(OSError, PipeClosed):  # without stderr, the exit status still reports the failure
-        draw_error(error, pane, place=origin, line=text)
-    return error.status
-
-
-def warn(context: Context, message: str) -> None:
-    """Print a warning on stderr, once per run."""
-    if message not in context.script.warned:
-        from kafka_shell.output.errors import draw_note
-
-        context.script.warned.add(message)
-        draw_note(message, Pane(context.err, width=columns_of(context.err)))
-
-
-def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> Writer:
-    """Return the writer for --output, --no-color and the streams of this line."""
-    values = invocation.values if invocation else {}
-    plain = bool(
-        values.get("no-color") or context.settings.no_color or context.environ.get("NO_COLOR")
-    )
-    color, color_err = (not plain and stream.isatty() for stream in (out, context.err))
-    return Writer(
-        out,
-        context.err,
-        values.get("output") or context.settings.output,
-        _theme(context) if color or color_err else None,
-        color,
-        columns_of(out),
-        color_err=color_err,
-        before=getattr(context.report, "clear", None),
-        safe_csv=bool(values.get("safe-csv")),
-        verbose=bool(values.get("verbose")),
-        renderers=Renderers(render_module),
-    )
-
-
-def _theme(context: Context) -> Theme:
-    """Return the theme of the session, or the default theme if it is invalid."""
-    theme, error = load_or_default(context.session.theme, user=context.paths.themes)
-    if error is not None and context.shell is None:
-        warn(context, f"{error.message}; using the default theme")
-    return theme
 
 
 # -- running ---------------------------------------------------------------------------------------

@@ -310,7 +310,7 @@ def change_of(row: dict[str, Any]) -> Change:
 
 def _without_secrets(command: str, changes: Iterable[Change]) -> str:
     """The typed command with secret values masked."""
-    from kafka_shell.admin.configs.change import HIDDEN
+    from kafka_shell.admin.configs.model import HIDDEN
 
     starts = [f"{change.field}=" for change in changes if change.after == HIDDEN]
     if not starts:

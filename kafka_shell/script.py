@@ -10,8 +10,9 @@ from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.units import counted
 
 from .context import Context
-from .dispatch import report_error, run_text, stops
+from .dispatch import run_text, stops
 from .errors import ShellError, Status, UsageError
+from .reporting import report_error
 
 MAX_LINE_BYTES = 1 << 20
 MAX_DEPTH = 20  # nested files

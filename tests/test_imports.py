@@ -106,15 +106,16 @@ MAY_IMPORT: dict[str, set[str]] = {
         "runbook",
         "commands",
         "context",
-        "crash",
         "identity",
         "language",
         "output",
+        "reporting",
         "settings",
     }
     | {"pasted", "pipe", "redirect", "connection_options"},
     "pasted": VALUES | {"commands", "context", "language", "admin"},
-    "script": VALUES | {"context", "dispatch", "journal", "language"},
+    "reporting": VALUES | {"commands", "context", "crash", "language", "output"},
+    "script": VALUES | {"context", "dispatch", "journal", "language", "reporting"},
     "completion": VALUES | {"commands", "language", "view", "context", "settings"},
 }
 ANYTHING = {"app", "__main__", "__init__", "submit"}

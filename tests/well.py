@@ -17,8 +17,8 @@ from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions import elections
+from kafka_shell.admin.partitions.cancel import plan_cancel
 from kafka_shell.admin.partitions.progress import under_way
-from kafka_shell.admin.partitions.reassignment import plan_cancel
 from kafka_shell.admin.partitions.throttle_configs import FOLLOWER_REPLICAS, LEADER_REPLICAS
 from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas import read as quotas

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from kafka_shell.errors import UsageError, did_you_mean
 
 from .control import FAMILIES, Control, Level
+from .declared_state import ID as POLICY
 from .policy import DRIFT
-from .policy import ID as POLICY
 
 
 def choose(

@@ -21,7 +21,7 @@ _JDK = (
 # Less compilation (whose cache is small by default, and full after two audits), and one thread that
 # collects garbage: a small audit is over in seconds.
 SHORT = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
-_QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 _END_S, _POLL_S, _OLD_S = 60.0, 0.2, 86400
 
 
@@ -43,12 +43,12 @@ def options(java: Path, cache: Path | None, folder: Path) -> str:
     Crash reports are written to `folder`."""
     if cache is None or " " in f"{cache}{folder}":
         return SHORT
-    archive = _archive(java, cache)
+    archive = spark_archive(java, cache)
     started = private_folder(cache) / f"{archive.name}.started"
     class_list = _class_list(cache, os.getpid()) if started.exists() else None
     started.touch(mode=0o600)
     words = jvm_options(archive, folder, class_list)
-    return " ".join([SHORT, _QUIET, *words])
+    return " ".join([SHORT, QUIET, *words])
 
 
 def archive_later(cache: Path, jvm: int) -> None:
@@ -70,7 +70,8 @@ def spark_class() -> str:
     return f"{os.environ.get('SPARK_HOME') or Path(pyspark.__file__).parent}/bin/spark-class"
 
 
-def _archive(java: Path, cache: Path) -> Archive:
+def spark_archive(java: Path, cache: Path) -> Archive:
+    """The archive of the classes of this Spark."""
     import pyspark
 
     return archive_of(cache, "spark", java, spark_class(), pyspark.__version__)
@@ -91,7 +92,7 @@ def _make(cache: Path, starter: int, jvm: int) -> None:
     submit = [spark_class(), "org.apache.spark.deploy.SparkSubmit"]
     try:
         make_archive(
-            _archive(java, cache),
+            spark_archive(java, cache),
             class_list,
             # Spark's own class path; the JVM ends before it looks for the class.
             lambda given: [*submit, "--driver-java-options", " ".join(given), "--class", "None",

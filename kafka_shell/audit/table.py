@@ -13,7 +13,9 @@ from msgspec import Struct
 from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.metadata_scan import MetadataScan
     from kafka_shell.plan.results import Failure, Results
 
 K = TypeVar("K")
@@ -143,9 +145,28 @@ def readable(
 ) -> Generator[Trouble, None, dict[K, V]]:
     """Yield what could not be read, of this kind (`topic`), and return the values.
 
-    Failures of the name `besides` do not count: the resource was deleted since it was listed.
+    Failures of the name `besides` do not count: the resource was deleted since it was listed, or an
+    old broker does not return it.
     """
     for about, why in found.failures.items():
         if why.name != besides:
             yield trouble(f"{what} {about}".lstrip(), why)
     return found.values
+
+
+def with_leaders(
+    found: MetadataScan,
+) -> Generator[Trouble, None, dict[TopicPartition, int]]:
+    """Yield the partitions that have no leader, so that their records cannot be read, and return
+    the leaders of the others."""
+    from kafka_shell.admin.partitions.model import TopicPartition
+
+    leaders: dict[TopicPartition, int] = {}
+    for each in (each for name in found.names for each in found.topic(name).partitions):
+        where = TopicPartition(each.topic, each.partition)
+        if each.leader is None:
+            reason = "the partition has no leader"
+            yield Trouble(f"partition {where}", "LEADER_NOT_AVAILABLE", reason)
+        else:
+            leaders[where] = each.leader
+    return leaders

@@ -78,3 +78,8 @@ def _highlighted(buffer: Buffer) -> str:
         return ""
     chosen = state.current_completion or state.completions[0]
     return chosen.name if isinstance(chosen, Offer) else ""
+
+
+def continuation(width: int, line: int, wrapped: int) -> str:
+    """Return the prompt of the second and later lines; wrapped lines have none."""
+    return "" if wrapped else "· ".rjust(width)

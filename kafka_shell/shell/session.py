@@ -308,7 +308,7 @@ class Session:
         prompt: PromptSession[str] = PromptSession(
             message=lambda: cleaned(banner.prompt(self.context.settings)),
             multiline=True,
-            prompt_continuation=_continuation,
+            prompt_continuation=screen.continuation,
             lexer=ShellLexer(REGISTRY),
             style=DynamicStyle(lambda: self._style),
             include_default_pygments_style=False,
@@ -395,8 +395,3 @@ class Session:
             self._notes.append(error.message)
             self.context.session.theme = themes.DEFAULT
         return theme
-
-
-def _continuation(width: int, line: int, wrapped: int) -> str:
-    """Return the prompt of the second and later lines; wrapped lines have none."""
-    return "" if wrapped else "· ".rjust(width)

@@ -229,6 +229,19 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
                            for name in ("idle", "stuck")]},
         [found("group idle orders:0", "ok"), found("group stuck orders:0", "alarm")],
     ),
+    *(
+        (
+            control, "the end offset of a partition could not be read",
+            {"group_commits": [{"group": "g", "topic": topic, "offset": n, "position": n, "lag": 5}
+                               for topic in ("orders", "deleted") for n in range(3)],
+             "group_offsets": [{"group": "g", "topic": topic, "offset": 2, "note": note}
+                               for topic, note in (("orders", "LEADER_NOT_AVAILABLE"),
+                                                   ("deleted", "no such topic"))]},
+            [found("group g orders:0", "skip",
+                   reason="the end offset of the partition is unknown: LEADER_NOT_AVAILABLE")],
+        )
+        for control in ("G01", "G02", "G04")
+    ),
     (
         "G05", "a group committed after the offsets of the partition were read",
         {"groups": [{"group": "busy", "state": "Empty", "word": "busy"}],

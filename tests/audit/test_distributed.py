@@ -19,6 +19,7 @@ import pytest
 
 from kafka_shell.java import find_java
 from kafka_shell.sandbox.state import Sandbox
+from tests.audit import short_jvm
 
 SPARK = Path(pyspark.__file__).parent
 ROOT = Path(__file__).parent.parent.parent
@@ -33,7 +34,7 @@ def environment(**more: str) -> dict[str, str]:
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
         # Each of these JVMs lives for seconds: what it compiles well, it never runs.
-        "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "JDK_JAVA_OPTIONS": short_jvm.options(),
         **more,
     }
 

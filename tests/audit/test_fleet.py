@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.audit import jvm
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import wait_for
+from tests.audit import short_jvm
 from tests.audit.test_distributed import ROOT, environment
 from tests.tcp_proxy import Proxy
 
@@ -43,7 +44,7 @@ def audited(home: Path, profiles: Mapping[str, Mapping[str, str]]) -> Any:
     events = home / "events"
     events.mkdir()
     confs = {
-        "spark.driver.extraJavaOptions": jvm.SHORT,
+        "spark.driver.extraJavaOptions": short_jvm.options(),
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": events.as_uri(),
@@ -87,6 +88,7 @@ def test_the_others_are_judged_and_no_secret_is_written_anywhere(
     assert ("S01", "broker 1 SASL_PLAINTEXT", "alarm") in found["secure"]
     assert all(found[name] == found["slow"] for name in names)
 
+    wait_for("Spark has ended", lambda: not any(tmp_path.rglob("*.inprogress")))
     written = [
         file for file in tmp_path.rglob("*") if file.is_file() and file.name != "config.toml"
     ]

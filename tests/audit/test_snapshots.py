@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from threading import Thread
 
+import pytest
 from pyarrow import compute, parquet
 
 from kafka_shell.audit.engine import Engine
@@ -19,9 +20,21 @@ def taken(shell: Shell, folder: Path) -> str:
     return str(shell.ok(f"spark snapshot {folder} --no-findings --output json").json["snapshot_id"])
 
 
-def test_only_whole_snapshots_are_read(shell: Shell, tmp_path: Path) -> None:
-    folder = tmp_path / "state"
-    first, second = taken(shell, folder), taken(shell, folder)
+@pytest.fixture(scope="module")
+def pair(
+    demo_sandbox: Sandbox, engine: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, str, str]:
+    """A folder with two snapshots of the demo company, and their IDs."""
+    home = tmp_path_factory.mktemp("pair")
+    shell = Shell(home, demo_sandbox.bootstrap, Resources(spark=engine))
+    return home / "state", taken(shell, home / "state"), taken(shell, home / "state")
+
+
+def test_only_whole_snapshots_are_read(
+    shell: Shell, pair: tuple[Path, str, str], tmp_path: Path
+) -> None:
+    whole, first, second = pair
+    folder = shutil.copytree(whole, tmp_path / "state")
     newest = "spark sql 'select distinct snapshot_id from topics' --output json --snapshot"
 
     # Interrupted: the last table to be written is missing.
@@ -40,10 +53,10 @@ def test_only_whole_snapshots_are_read(shell: Shell, tmp_path: Path) -> None:
 
 
 def test_a_table_that_an_older_version_did_not_write_was_not_read(
-    shell: Shell, tmp_path: Path
+    shell: Shell, pair: tuple[Path, str, str], tmp_path: Path
 ) -> None:
-    folder = tmp_path / "state"
-    id = taken(shell, folder)
+    whole, _, id = pair
+    folder = shutil.copytree(whole, tmp_path / "state")
     shutil.rmtree(folder / "acls")
     (manifest,) = (folder / "snapshots" / f"snapshot_id={id}").rglob("*.parquet")
     rows = parquet.ParquetFile(manifest).read()
@@ -78,11 +91,11 @@ def test_two_snapshots_at_once_into_one_folder(
 
 
 def test_a_snapshot_is_compared_with_its_own_cluster(
-    shell: Shell, sandbox: Sandbox, engine: Engine, tmp_path: Path
+    shell: Shell, pair: tuple[Path, str, str], sandbox: Sandbox, engine: Engine, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "state"
+    whole, _, mine = pair
+    folder = shutil.copytree(whole, tmp_path / "state")
     other = Shell(tmp_path / "other", sandbox.bootstrap, Resources(spark=engine))
-    mine = taken(shell, folder)
     theirs = taken(other, folder)
     assert shell.ok(f"spark diff {folder} now").err.strip() == "no differences", "not the newest"
     run = shell(f"spark diff {folder}@{theirs} now")

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.audit import jvm
 from kafka_shell.audit.stores import address
 from kafka_shell.sandbox.state import Sandbox
+from tests.audit import short_jvm
 from tests.in_process import Shell
 
 
@@ -86,7 +86,7 @@ def test_snapshots_in_a_catalog(demo_sandbox: Sandbox, tmp_path: Path) -> None:
     """They outlive the session. The rows of one that was not written to its end are ignored, and a
     table of an older version gets the columns that it does not have."""
     (tmp_path / "spark-defaults.conf").write_text(
-        METASTORE.format(folder=tmp_path, options=jvm.SHORT)
+        METASTORE.format(folder=tmp_path, options=short_jvm.options())
     )
     first, second = run(
         ("-c", OLDER),

@@ -11,8 +11,8 @@ from pathlib import Path
 import pyspark
 
 from kafka_shell import submit
-from kafka_shell.audit import jvm
 from kafka_shell.sandbox.state import Sandbox
+from tests.audit import short_jvm
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -39,7 +39,7 @@ def test_spark_submit_runs_an_audit_without_a_terminal(
     done = subprocess.run(
         [Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", "local[2]",
          "--conf", "spark.sql.session.timeZone=Asia/Tokyo", "--conf", "spark.ui.enabled=false",
-         "--conf", f"spark.driver.extraJavaOptions={jvm.SHORT}", submit.__file__,
+         "--conf", f"spark.driver.extraJavaOptions={short_jvm.options()}", submit.__file__,
          "--broker", demo_sandbox.bootstrap, "spark", "audit", "--controls", "U01",
          "--output", "json"],
         capture_output=True, text=True, timeout=300, check=False, stdin=subprocess.DEVNULL,

@@ -18,6 +18,7 @@ from kafka_shell.audit.tables.commits import read_commit
 from kafka_shell.audit.work import PLACES, Sampling, Target, Work
 from kafka_shell.sandbox.state import Sandbox
 from tests.audit import bad_cluster, reading
+from tests.in_process import Shell
 
 WANTED = [
     "clusters",
@@ -248,3 +249,25 @@ def test_kafka_3_9_is_read_as_well(old_sandbox: Sandbox) -> None:
     tables = reading.read(old_sandbox.bootstrap)
     assert tables.troubles == []
     assert tables.rows("quorum") and tables.rows("features")
+
+
+def test_effective_quotas_of_users_that_may_not_be_read(
+    secure_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """A login that may describe quotas, but not credentials."""
+    place = secure_sandbox.bootstraps["SASL_PLAINTEXT"]
+    admin, alice = (
+        Path(secure_sandbox.client_properties[f"{name}-sasl-plaintext"])
+        for name in ("admin", "alice")
+    )
+    shell = Shell(tmp_path / "home", place)
+    rule = "allow User:alice DescribeConfigs on cluster"
+    shell.ok(f"alter-acls --add '{rule}' --command-config {admin}")
+    try:
+        tables = reading.read(
+            place, ["effective_quotas", "quotas"], _profile(tmp_path, secure_sandbox, alice)
+        )
+    finally:
+        shell.ok(f"alter-acls --remove '{rule}' --yes --command-config {admin}")
+    unread = {row["table"]: row["error"] for row in tables.troubles}
+    assert unread == {"effective_quotas": "CLUSTER_AUTHORIZATION_FAILED"}

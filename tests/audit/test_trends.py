@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -57,11 +58,19 @@ def _write(engine: Engine, tables: reading.Reading, folder: str, day: int) -> No
         if name == "disk_replicas" and day < 2:  # as an older version wrote it
             given = given.drop_columns(["offset_lag"])
         frames[name] = engine.session.createDataFrame(given)
-    snapshot.write(engine.session, frames, folder, _id(day))
+    snapshot.write(engine.session, frames, folder, _id(day), large=day == 0)
 
 
 def _id(day: int) -> str:
     return f"2026010{day + 1}T000000.000Z-0000"
+
+
+def _copied(folder: str, to: Path, days: Sequence[int]) -> None:
+    """Some of the snapshots of a folder."""
+    for table in Path(folder).iterdir():
+        for day in days:
+            part = f"snapshot_id={_id(day)}"
+            shutil.copytree(table / part, to / table.name / part)
 
 
 def trends(shell: Shell, folder: str, what: str = "") -> list[dict[str, Any]]:
@@ -93,12 +102,8 @@ def test_counts_and_older_snapshots(shell: Shell, folder: str) -> None:
     assert len([each for each in found if each["what"] == "topics"]) == 5
 
 
-def test_two_snapshots_are_no_forecast(
-    shell: Shell, demo_sandbox: Sandbox, engine: Engine, tmp_path: Path
-) -> None:
-    tables = reading.read(demo_sandbox.bootstrap, NAMES[:-1])
-    for day in (0, 4):
-        _write(engine, tables, str(tmp_path / "state"), day)
+def test_two_snapshots_are_no_forecast(shell: Shell, folder: str, tmp_path: Path) -> None:
+    _copied(folder, tmp_path / "state", (0, 4))
     found = trends(shell, str(tmp_path / "state"), "disks")
     assert {(each["full_in_days"], each["in_30_days"]) for each in found} == {(None, None)}
     told = shell(f"spark trend findings --snapshot {tmp_path}/state")
@@ -107,11 +112,10 @@ def test_two_snapshots_are_no_forecast(
 
 
 def test_what_was_not_read_completely_is_left_out(
-    shell: Shell, demo_sandbox: Sandbox, engine: Engine, tmp_path: Path
+    shell: Shell, demo_sandbox: Sandbox, engine: Engine, folder: str, tmp_path: Path
 ) -> None:
     tables, state = reading.read(demo_sandbox.bootstrap, NAMES[:-1]), tmp_path / "state"
-    _write(engine, tables, str(state), 0)
-    _write(engine, tables, str(state), 1)
+    _copied(folder, state, (0, 1))
     status = tables.rows(STATUS)
     failed = [
         {**row, "slice": "a .. b", "status": "error", "rows": 0, "reason": "timed out"}

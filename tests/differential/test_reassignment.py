@@ -20,8 +20,9 @@ from kafka_shell.admin.partitions import (
 from kafka_shell.admin.partitions import (
     targets as move_targets,
 )
+from kafka_shell.admin.partitions.cancel import plan_cancel
 from kafka_shell.admin.partitions.model import MoveStatus, TopicPartition
-from kafka_shell.admin.partitions.reassignment import plan_cancel, state
+from kafka_shell.admin.partitions.reassignment import state
 from kafka_shell.admin.partitions.reassignment_files import read_moves, to_json
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply

@@ -294,7 +294,7 @@ def test_a_move_that_stalls_while_all_brokers_are_up_is_named(
     moving.release(three, 0)
     monkeypatch.setattr(stalls, "_QUIET_S", 0.5)  # not a minute
     (file,) = kafka.home.glob("state/reassignments/*-move.json")
-    finish = ("verify-reassign-partitions", "--finish", "--deadline", "6s")
+    finish = ("verify-reassign-partitions", "--finish", "--deadline", "12s")
     ended = kafka(*finish, "--reassignment-json-file", str(file))
     assert ended.status == 1, str(ended)
     reason = "nothing is being copied to broker 3, which is up (1 partition)"

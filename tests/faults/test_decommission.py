@@ -84,9 +84,9 @@ def test_destination_and_controller_are_killed_and_a_broker_that_hangs_is_not_st
         broker = processes(five_brokers)[5] or 0
         freeze(broker)
         wait_for("broker 5 is fenced", lambda: 5 not in moving.up(five))
-        late = kafka("decommission", "5", "--deadline", "8s", "--yes")
+        late = kafka("decommission", "5", "--deadline", "15s", "--yes")
         assert late.status == 1 and "has not responded" in late.stderr, late
-        assert "To continue: decommission 5 --deadline 8s --yes" in late.stderr, late
+        assert "To continue: decommission 5 --deadline 15s --yes" in late.stderr, late
         assert run.process.poll() is None and is_registered(five, 5), run
 
         hanging = processes(five_brokers)[controller(five)] or 0
@@ -123,6 +123,24 @@ def test_the_command_and_the_broker_are_killed_in_the_drain(
             assert run.ended() == 0, run
         assert STOP_IT not in run.err, "it has been stopped already"
     removed(five, five_brokers, written, large)
+
+
+def test_a_broker_that_was_down_is_back_during_the_drain(
+    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program, large: str
+) -> None:
+    kafka = kafka_on_five
+    kill(five_brokers, five, 5)
+    with decommission(kafka, SLOW) as run:
+        wait_for("the move starts", lambda: moving.moving(five, large) != {}, 60)
+        assert "the broker is not running" in run.err, run
+        start_broker(five_brokers.folder, 5)
+        moving.release(five)
+        run.said(STOP_IT)
+        assert is_cordoned(five, 5), run
+        kill(five_brokers, five, 5)
+        status = run.ended(120)
+    finish(kafka, run, status, SLOW)
+    removed(five, five_brokers, large)
 
 
 def test_the_controller_hangs_before_the_drain_and_is_killed_with_the_broker_at_the_stop(

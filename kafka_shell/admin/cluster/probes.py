@@ -57,7 +57,7 @@ def fresh(cluster: Cluster) -> Cluster:
     known = addresses(cluster.known_brokers()).values()
     bootstrap = tuple(dict.fromkeys([*cluster.config.bootstrap, *known]))
     own = Cluster(replace(cluster.config, bootstrap=bootstrap))
-    own.share_deadline(cluster)
+    own.join(cluster)
     return own
 
 

@@ -54,7 +54,7 @@ def brokers(cluster: Cluster) -> Brokers:
     config = probes.without_silent(own.config, at, probed)
     not_read = {f"broker {id}": failure for id, failure in probed.failures.items()}
     with Cluster(config) as own:
-        own.share_deadline(cluster)
+        own.join(cluster)
         registrations = _read(own, "fenced brokers", registered_brokers, not_read)
     by_id = _with_states(found, registrations or {}, probed)
     return Brokers(by_id, probed.failures, found, config, not_read)
@@ -70,7 +70,7 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
     known = brokers(cluster)
     found, not_read = known.metadata, known.not_read
     with Cluster(known.config) as own:
-        own.share_deadline(cluster)
+        own.join(cluster)
         described = _read(own, "features", features.describe, not_read)
         controller = _read(own, "controller", lambda own: _controller(own, found), not_read)
         up = [id for id, broker in known.by_id.items() if broker.state == "up"]

@@ -15,18 +15,12 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Results
-from kafka_shell.structs import replace
 
-from .checks import (
-    LIST_OPS,
-    ConfigRefused,
-    check,
-    entry_of,
-    is_settable,
-    refuse_twice,
-)
-from .losses import Loss, losses, related
+from .alterations import change_of, changes_of
+from .checks import ConfigRefused, check, entry_of, refuse_twice
+from .losses import Loss, related
 from .model import (
+    DELETE_ALL,
     ConfigAlteration,
     ConfigEntry,
     ConfigOp,
@@ -37,8 +31,6 @@ from .model import (
 )
 from .read import answerer, by_answerer, by_name, describe, why_not
 
-DELETE_ALL = ConfigAlteration("*", ConfigOp.DELETE)
-HIDDEN = "[hidden]"  # shown for a sensitive value, as Kafka's tools do
 Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]
 
 
@@ -65,7 +57,7 @@ class AlterConfigs(Struct, BaseStep, frozen=True, dict=True):
         known = {resource: by_name(entries) for resource, entries in self.now}
         found: list[tuple[Change, Loss | None]] = []
         for resource, alterations in self.alterations:
-            found += _changes(resource, alterations, known.get(resource, {}))
+            found += changes_of(resource, alterations, known.get(resource, {}))
         return found
 
     def reread(self, cluster: Cluster) -> AlterConfigs:
@@ -230,7 +222,7 @@ def _without_unchanged(
         changing = []
         for alteration in alterations:
             entry = entry_of(resource, known[resource], alteration.key)
-            change = _change(resource, alteration, entry)
+            change = change_of(resource, alteration, entry)
             if _is_unchanged(alteration, entry, change):
                 unchanged.append(change)
             else:
@@ -264,113 +256,6 @@ def _now(
         entries = (entry_of(resource, known[resource], key) for key in keys)
         found.append((resource, tuple(entry for entry in entries if entry is not None)))
     return tuple(found)
-
-
-# -- what a change looks like ----------------------------------------------------------------------
-
-
-def _changes(
-    resource: ConfigResource,
-    alterations: Sequence[ConfigAlteration],
-    known: Mapping[str, ConfigEntry],
-) -> list[tuple[Change, Loss | None]]:
-    """The changes of one resource, each with what it deletes."""
-    changes = [
-        _change(resource, alteration, known.get(alteration.key)) for alteration in alterations
-    ]
-    after = {
-        change.field: inherited(known[change.field]) if change.after is None else str(change.after)
-        for change in changes
-        if change.field in known and change.before != change.after
-    }
-    lost = losses(resource, known, after)
-    return [
-        (replace(change, lost=lost[change.field].final), lost[change.field])
-        if change.field in lost
-        else (change, None)
-        for change in changes
-    ]
-
-
-def _change(
-    resource: ConfigResource, alteration: ConfigAlteration, entry: ConfigEntry | None
-) -> Change:
-    is_own = entry is not None and entry.source is own_source(resource)
-    value = entry.value if entry is not None else None
-    before, effective = (value, None) if is_own else (None, value)
-    after, note = _after(alteration, entry, is_own)
-    reversible = True
-    if entry is not None and entry.sensitive:
-        before, effective = HIDDEN if is_own else None, None
-        after = None if alteration.op is ConfigOp.DELETE else HIDDEN
-        note = "sensitive: the value is not shown"
-    elif entry is not None and before is not None and not is_settable(entry, before):
-        note = "the previous value is invalid and cannot be restored"
-        reversible = False
-    return Change(
-        Resource(resource.kind, resource.name),
-        "alter",
-        alteration.key,
-        before,
-        after,
-        note=note,
-        reversible=reversible and before is not HIDDEN,
-        effective=effective,
-        source="" if entry is None or entry.source is ConfigSource.UNKNOWN else entry.source.label,
-    )
-
-
-def _after(
-    alteration: ConfigAlteration, entry: ConfigEntry | None, is_own: bool
-) -> tuple[str | None, str]:
-    """The new value at the resource's own level, and a note."""
-    if alteration.op is ConfigOp.DELETE:
-        return None, _inherited_note(entry) if is_own else "no change: not set"
-    after, note = alteration.value, ""
-    if alteration.op in LIST_OPS:
-        start, note = _list_before(alteration, entry, is_own)
-        after = _list_after(start, alteration)
-    if is_own and entry is not None and entry.value == after:
-        note = "no change: already set"
-    return after, note
-
-
-def _inherited_note(entry: ConfigEntry | None) -> str:
-    """A note with the value that is inherited after the deletion, if synonyms are known."""
-    weaker = [s for s in entry.synonyms if s.source is not entry.source] if entry else []
-    if not weaker:
-        return "falls back to the default"
-    below, name = weaker[0], entry.name if entry else ""
-    prefix = "" if below.name == name else f"{below.name}="  # another key may have another unit
-    return f"falls back to {prefix}{below.value} ({below.source.label})"
-
-
-def _list_before(
-    alteration: ConfigAlteration, entry: ConfigEntry | None, is_own: bool
-) -> tuple[str, str]:
-    """The list that the broker alters: its own, else Kafka's default (not the inherited value)."""
-    if entry is None or is_own:
-        return (entry.value or "" if entry else ""), ""
-    defaults = [s.value or "" for s in entry.synonyms if s.source is ConfigSource.DEFAULT]
-    start = defaults[0] if defaults else ""
-    if not defaults and entry.source is ConfigSource.DEFAULT:
-        start = entry.value or ""
-    if start == (entry.value or ""):
-        return start, ""
-    verb = "appended to" if alteration.op is ConfigOp.APPEND else "subtracted from"
-    return start, f"{verb} Kafka's default {start or '(empty)'}, not the effective value"
-
-
-def _list_after(current: str, alteration: ConfigAlteration) -> str:
-    items = _items(current)
-    given = _items(alteration.value or "")
-    if alteration.op is ConfigOp.APPEND:
-        return ",".join(dict.fromkeys(items + given))
-    return ",".join(item for item in items if item not in given)
-
-
-def _items(text: str) -> list[str]:
-    return [item for item in map(str.strip, text.split(",")) if item]
 
 
 # -- until it is visible ---------------------------------------------------------------------------

@@ -56,7 +56,7 @@ class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         config = replace(cluster.config, bootstrap=(_controller(cluster),))
         with Cluster(config) as controller:
-            controller.share_deadline(cluster)
+            controller.join(cluster)
             response = controller.send(self._request(validate_only), check=False)
         (row,) = response.responses
         about = f"broker {self.broker}"

@@ -128,8 +128,9 @@ def _sizes(
     if isinstance(read, Failure):
         missing.append(not_checked("the size of the partitions", read))
         return {}
-    for failure in list(read.failures.values())[:1]:
-        about = f"the size of replicas on {counted(len(read.failures), 'broker')}"
+    unread = log_dirs.without_offline(read).failures
+    for failure in list(unread.values())[:1]:
+        about = f"the size of replicas on {counted(len(unread), 'broker')}"
         missing.append(not_checked(about, failure))
     sizes: Sizes = {}
     wanted = set(partitions)

@@ -157,3 +157,7 @@ def own_source(resource: ConfigResource) -> ConfigSource:
         ResourceType.CLIENT_METRICS: ConfigSource.DYNAMIC_CLIENT_METRICS,
         ResourceType.GROUP: ConfigSource.DYNAMIC_GROUP,
     }[resource.type]
+
+
+DELETE_ALL = ConfigAlteration("*", ConfigOp.DELETE)
+HIDDEN = "[hidden]"  # shown for a sensitive value, as Kafka's tools do

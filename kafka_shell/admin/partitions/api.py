@@ -12,6 +12,7 @@ from kafka_shell.plan.results import Results
 
 from . import (
     batch_plans,
+    cancel,
     drain,
     elections,
     log_dir_moves,
@@ -139,7 +140,7 @@ class PartitionsApi(Family):
 
     def plan_cancel(self, partitions: Sequence[TopicPartition]) -> ClusterPlan:
         """Cancel reassignments in progress (API key 45)."""
-        return self._calls.plan(reassignment.plan_cancel, partitions)
+        return self._calls.plan(cancel.plan_cancel, partitions)
 
     def plan_elect(
         self, chosen: Sequence[TopicPartition] | None = None, *, unclean: bool = False

@@ -21,7 +21,8 @@ class Disks(Struct, frozen=True):
 
     `room` are the bytes that may be copied to a broker, without those whose space is unknown. A
     broker is `cordoned` if all its directories are (KIP-1066). `not_read` are the brokers that did
-    not return their directories: their sizes and space are unknown, not zero.
+    not return their directories, or have an offline one: their sizes and space are unknown, not
+    zero.
     """
 
     sizes: Sizes = field(default_factory=Sizes)
@@ -38,7 +39,7 @@ def read(cluster: Cluster, brokers: Iterable[int]) -> Disks:
         of_log_dirs(found),
         {broker: room for broker, room in rooms.items() if room is not None},
         log_dirs.cordoned(found),
-        found.failures,
+        log_dirs.without_offline(found).failures,
     )
 
 

@@ -19,6 +19,7 @@ from .model import Move, MoveStatus, Reassignment, TopicPartition
 from .progress import (
     NOT_MOVING,
     assignment_of,
+    rows_of,
     settled_rows,
     spell,
     under_way,
@@ -31,6 +32,9 @@ from .throttles import on_down_brokers, remove_own
 _FIRST_POLL_S, _POLL_S = 0.1, 1.0  # between two looks; doubled each time
 _MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart
 _READ_S = 10.0  # for reading the reassignments once, whatever hangs
+# Until a controller that does not list a reassignment is believed. One that has just lost or won an
+# election may answer from before it.
+_CONFIRM_S = 3.0
 
 Advice = Callable[[Sequence[Stall]], Sequence[str]]
 """Lines that say how to continue without the brokers that are waited for."""
@@ -87,6 +91,11 @@ class Follow(Struct, frozen=True):
         ours = {move.partition for move in self.moves}
         return {key: each for key, each in moving.items() if key in ours}
 
+    def are_at_their_targets(self, cluster: Cluster) -> bool:
+        """Whether all partitions have the target replicas of these moves, and no others."""
+        wanted = assignment_of(self.moves or ())
+        return all(row.status is MoveStatus.COMPLETED for row in rows_of(cluster, wanted, {}))
+
     def _check(self, cluster: Cluster, seen: Collection[TopicPartition]) -> None:
         wanted = assignment_of(self.moves or ())
         failed = [
@@ -121,16 +130,21 @@ class _Waiting:
         """The partitions that were being reassigned (others were refused, or had ended already)."""
         seen = set[TopicPartition]()
         last_response, pause = time.monotonic(), _FIRST_POLL_S
+        none_since: float | None = None
         while True:
             try:
                 with self._cluster.within(_READ_S):
                     moving = self._follow.moving(self._cluster)
-                    if not moving:
-                        self._progress.end()
-                        return seen
-                    self._left = moving
-                    seen.update(moving)
-                    self._report_progress(list(moving.values()))
+                    if moving:
+                        none_since = None
+                        self._left = moving
+                        seen.update(moving)
+                        self._report_progress(list(moving.values()))
+                    else:
+                        none_since = none_since or time.monotonic()
+                        if self._has_ended(none_since):
+                            self._progress.end()
+                            return seen
                 last_response = time.monotonic()
             except ShellError as error:
                 self._check_deadline()
@@ -140,6 +154,12 @@ class _Waiting:
             self._check_deadline()
             time.sleep(min(pause, self._seconds_left))
             pause = min(2 * pause, _POLL_S)
+
+    def _has_ended(self, none_since: float) -> bool:
+        """Whether moves of which the controller has listed none since then have ended."""
+        return time.monotonic() > none_since + _CONFIRM_S or self._follow.are_at_their_targets(
+            self._cluster
+        )
 
     @property
     def _seconds_left(self) -> float:

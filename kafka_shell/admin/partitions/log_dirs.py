@@ -43,6 +43,18 @@ def describe(
     return results
 
 
+def without_offline(
+    found: Results[int, tuple[LogDir, ...]],
+) -> Results[int, tuple[LogDir, ...]]:
+    """The same with a failure for each broker that has an offline directory: the others do not
+    contain all of its replicas, so their total would be too small."""
+    offline = {
+        broker: dir.error for broker, dirs in found.values.items() for dir in dirs if dir.error
+    }
+    complete = {broker: dirs for broker, dirs in found.values.items() if broker not in offline}
+    return Results(complete, found.failures | offline)
+
+
 def cordoned(found: Results[int, tuple[LogDir, ...]]) -> frozenset[int]:
     """The brokers whose log directories are all cordoned: they get no new replicas (KIP-1066)."""
     return frozenset(

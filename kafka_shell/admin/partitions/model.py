@@ -137,11 +137,14 @@ class LogDir(Struct, frozen=True):
     @property
     def use(self) -> LogDirUse:
         """The directory in figures."""
+        replicas, incoming, size = None, None, None
+        if not self.error:
+            incoming = sum(replica.future for replica in self.replicas)
+            replicas, size = len(self.replicas) - incoming, self.size
         state = "offline" if self.error else "cordoned" if self.cordoned else "online"
-        incoming = sum(replica.future for replica in self.replicas)
         return LogDirUse(
-            self.broker, self.path, state, len(self.replicas) - incoming, incoming, self.size,
-            self.usable, self.total, self.error,
+            self.broker, self.path, state, replicas, incoming, size, self.usable, self.total,
+            self.error,
         )  # fmt: skip
 
     @property
@@ -163,14 +166,15 @@ class LogDir(Struct, frozen=True):
 
 class LogDirUse(Struct, frozen=True):
     """A log directory in figures: the `size` of its replicas in bytes, and the number `incoming`
-    from other directories of the broker. `state` is online, cordoned or offline."""
+    from other directories of the broker. `state` is online, cordoned or offline: what is in an
+    offline directory is not known (None)."""
 
     broker: int
     path: str
     state: str
-    replicas: int
-    incoming: int
-    size: int
+    replicas: int | None
+    incoming: int | None
+    size: int | None
     usable: int | None
     total: int | None
     error: Failure | None = None

@@ -168,7 +168,7 @@ def settled_rows(cluster: Cluster, wanted: Assignment) -> list[PartitionMove]:
     """The rows; brokers show the end of a reassignment a moment later than the controller."""
     began, pause = time.monotonic(), _FIRST_RETRY_S
     while True:
-        rows = _rows(cluster, wanted, under_way(cluster).values)
+        rows = rows_of(cluster, wanted, under_way(cluster).values)
         failed = [row for row in rows if row.status is MoveStatus.FAILED and row.replicas]
         limit = _OLD_METADATA_S if any(map(_shown_moving, failed)) else _PROPAGATION_S
         if not failed or time.monotonic() > began + limit:
@@ -182,9 +182,10 @@ def _shown_moving(row: PartitionMove) -> bool:
     return set(row.replicas) > set(row.wanted or ())
 
 
-def _rows(
+def rows_of(
     cluster: Cluster, wanted: Assignment, moving: Mapping[TopicPartition, Reassignment]
 ) -> list[PartitionMove]:
+    """The rows, as a broker has the replicas now."""
     found = scan(cluster, sorted({each.topic for each in wanted}))
     now = {
         TopicPartition(name, partition.partition): partition.replicas

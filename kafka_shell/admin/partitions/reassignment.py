@@ -21,10 +21,9 @@ from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
 
-from . import log_dir_moves
 from . import sizes as move_sizes
 from .follow import Follow, RemoveThrottleLater
-from .log_dir_targets import Dirs, Placing, plan_revert
+from .log_dir_targets import Dirs, Placing
 from .log_dir_targets import plan as plan_dirs
 from .model import (
     Assignment,
@@ -153,14 +152,14 @@ class _Requested(Struct):
         if moving is None and move.before == move.after:
             if not placed:
                 note = "already being moved there" if in_progress else "already there"
-                self.unchanged.append(_unchanged(resource, move.before, note))
+                self.unchanged.append(not_changed(resource, move.before, note))
             if placed or in_progress:
                 self.followed.append(move)
             return
         if moving is not None and set(move.before) == set(move.after):
             self.reverted.append(replace(move, before=moving.after))
         elif moving is not None and set(moving.after) == set(move.after):
-            self.unchanged.append(_unchanged(resource, move.after, "already being moved there"))
+            self.unchanged.append(not_changed(resource, move.after, "already being moved there"))
             self.copied.append(move)
         else:
             self.moves.append(move)
@@ -186,7 +185,7 @@ def _plan(
     too_slow: tuple[str, ...] = ()
     if rows and throttle and not quick:
         too_slow = move_sizes.too_slow(cluster, requested.copied, throttle)
-    steps: list[Any] = _cancelling(
+    steps: list[Any] = cancelling(
         cluster, requested.reverted, list(assignment_of(requested.reverted)), now.moving, record
     )
     set_throttle = SetThrottle(rows, record)
@@ -239,7 +238,8 @@ def _reduced(moves: Sequence[Move]) -> dict[str, int]:
     return factors
 
 
-def _unchanged(resource: Resource, replicas: Sequence[int], note: str) -> Change:
+def not_changed(resource: Resource, replicas: Sequence[int], note: str) -> Change:
+    """A change that is not sent, because the partition has these replicas already."""
     text = spell(replicas)
     return Change(resource, "alter", before=text, after=text, note=f"no change: {note}")
 
@@ -295,6 +295,22 @@ def _refusal(
     return None
 
 
+def cancelling(
+    cluster: Cluster,
+    moves: Sequence[Move],
+    partitions: Sequence[TopicPartition],
+    moving: Mapping[TopicPartition, Reassignment],
+    record: ThrottleRecord,
+) -> list[Any]:
+    """The steps that cancel these reassignments and remove the throttle of these partitions."""
+    if not moves:
+        return []
+    others = {each: moving[each] for each in moving.keys() - set(partitions)}
+    rows, _ = left_behind(cluster, others, record.read(), cancelled=partitions)
+    removal = [RemoveThrottle(rows, record)] if rows else []
+    return [MoveReplicas(tuple(moves), cancelled=True), *removal]
+
+
 def state(
     cluster: Cluster,
     wanted: Assignment | None = None,
@@ -335,70 +351,3 @@ def misplaced(cluster: Cluster, state: MoveState, dirs: Dirs) -> list[Any]:
     targets = {place: path for place, path in dirs.items() if place[1] in on_target_brokers}
     placing, _ = plan_dirs(cluster, targets)
     return [MoveReplicas((), placing=placing)] if placing.moves else []
-
-
-def plan_cancel(
-    cluster: Cluster,
-    partitions: Sequence[TopicPartition],
-    before: Assignment | None = None,
-    dirs: Dirs | None = None,
-    record: ThrottleRecord | None = None,
-    target: Assignment | None = None,
-) -> Plan:
-    """Cancel the reassignments of these partitions, and remove their throttle in the `record`.
-
-    Copies to `dirs` within a broker are cancelled too. Copied replicas are deleted. Controllers do
-    not remember the order of the previous replicas: `before`, if known, restores the preferred
-    leader as well. If the `target` is known, reassignments to other brokers are not cancelled.
-    """
-    moving = under_way(cluster).values
-    dir_moves, failures = plan_revert(cluster, dirs or {})
-    in_dirs = {*failures, *(move.partition for move in dir_moves)}
-    moves, ended, unchanged = [], [], []
-    for each in dict.fromkeys(partitions):
-        if each not in moving:
-            ended.append(each)
-            if each not in in_dirs:
-                unchanged.append(_unchanged(each.resource, (), "not being reassigned"))
-            continue
-        after = moving[each].after
-        if target and set(target.get(each, after)) != set(after):
-            note = "another client is reassigning it to these replicas"
-            unchanged.append(_unchanged(each.resource, after, note))
-            continue
-        back = (before or {}).get(each, ())
-        known = set(back) == set(moving[each].before)
-        moves.append(Move(each, moving[each].after, back if known else moving[each].before))
-        ended.append(each)
-    record = record or ThrottleRecord()
-    steps = _cancelling(cluster, moves, ended, moving, record)
-    rest = {each: moving[each] for each in moving.keys() - {move.partition for move in moves}}
-    down = on_down_brokers(cluster, rest, record.read())
-    steps += [log_dir_moves.AlterReplicaLogDirs(dir_moves)] if dir_moves else []
-    return Plan(
-        Effect.CHANGE,
-        tuple(steps),
-        touches=frozenset({"topics"}),
-        refused=Results({}, {each.resource: failure for each, failure in failures.items()}),
-        unchanged=tuple(unchanged),
-        warnings=tuple(
-            f"the throttle of {broker}, which is down, stays set until it is back"
-            for broker in dict.fromkeys(str(row.resource) for row in down)
-        ),
-    )
-
-
-def _cancelling(
-    cluster: Cluster,
-    moves: Sequence[Move],
-    partitions: Sequence[TopicPartition],
-    moving: Mapping[TopicPartition, Reassignment],
-    record: ThrottleRecord,
-) -> list[Any]:
-    """The steps that cancel these reassignments and remove the throttle of these partitions."""
-    if not moves:
-        return []
-    others = {each: moving[each] for each in moving.keys() - set(partitions)}
-    rows, _ = left_behind(cluster, others, record.read(), cancelled=partitions)
-    removal = [RemoveThrottle(rows, record)] if rows else []
-    return [MoveReplicas(tuple(moves), cancelled=True), *removal]

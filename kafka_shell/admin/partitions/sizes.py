@@ -20,7 +20,7 @@ SAMPLE_S = 1.0  # between two measurements of log sizes
 
 
 class Sizes(Struct, frozen=True):
-    """Bytes of replicas by partition and broker, and the brokers that returned theirs."""
+    """Bytes of replicas by partition and broker, and the brokers that returned all of theirs."""
 
     replicas: Mapping[TopicPartition, Mapping[int, int]] = field(default_factory=dict)
     known_brokers: frozenset[int] = frozenset()
@@ -73,7 +73,7 @@ def of_log_dirs(found: Results[int, tuple[LogDir, ...]]) -> Sizes:
         for each in (replica for dir in dirs for replica in dir.replicas if not replica.future):
             sizes.setdefault(each.topic_partition, {})[broker] = each.size
             totals[broker] += each.size
-    return Sizes(sizes, frozenset(found.values), totals)
+    return Sizes(sizes, frozenset(log_dirs.without_offline(found).values), totals)
 
 
 # -- before and after ------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -23,7 +23,11 @@ from kafka_shell.resource import Resource
 from .codecs import codec_name
 from .offsets import partition_rows, topic_rows
 
-NAMED = 12  # the last version of Fetch with topic names; later ones have topic IDs
+if TYPE_CHECKING:
+    from uuid import UUID
+
+NAMED = 12  # the last version of Fetch with topic names
+IDENTIFIED = 13  # with topic IDs (KIP-516, Kafka 3.1)
 _ANSWER_BYTES = 16 << 20
 
 # offset, length, leader epoch, magic, crc, attributes, last offset delta, base timestamp,
@@ -164,15 +168,18 @@ def fetch_request(
     *,
     committed: bool = False,
     most_bytes: int = _ANSWER_BYTES,
+    ids: Mapping[str, UUID] | None = None,
 ) -> Any:
     """A Fetch of these offsets; the first batch of the first one is complete, whatever its size.
 
     With `committed`, up to the last stable offset, and the response lists aborted transactions.
+    With `ids` of all topics it can be sent with version IDENTIFIED, to read no other topic of the
+    same name.
     """
     from kafka.protocol.consumer import FetchRequest
 
     kind = FetchRequest.FetchTopic
-    return FetchRequest(
+    request = FetchRequest(
         replica_id=-1,
         max_wait_ms=wait_ms,
         min_bytes=1 if wait_ms else 0,
@@ -193,3 +200,7 @@ def fetch_request(
         forgotten_topics_data=[],
         rack_id="",
     )
+    if ids:
+        for topic in request.topics:
+            topic.topic_id = ids[topic.topic]
+    return request

@@ -7,6 +7,7 @@ the window were written: none is lost and none is copied twice.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,10 +20,13 @@ from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Monitor, Outcomes, Resource, StepInterrupted
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 from kafka_shell.units import counted
 
+from .chunk import Filter, Span
 from .codecs import NONE
-from .fetching import Fetching, Filter, Span, fetching
+from .fetching import Fetching, fetching
 from .model import NewRecord, Record
 from .offsets import list_offsets
 from .outgoing import WriteInterrupted
@@ -35,6 +39,7 @@ COPIED_FROM = "copied-from"
 """The header with the source of a record: topic:partition:offset."""
 
 _WINDOW_BYTES = 8 << 20
+_BEFORE_READ = "after the copy began, before they were read"
 
 
 class Mark(Struct, frozen=True):
@@ -57,9 +62,17 @@ class Window(Struct, frozen=True):
 
 class Progress(Struct, frozen=True):
     """How far a copy is: the next offset and the end by source partition, and the window that may
-    have been written in part."""
+    have been written in part.
+
+    `topics` are the IDs of the source and the target; empty for brokers before Kafka 2.8.
+    `partitions` is the number that the target had at the beginning. If `same`, a record is copied
+    to the partition of its number.
+    """
 
     spans: dict[int, tuple[int, int]]
+    topics: tuple[str, str]
+    partitions: int
+    same: bool
     window: Window | None = None
 
     @property
@@ -71,8 +84,7 @@ class Progress(Struct, frozen=True):
 class CopyRecords(Struct, BaseStep, frozen=True):
     """Copies the records between two offsets of each partition of `source` that the filter keeps.
 
-    `counts` are the numbers of records by partition. `partitions` is the number of the target's; if
-    `same`, a record is copied to the partition of its number. `saved` is what else to save with the
+    `counts` are the numbers of records by partition. `saved` is what else to save with the
     progress.
     """
 
@@ -81,8 +93,6 @@ class CopyRecords(Struct, BaseStep, frozen=True):
     config: ConnectionConfig
     progress: Progress
     counts: dict[int, int]
-    partitions: int
-    same: bool
     monitor: Monitor
     saved: dict[str, Any] = field(default_factory=dict)
     keep: Filter | None = None
@@ -109,13 +119,21 @@ class CopyRecords(Struct, BaseStep, frozen=True):
         copier = _Copier(self, cluster, tally)
         try:
             with Cluster(self.config) as source:
-                source.share_deadline(cluster)
+                source.join(cluster)
                 copier.run(source)
         except KeyboardInterrupt:
             raise StepInterrupted(tally.interrupted()) from None
         except ShellError as error:
             return tally.end(error)
-        return tally.results()
+        return tally.results() if tally.total or tally.failed else self._nothing()
+
+    def _nothing(self) -> Outcomes:
+        """The changes, if compaction left none of the records that were planned."""
+        change = Change(
+            Resource("topic", self.target), "copy",
+            "no records: the source no longer has any of them", reversible=False, records=0,
+        )  # fmt: skip
+        return Results({change: change})
 
 
 class _Copier:
@@ -140,11 +158,19 @@ class _Copier:
         with fetching(source, spans, committed=self._step.committed) as reading:
             for records, ends in self._windows(reading):
                 if not self._copy(records, ends):
+                    self._refuse_lost(reading)
                     return
+        self._refuse_lost(reading)
         for where, why in reading.failures.items():
             at, end = self._spans[where.partition]
             self._tally.refuse(f"{where} offsets {at}-{end - 1}", why)
         self._save(None)
+
+    def _refuse_lost(self, reading: Fetching, when: str = _BEFORE_READ) -> None:
+        """Add the records that retention or another client deleted before they were read."""
+        for where, first, end in reading.lost:
+            deleted = Failure("deleted", f"deleted {when}")
+            self._tally.refuse(f"{where} offsets {first}-{end - 1}", deleted)
 
     def _windows(self, reading: Fetching) -> Iterator[tuple[list[Record], dict[int, int]]]:
         """Records in lists of bounded size, with the offsets after them by source partition."""
@@ -207,11 +233,12 @@ class _Copier:
         return grouped
 
     def _target(self, record: Record) -> int:
-        if self._step.same:
+        progress = self._step.progress
+        if progress.same:
             return record.partition
         if record.key is None:
-            return (record.partition + record.offset) % self._step.partitions
-        return partition_of(record.key, self._step.partitions)
+            return (record.partition + record.offset) % progress.partitions
+        return partition_of(record.key, progress.partitions)
 
     def _new(self, record: Record) -> NewRecord:
         headers = record.headers
@@ -252,7 +279,7 @@ class _Copier:
     def _save(self, window: Window | None) -> None:
         from msgspec import to_builtins
 
-        progress = Progress(dict(self._spans), window)
+        progress = replace(self._step.progress, spans=dict(self._spans), window=window)
         self._step.monitor.save(
             self._step.saved
             | {"complete": progress.complete, "progress": to_builtins(progress, str_keys=True)}
@@ -268,6 +295,7 @@ class _Copier:
         }
         with fetching(source, spans, committed=self._step.committed) as reading:
             records = [each for some, _ in self._windows(reading) for each in some]
+        self._refuse_lost(reading, "before the copy was continued; some may have been copied")
         for why in reading.failures.values():
             raise as_error(why)
         missing = []
@@ -285,29 +313,49 @@ class _Copier:
         where = TopicPartition(self._step.target, number)
         span = Span(min(mark.start for mark in marks), self._ends_of_target([number])[number])
         found: list[Record] = []
+        after: dict[tuple[int, int], int] = {}  # the sequence number after the last batch
         with fetching(self._cluster, {where: span}) as reading:
             while (chunk := reading.chunk()) is not None:
                 for batch, at in chunk.batches():
-                    sequence = first.get((batch.producer_id, batch.producer_epoch))
+                    producer = (batch.producer_id, batch.producer_epoch)
+                    sequence = first.get(producer)
                     if sequence is not None and batch.base_sequence >= sequence:
                         found += chunk.records(batch, at)
+                        after[producer] = (
+                            batch.base_sequence + batch.last_offset - batch.base_offset + 1
+                        )
         for why in reading.failures.values():
             raise as_error(why)
+        # Compaction keeps the last batch of a producer, if only its header.
+        expected = sum(end - first[producer] for producer, end in after.items())
+        unseen = first.keys() - after.keys()
+        if len(found) < expected or (reading.lost and unseen):
+            raise ShellError(
+                f"partition {where}: records of the interrupted copy were deleted from the target,"
+                " so it is not known which it has written",
+                hint="Nothing was sent. Compare both topics, and copy what is missing.",
+                code="incomplete",
+            )
         return found
 
 
 def _without(records: Sequence[Record], written: Sequence[Record], new: Any) -> list[Record]:
     """The records that are not among those that were written, which have the same order."""
+    places: dict[tuple[Any, ...], deque[int]] = {}
+    for number, each in enumerate(written):
+        places.setdefault(_content(each), deque()).append(number)
     left: list[Record] = []
     at = 0
     for record in records:
-        made = new(record)
-        if at < len(written) and _same(made, written[at]):
-            at += 1
+        found = places.get(_content(new(record)), deque())
+        while found and found[0] < at:  # of records that the source no longer has
+            found.popleft()
+        if found:
+            at = found.popleft() + 1
         else:
             left.append(record)
     return left
 
 
-def _same(made: NewRecord, found: Record) -> bool:
-    return (made.key, made.value, made.headers) == (found.key, found.value, found.headers)
+def _content(record: NewRecord | Record) -> tuple[Any, ...]:
+    return record.key, record.value, record.headers

@@ -13,14 +13,15 @@ from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.characters import escape
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, Monitor, Plan, Report
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.units import approximate_bytes, counted
 
+from .chunk import Filter, Span
 from .codecs import NONE
 from .copy import CopyRecords, Progress
 from .encode import encoded_size
-from .fetching import Filter, Span
 from .model import NewRecord, Record
 from .read import FROM_EARLIEST, TO_LATEST, Position, Reading, spans
 
@@ -74,7 +75,8 @@ def plan_copy(
     failures = refused_of("topic", {**found.failures, **there.failures})
     if not failures.ok:
         return Plan(Effect.CHANGE, (), refused=failures)
-    every = [each.partition for each in found[request.source].partitions]
+    topic, other = found[request.source], there[request.target]
+    every = [each.partition for each in topic.partitions]
     chosen = every if request.numbers is None else request.numbers
     wanted = [TopicPartition(request.source, number) for number in chosen]
     refused = find(source, wanted).failures
@@ -89,10 +91,13 @@ def plan_copy(
             where.partition: (span.start, span.end or 0)
             for where, span in survey.spans.items()
             if where not in refused and survey.counts.get(where)
-        }
+        },
+        (topic.id, other.id),
+        len(other.partitions),
+        len(other.partitions) == len(topic.partitions),
     )
     counts = {where.partition: count for where, count in survey.counts.items()}
-    plan = _plan(source, target, request, progress, counts, len(every))
+    plan = _plan(source, request, progress, counts)
     return Plan(
         plan.effect, plan.steps, monitor=plan.monitor,
         about=tuple(_about(request, progress, counts, survey)) if progress.spans else (),
@@ -130,28 +135,30 @@ def plan_continue(
     failures = refused_of("topic", {**found.failures, **there.failures})
     if not failures.ok:
         return Plan(Effect.CHANGE, (), refused=failures)
+    now = (found[request.source].id, there[request.target].id)
+    for name, before, id in zip(
+        (request.source, request.target), progress.topics, now, strict=True
+    ):
+        if before != id:
+            raise ShellError(
+                f"topic {name} was deleted and created again since the copy began",
+                hint="Nothing was sent. Begin a new copy, if there is still something to copy.",
+                code="recreated",
+            )
     left = {number: end - at for number, (at, end) in progress.spans.items() if at < end}
-    if progress.complete:
-        return Plan(Effect.CHANGE, ())
-    return _plan(source, target, request, progress, left, len(found[request.source].partitions))
+    return _plan(source, request, progress, left)
 
 
 def _plan(
-    source: Cluster,
-    target: Cluster,
-    request: CopyRequest,
-    progress: Progress,
-    counts: dict[int, int],
-    partitions: int,
+    source: Cluster, request: CopyRequest, progress: Progress, counts: dict[int, int]
 ) -> Plan:
-    if not progress.spans:
+    if progress.complete:
         return Plan(Effect.CHANGE, ())
-    of_target = len(topics.describe(target, [request.target])[request.target].partitions)
     monitor = Monitor()
     step = CopyRecords(
-        request.source, request.target, source.config, progress, counts, of_target,
-        of_target == partitions, monitor, dict(request.saved), request.keep, request.committed,
-        request.keep_timestamps, request.add_headers, request.codec,
+        request.source, request.target, source.config, progress, counts, monitor,
+        dict(request.saved), request.keep, request.committed, request.keep_timestamps,
+        request.add_headers, request.codec,
     )  # fmt: skip
     return Plan(Effect.CHANGE, (step,), monitor=monitor)
 

@@ -8,37 +8,39 @@ read twice.
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
-from kafka_shell.admin.topics.partitions import leaders
+from kafka_shell.admin.topics.partitions import leaders_in
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import MOVED, failure, requires
 from kafka_shell.admin.wire.flight import Flight
+from kafka_shell.admin.wire.metadata_scan import scan, uuid_of
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
+from kafka_shell.units import counted
 
-from .batches import NAMED, THROTTLED, Batch, fetch_request, headers, held_back, wait_out
-from .decode import body, data_batches, records
-from .model import Record
+from .batches import IDENTIFIED, NAMED, THROTTLED, fetch_request, headers, held_back, wait_out
+from .chunk import Chunk, PartitionState, Span
 from .offsets import list_offsets, partition_rows
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 _RESPONSE_BYTES, _LEAST_BYTES = 16 << 20, 1 << 18
 PARTITION_BYTES, _LEAST_PARTITION_BYTES = 4 << 20, 1 << 16
 _FOLLOW_WAIT_MS = 500  # how long a broker waits for new records
+_GROWTH_S = 10.0  # between two checks for new partitions
 _TIMEOUT_S, _MOST_TIMEOUT_S = 15.0, 120.0
 PATIENCE_S = 20.0  # for a new leader of a partition
 _PAUSE_S = 0.2  # between two requests to a partition that failed
 _OUT_OF_RANGE = 1
 # The leader has changed, does not respond, or has just been elected: also unknown topics and
 # epochs, offline replicas, storage errors and offsets that are not available yet.
-_PASSING = MOVED | {3, 7, 9, 56, 72, 74, 75, 76, 78, 100}
+_PASSING = MOVED | {3, 7, 9, 56, 72, 74, 75, 76, 78, 100, 103}
 _LOST = frozenset(
     {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
     | {"deadline", "unknown-broker", "LEADER_NOT_AVAILABLE", "UNKNOWN_TOPIC_OR_PARTITION"}
@@ -46,78 +48,9 @@ _LOST = frozenset(
 )
 
 
-class Filter(Protocol):
-    """Which records to return. `may_keep` is asked first, with the bytes of a whole batch: False
-    if no record of it can be kept, so that the batch need not be decoded."""
-
-    def may_keep(self, data: bytes) -> bool: ...
-    def keeps(self, record: Record) -> bool: ...
-
-
-class Span(Struct, frozen=True):
-    """Offsets of a partition: from `start` up to, not including, `end`; None has no end."""
-
-    start: int
-    end: int | None = None
-
-
-class Chunk(Struct, frozen=True):
-    """The batches of one response for a partition. Some may begin before `start`, or continue after
-    `end`; `next` is the offset after them, at most `end`. `aborted` are the transactions to leave
-    out: producer ID and first offset."""
-
-    where: TopicPartition
-    raw: bytes
-    start: int
-    end: int | None
-    next: int
-    aborted: tuple[tuple[int, int], ...] = ()
-
-    def batches(self) -> Iterator[tuple[Batch, int]]:
-        """The batches with records in the span, with their positions."""
-        for batch, at in data_batches(self.raw, self.aborted):
-            if self.end is not None and batch.base_offset >= self.end:
-                return
-            if batch.last_offset >= self.start and batch.records:
-                yield batch, at
-
-    def whole(self, batch: Batch) -> bool:
-        """Whether all records of the batch are in the span."""
-        return batch.base_offset >= self.start and (
-            self.end is None or batch.last_offset < self.end
-        )
-
-    def records(self, batch: Batch, at: int, keep: Filter | None = None) -> list[Record]:
-        """The records of a batch that are in the span, and that the filter keeps."""
-        data = body(self.raw, batch, at)
-        if keep is not None and not keep.may_keep(data):
-            return []
-        found = records(self.where, batch, data)
-        if not self.whole(batch):
-            end = batch.last_offset + 1 if self.end is None else self.end
-            found = [record for record in found if self.start <= record.offset < end]
-        return found if keep is None else list(filter(keep.keeps, found))
-
-
-class _Partition:
-    """How far a partition has been read."""
-
-    def __init__(self, span: Span) -> None:
-        self.next = span.start
-        self.end = span.end
-        self.leader: int | None = None
-        self.queue: deque[Chunk] = deque()
-        self.turn = 0  # of its last response with records
-        self.retry_at = 0.0
-        self.troubled_since: float | None = None
-
-    @property
-    def complete(self) -> bool:
-        return self.end is not None and self.next >= self.end
-
-
 class Fetching:
     """Reads the spans of partitions. `failures` are those that could not be read to their end.
+    `lost` are offsets that were deleted, or lost by an unclean election, before they were read.
 
     Made by `fetching`. Memory is bounded: a partition is requested again when its last chunk is
     taken.
@@ -132,15 +65,21 @@ class Fetching:
         warn: Callable[[str], None],
         partition_bytes: int,
         on_response: Callable[[], None],
+        grows: Collection[str],
     ) -> None:
         self.failures: dict[TopicPartition, Failure] = {}
+        self.lost: list[tuple[TopicPartition, int, int]] = []  # from one offset to before another
         self._cluster, self._flight = cluster, flight
         self._committed, self._warn, self._on_response = committed, warn, on_response
-        self._active = {where: _Partition(span) for where, span in spans.items()}
+        self._active = {where: PartitionState(span) for where, span in spans.items()}
         self._follow = any(span.end is None for span in spans.values())
+        self._grows, self._grow_at = grows, time.monotonic() + _GROWTH_S
+        self._seen = set(spans)  # also those that are complete or failed
         self._ready: dict[TopicPartition, None] = {}  # with chunks, in order of arrival
         self._groups: dict[int, Sequence[TopicPartition]] = {}  # of the requests in flight
         self._warned: set[TopicPartition] = set()
+        self._names: dict[UUID, str] = {}  # of topics, by ID
+        self._recreated: set[UUID] = set()
         self._turn = 0
         self._partition_bytes = partition_bytes
         self._bytes, self._timeout = _RESPONSE_BYTES, _TIMEOUT_S
@@ -183,6 +122,9 @@ class Fetching:
         """Send a request to each leader that has none in flight, for its partitions without
         chunks: those that waited longest first, as a broker fills its response in this order."""
         now = time.monotonic()
+        if self._grows and now >= self._grow_at:
+            self._grow_at = now + _GROWTH_S
+            self._add_partitions()
         idle: dict[int, list[TopicPartition]] = {}
         unled = []
         for where, state in self._active.items():
@@ -199,36 +141,75 @@ class Fetching:
             group.sort(key=lambda where: self._active[where].turn)
             self._send(leader, group)
 
+    def _add_partitions(self) -> None:
+        """Also read the partitions that were added to the topics."""
+        try:
+            metadata = scan(self._cluster, list(self._grows))
+        except ShellError:  # the next check may succeed
+            return
+        for name in metadata.names:
+            count = metadata.summary(name).partitions
+            new = {TopicPartition(name, number) for number in range(count)} - self._seen
+            if new:
+                self._warn(f"topic {name} has {counted(count, 'partition')} now; reading all")
+            self._seen |= new
+            self._active |= {where: PartitionState(Span(0)) for where in sorted(new)}
+
     def _find_leaders(self, group: Sequence[TopicPartition]) -> bool:
         """Look the leaders up, and return whether any was found."""
         try:
-            found = leaders(self._cluster, group)
+            metadata = scan(self._cluster, list(dict.fromkeys(where.topic for where in group)))
+            found = leaders_in(metadata, group)
         except ShellError as error:
             if not self._follow:
                 raise
             found = Results({}, dict.fromkeys(group, as_failure(error)))
         for where, leader in found.values.items():
             self._active[where].leader = leader
+            self._compare(where, metadata.summary(where.topic).id)
         for where, why in found.failures.items():
             self._trouble(where, why)
         return bool(found.values)
 
+    def _compare(self, where: TopicPartition, topic_id: str) -> None:
+        """A topic that was deleted and created again has other records at the same offsets."""
+        if not topic_id:
+            return
+        state, now = self._active[where], uuid_of(topic_id)
+        known, state.topic_id = state.topic_id, now
+        self._names[now] = where.topic
+        if known in (None, now):
+            return
+        what = f"topic {where.topic} was deleted and created again"
+        if state.end is not None:
+            self._fail(where, Failure("incomplete", f"partition {where}: {what}"))
+            return
+        if now not in self._recreated:
+            self._recreated.add(now)
+            self._warn(f"{what}; reading it from its beginning")
+        state.next = 0
+
     def _send(self, leader: int, group: Sequence[TopicPartition]) -> None:
         size = min(self._partition_bytes, 4 * self._bytes // len(group))
+        known = {where.topic: self._active[where].topic_id for where in group}
+        ids = {topic: id for topic, id in known.items() if id is not None}
+        by_id = len(ids) == len(known)  # else the brokers are older than Kafka 2.8
         request = fetch_request(
             {where: self._active[where].next for where in group},
             min(max(size, _LEAST_PARTITION_BYTES), self._bytes),
             _FOLLOW_WAIT_MS if self._follow else 0,
             committed=self._committed,
             most_bytes=self._bytes,
+            ids=ids if by_id else None,
         )
-        call = Call(request, Node(leader), lowest=4, highest=NAMED, change=False, check=False,
+        highest = IDENTIFIED if by_id else NAMED
+        call = Call(request, Node(leader), lowest=4, highest=highest, change=False, check=False,
                     timeout=self._timeout)  # fmt: skip
         self._groups[leader] = group
         self._flight.send(leader, call)
 
     def _pause(self) -> None:
-        until = min(state.retry_at for state in self._active.values())
+        until = min(state.retry_at for state in self._active.values() if not state.queue)
         deadline = self._cluster.deadline
         if deadline is not None and until >= deadline:
             for where in list(self._active):
@@ -259,7 +240,7 @@ class Fetching:
             for where in group:
                 self._trouble(where, why)
             return
-        rows = partition_rows(response.responses, name="topic")
+        rows = partition_rows(response.responses, name="topic", names=self._names)
         self._turn += 1
         for where in group:
             row = rows.get(where)
@@ -305,7 +286,10 @@ class Fetching:
 
     def _on_error(self, where: TopicPartition, row: Any) -> None:
         if row.error_code == _OUT_OF_RANGE:
-            self._move_into_range(where)
+            state = self._active[where]
+            before = state.next
+            if self._find_leaders([where]) and where in self._active and state.next == before:
+                self._move_into_range(where)
             return
         why = failure(
             row.error_code,
@@ -325,14 +309,22 @@ class Fetching:
         start, end = first[where].offset or 0, last[where].offset or 0
         state.retry_at = time.monotonic() + _PAUSE_S
         if state.next < start:
+            self._lose(where, state.next, start)
             self._warn(
                 f"partition {where}: offsets {state.next:,} to {start - 1:,} were deleted; reading"
                 f" from offset {start:,}"
             )
             state.next = start
         elif state.next > end:
+            self._lose(where, state.next, state.end)
             self._warn(f"partition {where}: the log ends at offset {end:,}, before {state.next:,}")
             state.next = end
+
+    def _lose(self, where: TopicPartition, first: int, before: int | None) -> None:
+        """Record offsets of a span with an end that can no longer be read."""
+        end = self._active[where].end
+        if end is not None and before is not None and first < min(before, end):
+            self.lost.append((where, first, min(before, end)))
 
     def _trouble(self, where: TopicPartition, why: Failure) -> None:
         """Retry a partition later, or give it up if that cannot help or took too long."""
@@ -379,11 +371,13 @@ def fetching(
     warn: Callable[[str], None] = lambda message: None,
     partition_bytes: int = PARTITION_BYTES,
     on_response: Callable[[], None] = lambda: None,
+    grows: Collection[str] = (),
 ) -> Iterator[Fetching]:
     """Read the spans of these partitions, with `committed` only records of committed transactions.
 
     `warn` is called with what changed during reading, and `on_response` after each response. A
-    chunk has at most `partition_bytes`, or one batch.
+    chunk has at most `partition_bytes`, or one batch. New partitions of the topics in `grows` are
+    read from their beginning, without end.
     """
     with cluster.flight() as flight:
-        yield Fetching(cluster, flight, spans, committed, warn, partition_bytes, on_response)
+        yield Fetching(cluster, flight, spans, committed, warn, partition_bytes, on_response, grows)

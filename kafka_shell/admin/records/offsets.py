@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka_shell.admin.partitions.model import (
     EARLIEST_LOCAL,
@@ -20,6 +20,9 @@ from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.admin.wire.rounds import ask_in_rounds
 from kafka_shell.plan.results import Failure, Results
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 V = TypeVar("V")
 
@@ -151,11 +154,16 @@ def topic_rows(
     ]
 
 
-def partition_rows(topics: Iterable[Any], *, name: str = "name") -> dict[TopicPartition, Any]:
-    """The rows of partitions of a response, from those of its topics."""
+def partition_rows(
+    topics: Iterable[Any], *, name: str = "name", names: Mapping[UUID, str] | None = None
+) -> dict[TopicPartition, Any]:
+    """The rows of partitions of a response, from those of its topics: in some versions these have
+    an ID, of which `names` has the names."""
+    known = names or {}
     return {
-        TopicPartition(getattr(topic, name), row.partition_index): row
+        TopicPartition(of, row.partition_index): row
         for topic in topics
+        for of in [getattr(topic, name) or known.get(topic.topic_id, "")]
         for row in topic.partitions
     }
 

@@ -3,7 +3,7 @@ ones, or as they arrive."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from heapq import heapify, heappop, heappush
 from itertools import chain
@@ -17,9 +17,10 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
 
 from .batches import Batch
+from .chunk import Chunk, Filter, Span
 from .decode import body, values
 from .delete import ranges
-from .fetching import Chunk, Fetching, Filter, Span, fetching
+from .fetching import Fetching, fetching
 from .model import Record
 from .offsets import list_offsets
 
@@ -93,7 +94,7 @@ class Reading:
     their end.
 
     `keep` filters the records, `warn` is called with what changed meanwhile, and `progress` after
-    every response.
+    every response. New partitions of the topics in `grows` are read, too, without end.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Reading:
         keep: Filter | None = None,
         warn: Callable[[str], None] = lambda message: None,
         progress: Callable[[Reading], None] = lambda reading: None,
+        grows: Collection[str] = (),
     ) -> None:
         self.cluster = cluster
         self.spans = found.values
@@ -115,6 +117,7 @@ class Reading:
         self.scanned = self.done = 0
         self._passed = {where: span.start for where, span in self.spans.items()}
         self._progress = progress
+        self._grows = grows
 
     @property
     def offsets(self) -> int:
@@ -153,7 +156,7 @@ class Reading:
     def _fetching(self) -> Iterator[Fetching]:
         with fetching(
             self.cluster, self.spans, committed=self.committed, warn=self.warn,
-            on_response=lambda: self._progress(self),
+            on_response=lambda: self._progress(self), grows=self._grows,
         ) as source:  # fmt: skip
             try:
                 yield source
@@ -178,7 +181,8 @@ class Reading:
                 self.scanned += batch.records
         except ShellError as error:
             source.fail(chunk.where, error)
-        self.done += chunk.next - self._passed[chunk.where]  # also what was deleted meanwhile
+        before = self._passed.get(chunk.where, 0)  # a new partition is read from its beginning
+        self.done += chunk.next - before  # also what was deleted meanwhile
         self._passed[chunk.where] = chunk.next
 
     def _records(self, chunk: Chunk, batch: Batch, at: int) -> list[Record]:

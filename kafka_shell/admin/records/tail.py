@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from kafka_shell.admin.partitions.model import TopicPartition
 
-from .fetching import PARTITION_BYTES, Span, fetching
+from .chunk import Span
+from .fetching import PARTITION_BYTES, fetching
 from .model import Record
 from .read import Reading, merge
 

@@ -44,6 +44,7 @@ class Tally(Struct, Generic[Origin]):
     few: list[tuple[Origin, int, int | None]] = field(default_factory=list)
     ranges: dict[int, _Range] = field(default_factory=dict)
     failed: dict[Change, Failure] = field(default_factory=dict)
+    more: dict[Resource, Change] = field(default_factory=dict)  # failures that are only counted
 
     def add(self, outcomes: Sequence[Written], origins: dict[int, list[Origin]]) -> None:
         """Add outcomes; `origins` are those of the records of each partition."""
@@ -62,10 +63,17 @@ class Tally(Struct, Generic[Origin]):
         about = f"{self.noun} {named[0]}"
         if count > 1:
             about = f"{counted(count, 'record')}, {self.noun} {named[0]} to {named[-1]}"
-        if len(self.failed) >= _MOST_FAILURES:
-            about = "more records"
-        change = Change(resource, self.verb, about, reversible=False, records=count)
-        self.failed[change] = why
+        if len(self.failed) < _MOST_FAILURES:
+            self.failed[self._failed(resource, about, count)] = why
+            return
+        if (before := self.more.get(resource)) is not None:
+            del self.failed[before]
+            count += before.records or 0
+        self.more[resource] = self._failed(resource, "more records", count)
+        self.failed[self.more[resource]] = why
+
+    def _failed(self, resource: Resource, about: str, count: int) -> Change:
+        return Change(resource, self.verb, about, reversible=False, records=count)
 
     def refuse(self, about: str, why: Failure) -> None:
         """Add records that could not be counted."""

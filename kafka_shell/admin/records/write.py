@@ -279,7 +279,7 @@ class Writer:
             if not batch.maybe:
                 batch.producer = None
                 return True
-            ended.append(failed(partition, batches.popleft()))
+            self._give_up(partition, batches, ended)
             return False
         self._rejected(partition, batches, row, ended)
         return False
@@ -316,11 +316,16 @@ class Writer:
             if batches and batches[0].why is not None and now >= batches[0].until:
                 if partition in self._sequences:
                     self._forget_sequence(partition)
-                first = batches.popleft()
-                ended.append(failed(partition, first))
-                why = f"records before it were not written: {first.why}"
-                while batches:
-                    ended.append(unsent(partition, batches.popleft(), why))
+                self._give_up(partition, batches, ended)
+
+    def _give_up(self, partition: int, batches: deque[Batch], ended: list[Written]) -> None:
+        """End a partition whose first batch was not written, or perhaps written."""
+        first = batches.popleft()
+        ended.append(failed(partition, first))
+        state = "may not have been" if first.maybe else "were not"
+        why = f"records before it {state} written: {first.why}"
+        while batches:
+            ended.append(unsent(partition, batches.popleft(), why))
 
     def _until(self) -> float:
         until = time.monotonic() + _DELIVERY_S

@@ -21,10 +21,16 @@ _LEADER_NOT_AVAILABLE = 5
 def find(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPartition, Partition]:
     """These partitions, or why one cannot be described. One Metadata request (API key 3)."""
     requested = list(dict.fromkeys(wanted))
-    results: Results[TopicPartition, Partition] = Results()
     if not requested:
-        return results
-    found = scan(cluster, list(dict.fromkeys(each.topic for each in requested)))
+        return Results()
+    return find_in(scan(cluster, list(dict.fromkeys(each.topic for each in requested))), requested)
+
+
+def find_in(
+    found: MetadataScan, requested: Iterable[TopicPartition]
+) -> Results[TopicPartition, Partition]:
+    """The same, of metadata that was read already."""
+    results: Results[TopicPartition, Partition] = Results()
     topics: dict[str, Topic] = {}
     for each in requested:
         if each.topic not in found:
@@ -41,7 +47,17 @@ def find(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPar
 
 def leaders(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPartition, int]:
     """The broker that leads each partition, or why there is none."""
-    found = find(cluster, wanted)
+    return _led(find(cluster, wanted))
+
+
+def leaders_in(
+    found: MetadataScan, wanted: Iterable[TopicPartition]
+) -> Results[TopicPartition, int]:
+    """The same, of metadata that was read already."""
+    return _led(find_in(found, wanted))
+
+
+def _led(found: Results[TopicPartition, Partition]) -> Results[TopicPartition, int]:
     led = {each: row.leader for each, row in found.values.items() if row.leader is not None}
     offline = {each: without_leader(each) for each in found.values if each not in led}
     return Results(led, found.failures | offline)

@@ -6,38 +6,31 @@ timeout, until a broker's metadata shows it, so that the next command sees the c
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigType
-from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.admin.wire.chunks import (
-    QUOTA_EXCEEDED,
-    RestInterrupted,
-    Rows,
-    send_within_quota,
-)
+from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.wire.chunks import Rows
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan, spell_id, uuid_of
-from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
+from kafka_shell.admin.wire.metadata_scan import scan, spell_id, uuid_of
+from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.config_units import format_config_value
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes, Resource, StepInterrupted
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.model import Change, Outcomes, Resource
+from kafka_shell.plan.results import Failure
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
 
 from .defaults import DEFAULT_TIMEOUT_MS as DEFAULT_TIMEOUT_MS
 from .defaults import creatable, has_default, with_defaults
 from .model import NewTopic, Topic, spell_assignment
+from .sending import Timeout, by_name, by_topic, send_items, validated
 
 _PARTITIONS_BY_DEFAULT = 10  # an estimate, used if the broker decides
-_REQUEST_TIMED_OUT = 7
 _UNKNOWN_TOPIC_ID = 100
-_POLL_S = 0.05
 
 
 def records_of(new: NewTopic) -> int:
@@ -72,7 +65,7 @@ class CreateTopics(Struct, BaseStep, frozen=True):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import CreateTopicsRequest
 
-        timeout = _Timeout(cluster, self.timeout_ms)
+        timeout = Timeout(cluster, self.timeout_ms)
         by_default = any(map(has_default, self.topics))
 
         def ask(topics: Sequence[NewTopic]) -> tuple[int, Rows]:
@@ -90,8 +83,8 @@ class CreateTopics(Struct, BaseStep, frozen=True):
             return getattr(response, "throttle_time_ms", 0), response.topics
 
         if validate_only:
-            return _validated(_by_topic(self.changes, _by_name(ask(self.topics)), "CREATE"))
-        results = _send(cluster, self.topics, ask, lambda rows: _created(self.changes, rows))
+            return validated(by_topic(self.changes, by_name(ask(self.topics)), "CREATE"))
+        results = send_items(cluster, self.topics, ask, lambda rows: _created(self.changes, rows))
         return timeout.wait(
             results,
             lambda seen, name: name in seen and not seen.summary(name).offline,
@@ -106,7 +99,7 @@ def _created(changes: Sequence[Change], rows: Mapping[str, Any]) -> Outcomes:
         for name, row in rows.items()
         if getattr(row, "topic_id", None)  # since Kafka 2.8
     }
-    results = _by_topic(changes, rows, "CREATE")
+    results = by_topic(changes, rows, "CREATE")
     return results.map(lambda each: replace(each, note=ids.get(each.resource.name, "")))
 
 
@@ -164,7 +157,7 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import DeleteTopicsRequest
 
-        timeout = _Timeout(cluster, self.timeout_ms)
+        timeout = Timeout(cluster, self.timeout_ms)
         ids = {topic.name: topic.id for topic in self.topics}
         names = {topic_id: name for name, topic_id in ids.items()}
         by_id = all(ids.values())
@@ -189,13 +182,13 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
             return getattr(answer, "throttle_time_ms", 0), answer.responses
 
         def deleted(rows: Mapping[str, Any]) -> Outcomes:
-            results = _by_topic(self.changes, rows, "DELETE")
+            results = by_topic(self.changes, rows, "DELETE")
             for change, failure in results.failures.items():
                 if failure.code == _UNKNOWN_TOPIC_ID:
                     results.failures[change] = _already_deleted(change.resource.name, ids)
             return results
 
-        results = _send(cluster, self.topics, ask, deleted)
+        results = send_items(cluster, self.topics, ask, deleted)
         return timeout.wait(
             results,
             lambda seen, name: name not in seen or seen.summary(name).id not in ("", ids[name]),
@@ -263,7 +256,7 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
         from kafka.protocol.admin import CreatePartitionsRequest
 
         kind = CreatePartitionsRequest.CreatePartitionsTopic
-        timeout = _Timeout(cluster, self.timeout_ms)
+        timeout = Timeout(cluster, self.timeout_ms)
 
         def ask(growths: Sequence[Growth]) -> tuple[int, Rows]:
             request = CreatePartitionsRequest(
@@ -286,9 +279,9 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
             return answer.throttle_time_ms, answer.results
 
         if validate_only:
-            return _validated(_by_topic(self.changes, _by_name(ask(self.growths)), "ALTER"))
-        results = _send(
-            cluster, self.growths, ask, lambda rows: _by_topic(self.changes, rows, "ALTER")
+            return validated(by_topic(self.changes, by_name(ask(self.growths)), "ALTER"))
+        results = send_items(
+            cluster, self.growths, ask, lambda rows: by_topic(self.changes, rows, "ALTER")
         )
         after = {growth.name: growth.after for growth in self.growths}
         return timeout.wait(
@@ -300,105 +293,3 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
             ),
             "has its new partitions, but one has no leader yet",
         )
-
-
-# -- shared ----------------------------------------------------------------------------------------
-
-_Item = TypeVar("_Item", NewTopic, Topic, Growth)
-
-
-def _send(
-    cluster: Cluster,
-    items: Sequence[_Item],
-    ask: Callable[[Sequence[_Item]], tuple[int, Rows]],
-    outcomes_of: Callable[[Mapping[str, Any]], Outcomes],
-) -> Outcomes:
-    """The outcomes of the items, by the rows of their topics. Ctrl-C raises StepInterrupted with
-    those that were received."""
-    try:
-        rows = send_within_quota(cluster, items, lambda item: item.name, ask)
-    except RestInterrupted as interrupted:
-        raise StepInterrupted(outcomes_of(interrupted.rows)) from None
-    return outcomes_of(rows)
-
-
-class _Timeout:
-    """The timeout of a request at the broker, and of the wait for its effect."""
-
-    def __init__(self, cluster: Cluster, timeout_ms: int) -> None:
-        self._cluster = cluster
-        self._waits = timeout_ms > 0
-        self.broker_ms = timeout_ms if self._waits else DEFAULT_TIMEOUT_MS
-        self._until = 0.0
-
-    def begin(self) -> float:
-        """Start the timeout, and return how long the response may take (seconds)."""
-        self._until = time.monotonic() + self.broker_ms / 1000
-        return response_timeout(self.broker_ms)
-
-    def wait(
-        self, results: Outcomes, visible: Callable[[MetadataScan, str], bool], otherwise: str
-    ) -> Outcomes:
-        """Wait until brokers show the changes. A change not visible in time is a
-        REQUEST_TIMED_OUT. Ctrl-C does not change the outcomes."""
-        try:
-            return self._wait(results, visible, otherwise)
-        except KeyboardInterrupt:
-            raise StepInterrupted(results) from None
-
-    def _wait(
-        self, results: Outcomes, visible: Callable[[MetadataScan, str], bool], otherwise: str
-    ) -> Outcomes:
-        waiting = {change.resource.name: change for change in results.values}
-        while self._waits and waiting:
-            try:
-                seen = scan(self._cluster, list(waiting))
-            except ShellError as error:  # the change is made: only reading it back failed
-                return _late(
-                    results,
-                    waiting.values(),
-                    f"was changed, but could not be read back: {error.message}",
-                )
-            for name in [name for name in waiting if visible(seen, name)]:
-                del waiting[name]
-            if waiting and time.monotonic() > self._until:
-                return _late(results, waiting.values(), otherwise)
-            if waiting:
-                time.sleep(_POLL_S)
-        return results
-
-
-def _validated(results: Outcomes) -> Outcomes:
-    """The outcomes of a validation, without those that failed for an exhausted quota only."""
-    return Results(
-        results.values,
-        {c: failure for c, failure in results.failures.items() if failure.code != QUOTA_EXCEEDED},
-    )
-
-
-def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:
-    for change in changes:
-        name = change.resource.name
-        del results.values[change]
-        results.failures[change] = Failure(
-            "REQUEST_TIMED_OUT",
-            f"topic {name} {what}",
-            _REQUEST_TIMED_OUT,
-            see=change.resource,
-        )
-    return results
-
-
-def _by_name(answer: tuple[int, Rows]) -> dict[str, Any]:
-    _, rows = answer
-    return {row.name: row for row in rows}
-
-
-def _by_topic(changes: Iterable[Change], rows: Mapping[str, Any], operation: str) -> Outcomes:
-    """The outcome of each change by the row or Failure of its topic. `operation` is required on
-    the topic."""
-    topics = [change.resource for change in changes]
-    return Results.of(
-        changes,
-        (row_failure(rows.get(t.name), t, requires=f"{operation} on {t}", see=t) for t in topics),
-    )

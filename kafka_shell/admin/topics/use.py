@@ -121,6 +121,7 @@ def _sizes(
     if isinstance(read, Failure):
         found.miss("the size", read)
         return
+    read = log_dirs.without_offline(read)
     sizes: Counter[str] = Counter()
     for replica in (replica for dirs in read for dir in dirs for replica in dir.replicas):
         sizes[replica.topic] += replica.size

@@ -140,17 +140,18 @@ class Cluster:
             mine = time.monotonic() + seconds
             self.deadline = mine if outer is None else min(outer, mine)
         if given:
-            self._pool.given_deadline = self.deadline
+            self._pool.command.given_deadline = self.deadline
         try:
             with reading(self._sender):
                 yield
         finally:
             self.deadline = outer
 
-    def share_deadline(self, other: Cluster) -> None:
-        """Use the deadline of another connection: this one is for a part of its command."""
+    def join(self, other: Cluster) -> None:
+        """Use this connection for a part of the command of another one, with its deadline. If a
+        broker has responded to one of them, the other does not report that none can be reached."""
         self.deadline = other.deadline
-        self._pool.given_deadline = other._pool.given_deadline
+        self._pool.command = other._pool.command
 
     def attempts(self, timeout: float | None = None) -> Iterator[int]:
         """Yield 0, 1, 2 and so on with growing pauses until the deadline, for retries of items."""

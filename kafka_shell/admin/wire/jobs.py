@@ -138,7 +138,7 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
     else:
         why = f"{late(job.extensible)} after waiting {now - job.started:.1f} s for {what}"
     may_happen = job.sent and job.call.changes(job.request)
-    reached = pool.responded or job.reached_broker or job.sent
+    reached = pool.command.responded or job.reached_broker or job.sent
     return ShellError(
         f"{why}{last}" + (MAY_STILL_HAPPEN if may_happen else ""),
         hint=_deadline_hint(job, may_happen=may_happen, forwarded=forwarded),

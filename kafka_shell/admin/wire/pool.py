@@ -36,6 +36,14 @@ class Silence(Struct, frozen=True):
     noticed: float
 
 
+class CurrentCommand:
+    """What is known of the command that is being run. Connections for a part of it share this."""
+
+    def __init__(self) -> None:
+        self.given_deadline: float | None = None  # the user's, who can increase it
+        self.responded = False  # whether a broker has
+
+
 class Pool:
     """Connections by address, the last metadata, and coordinators."""
 
@@ -45,9 +53,8 @@ class Pool:
         self._links: dict[Address, Link] = {}
         self._tls: ssl.SSLContext | None = None
         self.deadline: float | None = None  # of what is being sent, monotonic seconds
-        self.given_deadline: float | None = None  # the user's, who can increase it
+        self.command = CurrentCommand()
         self.connected_before = False
-        self.responded = False  # whether a broker has responded during the current command
         self.silences: dict[Address, Silence] = {}  # of brokers during the current command
         self.metadata_outdated = False  # a broker was silent, so it may have left the cluster
         self.on_wait: Callable[[str], None] | None = None
@@ -87,7 +94,7 @@ class Pool:
 
     def start_command(self) -> None:
         """Forget which brokers were silent during the previous command."""
-        self.responded = False
+        self.command = CurrentCommand()
         self.metadata_outdated = self.metadata_outdated or bool(self.silences)
         self.silences.clear()
 
@@ -220,7 +227,7 @@ class Pool:
                 next_at = now + _STAGGER
             for link in tried:
                 if link.ready:
-                    self.connected_before = self.responded = True
+                    self.connected_before = self.command.responded = True
                     for other in tried:
                         if not other.ready:
                             other.close()
@@ -228,7 +235,7 @@ class Pool:
             if not left and all(link.closed for link in tried):
                 raise self._no_broker(tried)
             if now >= until:
-                raise _too_slow(tried, self.responded, extensible)
+                raise _too_slow(tried, self.command.responded, extensible)
             self.loop.turn(min(until, next_at if left else until, now + REPORT_WAIT_S))
             if time.monotonic() - began > REPORT_WAIT_S:
                 self.report_wait(", ".join(str(each.address) for each in tried if not each.closed))

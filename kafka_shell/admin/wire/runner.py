@@ -15,7 +15,7 @@ from kafka_shell.errors import ShellError
 from . import frames, versions
 from .endpoint import ConnectionConfig
 from .exchanges import Exchange
-from .failures import MOVED, NoBrokerError, OtherClusterError, as_error, error_name, failure
+from .failures import NoBrokerError, OtherClusterError, as_error, error_name, failure
 from .jobs import (
     Job,
     advertised_address_error,
@@ -29,10 +29,10 @@ from .jobs import (
     waited_since,
     wake_time,
 )
+from .locator import Locator
 from .malformed import malformed
 from .pool import REPORT_WAIT_S, Pool
 from .requests import (
-    ANY,
     METADATA,
     AnyBroker,
     Call,
@@ -47,9 +47,6 @@ from .transport import Link
 
 _SILENT_BROKER_S = 2.0  # limit for a broker that was silent during this command
 _RESERVE, _RESERVE_S = 0.25, 3.0  # part of the time, and seconds, kept for later requests
-_FIND_COORDINATOR = 10
-_FIND_COORDINATOR_VERSIONS = (0, 6)
-_LOWEST_VERSION = (0, 1, 6)  # of FindCoordinator for each CoordinatorKind
 
 
 class Runner:
@@ -59,6 +56,7 @@ class Runner:
         self._config = config
         self._pool = pool
         self._retries = Retries(config, pool)
+        self._locator = Locator(pool, self._retries, self._drive)
         self.sent: set[int] = set()  # the API keys of all requests sent so far
         self._depth = 0  # of nested runs: coordinators are looked up while other jobs are in flight
 
@@ -96,7 +94,9 @@ class Runner:
             left = deadline - time.monotonic()
             to_one = isinstance(call.to, Node | Coordinator)
             reserve = max(0.0, min(_RESERVE_S, _RESERVE * left)) if to_one else 0.0
-            extensible = deadline == self._pool.given_deadline and deadline - reserve < until
+            extensible = (
+                deadline == self._pool.command.given_deadline and deadline - reserve < until
+            )
             until = min(until, deadline - reserve)
         return Job(call, as_request(call.request), until, extensible)
 
@@ -141,7 +141,7 @@ class Runner:
         """Send the jobs that can be sent, fail the late ones, and wait for the next event."""
         self._resend_to_others(jobs)
         idle = [job for job in jobs if not job.done and not job.sent]
-        self._locate(idle)
+        self._locator.locate(idle)
         for job in idle:
             self.advance(job)
         if all(job.done for job in jobs):
@@ -298,61 +298,6 @@ class Runner:
         if again or not self._pool.head.brokers:
             self.refresh(job.deadline)
 
-    def _locate(self, jobs: Iterable[Job]) -> None:
-        """Look up unknown coordinators, all keys of a kind in one request."""
-        now = time.monotonic()
-        waiting: dict[Coordinator, list[Job]] = {}
-        for job in jobs:
-            to = job.call.to
-            if not isinstance(to, Coordinator) or to in self._pool.coordinators:
-                continue
-            if not job.done and now >= job.retry_at:
-                waiting.setdefault(to, []).append(job)
-        for kind in {to.kind for to in waiting}:
-            self._find(kind, {to.key: found for to, found in waiting.items() if to.kind == kind})
-
-    def _find(self, kind: int, waiting: dict[str, list[Job]]) -> None:
-        from .codec import find_coordinators, read_coordinators
-
-        jobs = [job for each in waiting.values() for job in each]
-        last = max(jobs, key=lambda job: job.deadline)
-        until, extensible = last.deadline, last.extensible
-        try:
-            link = self._pool.any_link(until, extensible)
-            ours = (_LOWEST_VERSION[kind], _FIND_COORDINATOR_VERSIONS[1])
-            who = self._pool.describe(link.address)
-            version = versions.choose(_FIND_COORDINATOR, ours, link.versions, who)
-        except ShellError as error:
-            for job in jobs:
-                self._retries.on_unreachable(job, error)
-            return
-        requests = find_coordinators(kind, list(waiting), version)
-        finders = [
-            Job(Call(request, ANY, check=False), request, until, extensible) for request in requests
-        ]
-        self._drive(finders)
-        for finder, name in zip(finders, waiting, strict=False):
-            if finder.error is not None:
-                keys = waiting if version >= 4 else {name: waiting[name]}
-                for job in (job for key in keys for job in waiting[key]):
-                    job.fail(finder.error)
-                continue
-            for key, node, code, message in read_coordinators(finder.result, name):
-                self._found(kind, key, node, code, message, waiting.get(key, []))
-
-    def _found(
-        self, kind: int, key: str, node: int, code: int, message: str | None, jobs: list[Job]
-    ) -> None:
-        for job in jobs:
-            to = job.call.to
-            assert isinstance(to, Coordinator)
-            if not code:
-                self._pool.coordinators[to] = node
-            elif code in MOVED:
-                self._retries.retry(job, error_name(code))
-            else:
-                job.fail(as_error(failure(code, message, about=str(to).partition(" of ")[2])))
-
     # -- responses ---------------------------------------------------------------------------------
 
     def _on_response(self, job: Job, link: Link, version: int, exchange: Exchange) -> None:
@@ -365,7 +310,7 @@ class Runner:
             return
         job.sent, job.link = False, link
         assert exchange.body is not None
-        job.reached_broker = self._pool.responded = True
+        job.reached_broker = self._pool.command.responded = True
         self._pool.silences.pop(link.address, None)
         try:
             self._read(job, version, exchange.body)

@@ -16,13 +16,19 @@ WITH windows AS (
 SELECT
   w.cluster,
   concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
-  CASE WHEN o.lag > 0 AND unix_millis(w.now) - unix_millis(w.last)
-      > unix_millis(w.last) - unix_millis(w.first) THEN 'alarm' ELSE 'ok' END AS status,
-  concat('lag ', {number o.lag}, '; the last of ', commits, ' commits was made ',
-    {age unix_millis(w.now) - unix_millis(w.last)}, ' ago, the commits cover ',
-    {age unix_millis(w.last) - unix_millis(w.first)}) AS reason,
+  CASE
+    WHEN o.lag IS NULL THEN 'skip'
+    WHEN o.lag > 0 AND unix_millis(w.now) - unix_millis(w.last)
+      > unix_millis(w.last) - unix_millis(w.first) THEN 'alarm'
+    ELSE 'ok'
+  END AS status,
+  CASE WHEN o.lag IS NULL THEN concat('the end offset of the partition is unknown: ', o.note)
+    ELSE concat('lag ', {number o.lag}, '; the last of ', commits, ' commits was made ',
+      {age unix_millis(w.now) - unix_millis(w.last)}, ' ago, the commits cover ',
+      {age unix_millis(w.last) - unix_millis(w.first)})
+  END AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM windows w
 JOIN group_offsets o ON o.cluster = w.cluster AND o.group = w.group AND o.topic = w.topic
-  AND o.partition = w.partition AND o.lag IS NOT NULL
+  AND o.partition = w.partition AND (o.lag IS NOT NULL OR o.note <> 'no such topic')

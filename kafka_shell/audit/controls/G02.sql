@@ -17,13 +17,19 @@ WITH windows AS (
 SELECT
   w.cluster,
   concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
-  CASE WHEN o.lag > 0 AND w.positions = 1 AND coalesce(w.lag_then, o.lag) > 0 THEN 'alarm'
-    ELSE 'ok' END AS status,
-  CASE WHEN o.lag > 0 AND w.positions = 1 AND coalesce(w.lag_then, o.lag) > 0
-    THEN concat('offset ', w.offset, ' in the last ', w.commits, ' commits, lag ', {number o.lag})
-    ELSE concat('lag ', {number o.lag}) END AS reason,
+  CASE
+    WHEN o.lag IS NULL THEN 'skip'
+    WHEN o.lag > 0 AND w.positions = 1 AND coalesce(w.lag_then, o.lag) > 0 THEN 'alarm'
+    ELSE 'ok'
+  END AS status,
+  CASE
+    WHEN o.lag IS NULL THEN concat('the end offset of the partition is unknown: ', o.note)
+    WHEN o.lag > 0 AND w.positions = 1 AND coalesce(w.lag_then, o.lag) > 0
+      THEN concat('offset ', w.offset, ' in the last ', w.commits, ' commits, lag ', {number o.lag})
+    ELSE concat('lag ', {number o.lag})
+  END AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM windows w
 JOIN group_offsets o ON o.cluster = w.cluster AND o.group = w.group AND o.topic = w.topic
-  AND o.partition = w.partition AND o.lag IS NOT NULL
+  AND o.partition = w.partition AND (o.lag IS NOT NULL OR o.note <> 'no such topic')

@@ -18,14 +18,18 @@ SELECT
   w.cluster,
   concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
   CASE
-    WHEN w.lag_then IS NULL THEN 'skip'
+    WHEN o.lag IS NULL OR w.lag_then IS NULL THEN 'skip'
     WHEN o.lag > 0 AND w.positions > 1 AND NOT w.rewound AND o.lag >= w.lag_then THEN 'alarm'
     ELSE 'ok'
   END AS status,
-  CASE WHEN w.lag_then IS NULL THEN 'the end offset at the first commit is unknown'
-    ELSE concat('lag ', {number o.lag}, ', was ', {number w.lag_then}, ' ', w.commits, ' commits ago') END AS reason,
+  CASE
+    WHEN o.lag IS NULL THEN concat('the end offset of the partition is unknown: ', o.note)
+    WHEN w.lag_then IS NULL THEN 'the end offset at the first commit is unknown'
+    ELSE concat('lag ', {number o.lag}, ', was ', {number w.lag_then}, ' ', w.commits,
+      ' commits ago')
+  END AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM windows w
 JOIN group_offsets o ON o.cluster = w.cluster AND o.group = w.group AND o.topic = w.topic
-  AND o.partition = w.partition AND o.lag IS NOT NULL
+  AND o.partition = w.partition AND (o.lag IS NOT NULL OR o.note <> 'no such topic')

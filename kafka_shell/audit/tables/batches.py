@@ -18,7 +18,7 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.records import batches, decode
 from kafka_shell.admin.wire.chunks import in_slices
-from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
+from kafka_shell.audit.table import Names, Rows, Trouble, readable, table, with_leaders
 from kafka_shell.audit.work import CURRENT, Target, Work
 from kafka_shell.errors import ShellError
 
@@ -40,7 +40,6 @@ Sample = tuple["TopicPartition", str, bytes]
 
 def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | Trouble]:
     """Yield the sample of each position of each partition that is not empty."""
-    from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.admin.records.delete import ranges
     from kafka_shell.admin.wire import metadata_scan as scan
 
@@ -49,16 +48,7 @@ def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | Trouble]:
         yield Trouble("", "not-sampled", "logs were not sampled")
         return
     found = scan.scan(cluster, list(names))
-    leaders: dict[TopicPartition, int] = {}
-    for name in found.names:
-        for each in found.topic(name).partitions:
-            where = TopicPartition(name, each.partition)
-            if each.leader is None:
-                yield Trouble(
-                    f"partition {where}", "LEADER_NOT_AVAILABLE", "the partition has no leader"
-                )
-            else:
-                leaders[where] = each.leader
+    leaders = yield from with_leaders(found)
     spans = yield from readable(ranges(cluster, list(leaders)), "partition")
     pace = _Pace(sampling.bytes_per_second)
     for place in sampling.places:

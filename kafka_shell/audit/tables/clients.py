@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.client_configs.model import ClientEntity
-from kafka_shell.audit.table import Names, Rows, Trouble, table
+from kafka_shell.audit.table import Names, Rows, Trouble, readable, table, trouble
 from kafka_shell.errors import ShellError
 from kafka_shell.quoting import quote
 
@@ -81,7 +81,7 @@ def read_effective_quotas(cluster: Cluster, names: Names) -> Rows:
 
     found = quotas.describe(cluster)
     users = {quota.entity.user for quota in found if isinstance(quota.entity.user, str)}
-    users |= _scram_users(cluster)
+    users |= yield from _scram_users(cluster)
     ids = {quota.entity.client_id for quota in found if isinstance(quota.entity.client_id, str)}
     pairs = (len(users) + 1) * (len(ids) + 1)
     if pairs > _MOST_PAIRS:
@@ -95,13 +95,14 @@ def read_effective_quotas(cluster: Cluster, names: Names) -> Rows:
                     yield user, client_id, limit.key, limit.value, limit.source.label
 
 
-def _scram_users(cluster: Cluster) -> set[str]:
+def _scram_users(cluster: Cluster) -> Generator[Trouble, None, set[str]]:
     from kafka_shell.admin.users import scram
 
     try:
-        return set(scram.describe(cluster).values)
-    except ShellError:
-        return set()  # reported by the table scram_users
+        return {*(yield from readable(scram.describe(cluster), "user"))}
+    except ShellError as error:  # quotas of the other users are still read
+        yield trouble("", error)
+        return set()
 
 
 @table(

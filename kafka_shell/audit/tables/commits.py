@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records.internal_topics import read_key, read_value
-from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
+from kafka_shell.audit.table import Names, Rows, Trouble, readable, table, with_leaders
 from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
@@ -93,11 +93,7 @@ def _commits(cluster: Cluster) -> Iterator[Commit | Trouble]:
     found = scan.scan(cluster, [_TOPIC])
     if _TOPIC not in found:
         return
-    leaders = {
-        TopicPartition(_TOPIC, each.partition): each.leader
-        for each in found.topic(_TOPIC).partitions
-        if each.leader is not None
-    }
+    leaders = yield from with_leaders(found)
     for where, span in (yield from readable(ranges(cluster, list(leaders)), "partition")).items():
         end, place = span.latest, max(span.earliest, span.latest - _TAIL)
         for _ in range(_MOST_FETCHES):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
+from kafka_shell.audit.table import Names, Rows, Trouble, readable, table, trouble
 from kafka_shell.quoting import quote
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ def _dirs(cluster: Cluster, names: Names) -> Generator[Trouble, None, list[LogDi
     path       string   The log directory.
     error      string?  The Kafka error if the log directory is offline.
     cordoned   boolean  Whether it accepts no new replicas (Kafka 4.3).
-    replicas   int      Number of replicas.
-    incoming   int      Number of replicas being moved to it.
-    size       long     Size of the replicas in bytes.
+    replicas   int?     Number of replicas; null if the log directory is offline.
+    incoming   int?     Number of replicas being moved to it.
+    size       long?    Size of the replicas in bytes.
     total      long?    Size of the volume in bytes (Kafka 3.3).
     usable     long?    Free bytes of the volume.
     """,
@@ -43,7 +43,7 @@ def read_log_dirs(cluster: Cluster, names: Names) -> Rows:
         use = each.use
         yield (
             each.broker, each.path, each.error.name if each.error else None, each.cordoned,
-            use.replicas, use.incoming, each.size, each.total, each.usable,
+            use.replicas, use.incoming, use.size, each.total, each.usable,
         )  # fmt: skip
 
 
@@ -64,6 +64,8 @@ def read_log_dirs(cluster: Cluster, names: Names) -> Rows:
 )
 def read_disk_replicas(cluster: Cluster, names: Names) -> Rows:
     for each in (yield from _dirs(cluster, names)):
+        if each.error:
+            yield trouble(f"log directory {each.path} of broker {each.broker}", each.error)
         for replica in each.replicas:
             yield (
                 each.broker, each.path, replica.topic, replica.partition, replica.size,

@@ -155,7 +155,9 @@ def read_partition_offsets(cluster: Cluster, names: Names) -> Rows:
 
     described = yield from _described(cluster, names)
     wanted = [TopicPartition(p.topic, p.partition) for topic in described for p in topic.partitions]
-    newest = list_offsets(cluster, dict.fromkeys(wanted, MAX_TIMESTAMP)).values
-    for each, span in (yield from readable(ranges(cluster, wanted), "partition")).items():
+    spans = yield from readable(ranges(cluster, wanted), "partition")
+    last_of = list_offsets(cluster, dict.fromkeys(spans, MAX_TIMESTAMP))
+    newest = yield from readable(last_of, "partition", besides="unsupported-version")
+    for each, span in spans.items():
         last = newest[each].timestamp if each in newest else None
         yield each.topic, each.partition, span.earliest, span.latest, span.records, last

@@ -29,7 +29,7 @@ _REMOVED = ("voter", "configs", "unregister")  # unregistered, its configs could
 _NOT_REGISTERED = "BROKER_ID_NOT_REGISTERED"
 _ATTEMPTS, _ATTEMPT_S = 4, 8.0  # to ask the active controller
 _PATIENCE_S, _PAUSE_S = 60.0, 1.0  # to read the state again, after a controller has failed
-_ROUNDS = 5  # of draining: without a cordon, new topics may get replicas on the broker meanwhile
+_ROUNDS = 6  # of draining: without a cordon, new topics may get replicas on the broker meanwhile
 
 
 def decommission(invocation: Invocation, context: Context) -> Runbook | Plan:
@@ -89,29 +89,31 @@ class _Work:
 
     def stages(self) -> Stages:
         """Cordon, drain, wait for the broker to stop, and remove what is left of it."""
-        from kafka_shell.admin.cluster.decommission import plans
-
-        cluster = self._context.cluster
-        found, state, _ = self._read()
-        if found.is_left("cordon"):
-            self.cordoned = True  # or may be, if the request is not answered
-            outcome = yield Stage("cordon", plans.plan_cordon(cluster, self._broker))
-            if not _is_done(outcome):
-                self.cordoned = _may_be_applied(outcome)
-                return
-            if not plans.is_cordoned(cluster, self._broker):
-                self._context.note(
-                    f"broker {self._broker} does not report its log directories as cordoned: it may"
-                    " get new replicas until it stops"
-                )
         while True:
-            if not (yield from self._drain()):
+            state = yield from self._drain()
+            if state is None:
                 return
             yield from self._stop(state)
-            found, state, _ = self._read()
+            found, _, _ = self._read()
             if not found.replicas:
                 break  # else a topic was created between draining and the stop
         yield from self._remove(found)
+
+    def _cordon(self) -> Generator[Stage, Outcome | None, bool]:
+        """Place no new replicas on the broker. Returns whether that worked."""
+        from kafka_shell.admin.cluster.decommission import plans
+
+        self.cordoned = True  # or may be, if the request is not answered
+        outcome = yield Stage("cordon", plans.plan_cordon(self._context.cluster, self._broker))
+        if not _is_done(outcome):
+            self.cordoned = _may_be_applied(outcome)
+            return False
+        if not plans.is_cordoned(self._context.cluster, self._broker):
+            self._context.note(
+                f"broker {self._broker} does not report its log directories as cordoned: it may get"
+                " new replicas until it stops"
+            )
+        return True
 
     def _read(self) -> tuple[Decommission, BrokerState, Drain]:
         """How far it is. What cannot be read is read again for a while: brokers and controllers
@@ -134,19 +136,24 @@ class _Work:
                     raise _stopped(found)
             time.sleep(_PAUSE_S)
 
-    def _drain(self) -> Generator[Stage, Outcome | None, bool]:
-        """Move replicas until none is left. Returns whether that worked."""
+    def _drain(self) -> Generator[Stage, Outcome | None, BrokerState | None]:
+        """Move replicas until none is left, after a cordon as soon as the broker runs. Returns its
+        state after that; None if it did not work."""
         from kafka_shell.admin.partitions.drain import plan_remove_throttle, wait_until_drained
         from kafka_shell.commands.partitions.throttle_store import throttle_record
 
         for _ in range(_ROUNDS):
             found, state, drain = self._read()
+            if found.is_left("cordon") and not self.cordoned:
+                if not (yield from self._cordon()):
+                    return None
+                continue
             if not found.replicas:
                 self._keys = state.configs
                 break
             outcome = yield Stage("drain", self.plan_drain(drain))
             if not _is_done(outcome, besides=self._broker):
-                return False
+                return None
             wait_until_drained(self._context.cluster, self._broker)
         else:
             raise ShellError(
@@ -157,7 +164,7 @@ class _Work:
         record = throttle_record(self._context)
         left = plan_remove_throttle(self._context.cluster, self._broker, record)
         outcome = (yield Stage("drain", left)) if left.steps else None
-        return outcome is None or _is_done(outcome, besides=self._broker)
+        return state if _is_done(outcome, besides=self._broker) else None
 
     def plan_drain(self, drain: Drain) -> Plan:
         """The reassignment of what the broker still has. It is waited for, and what is already
@@ -183,6 +190,7 @@ class _Work:
             wait=lambda report: read.wait_stopped(cluster, broker, state.address, report),
             message=message if state.running else "",
         )
+        self._done.append("stop")
 
     def _remove(self, found: Decommission) -> Stages:
         for name in self._left(found):

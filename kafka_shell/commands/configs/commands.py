@@ -237,7 +237,7 @@ def alter_configs(invocation: Invocation, context: Context) -> Plan:
         if all(word.isdecimal() for word in words):
             from kafka_shell.admin.cluster.decommission.plans import plan_delete_configs
             from kafka_shell.admin.configs import leftovers as leftover_configs
-            from kafka_shell.admin.configs.change import DELETE_ALL
+            from kafka_shell.admin.configs.model import DELETE_ALL
 
             _refuse_duplicates(invocation, alterations)
             ids = list(dict.fromkeys(map(int, words)))  # running brokers are refused

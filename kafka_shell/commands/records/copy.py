@@ -272,7 +272,8 @@ COMMANDS: tuple[Command, ...] = (
             " are not copied. Copying is irreversible; the records of the source are kept.\n"
             "Records are written exactly once, even if a broker fails. An interrupted copy, after"
             " Ctrl-C or a crash, is continued with --resume: no record is lost and none is copied"
-            " twice."
+            " twice. It cannot be continued if one of the topics was deleted and created again, or"
+            " if the records that were copied last were deleted from the target."
         ),
         apis=(0, 1, 2, 22),
         examples=(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing, Pieces
@@ -10,6 +10,7 @@ from kafka_shell.commands import select
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.selectors import is_pattern
+from kafka_shell.language.selectors import select as matching
 from kafka_shell.structs import replace
 
 from .decoding import FORMATS, filter_of, formats_of
@@ -18,7 +19,7 @@ from .positions import ENDS, STARTS, position
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
-    from kafka_shell.admin.records.fetching import Span
+    from kafka_shell.admin.records.chunk import Span
     from kafka_shell.admin.records.model import Record
     from kafka_shell.admin.records.read import Reading
     from kafka_shell.context import Context
@@ -121,7 +122,7 @@ class _Reading:
 
     def _arriving(self) -> Iterator[list[Record]]:
         """Records from the start, or from the end if none before it is wanted, without end."""
-        from kafka_shell.admin.records.fetching import Span
+        from kafka_shell.admin.records.chunk import Span
 
         after = self._invocation["from"] is None or bool(self._last)
         self.spans = self.spans.map(lambda span: Span((span.end or 0) if after else span.start))
@@ -147,8 +148,13 @@ class _Reading:
         return Reading(
             self._context.cluster, replace(self.spans, failures={}), committed=self._committed,
             keep=self._keep, warn=self._warn,
-            progress=self._progress,
+            progress=self._progress, grows=self._whole_topics() if self._follow else (),
         )  # fmt: skip
+
+    def _whole_topics(self) -> Sequence[str]:
+        """The topics that are read without a choice of partitions."""
+        words = [word for word, numbers in self._invocation["topic"] if numbers is None]
+        return matching(words, list({where.topic for where in self.spans.values})).names
 
     def _progress(self, reading: Reading) -> None:
         if self._follow:
@@ -224,7 +230,7 @@ COMMANDS: tuple[Command, ...] = (
             "Without --from, --where, --grep or --count, the last 10 records of the topic, or as"
             " many as --limit; with one of them, all from the earliest. Records are in the order of"
             " their timestamps, those of a partition in the order of their offsets; with --follow,"
-            " new ones as they arrive.\n"
+            " new ones as they arrive, also those of partitions that are added meanwhile.\n"
             "--from is inclusive, --to exclusive. Without --to, reading stops at the current end of"
             " the log. A time selects the first record with this timestamp or a later one. No"
             " consumer group is used, and nothing is committed.\n"

@@ -53,6 +53,11 @@ class Seen(Struct):
     errors: list[ShellError] = field(default_factory=list)
     failures: list[tuple[str, Failure]] = field(default_factory=list)
 
+    @property
+    def anything(self) -> bool:
+        """Whether there is anything to judge."""
+        return bool(self.plans or self.outcomes or self.errors or self.failures)
+
     def planned(self, plan: Plan) -> None:
         """A plan that is executed next."""
         self.plans.append(plan)

@@ -132,7 +132,7 @@ class _Rehearsal:
         assert context.run_line is not None
         run = without_throttle(text)
         status = context.run_line(run, context)
-        if len(self.lines) > before:  # `source`: its lines are reported
+        if len(self.lines) > before and not seen.anything:  # `source`: its lines are reported
             return Status(status)
         outcome = _outcome(seen)
         verdict, why_not = judge(

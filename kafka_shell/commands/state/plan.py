@@ -303,7 +303,7 @@ def _place(resource: ConfigResource, config: str, wanted: State) -> Place:
 
 def _refuse_sensitive(plan: Plan, wanted: State, work: _Work) -> None:
     """Refuse configs that brokers do not show, although their names do not say so."""
-    from kafka_shell.admin.configs.change import HIDDEN
+    from kafka_shell.admin.configs.model import HIDDEN
 
     resources = {str(resource): resource for resource in work.configs}
     for change in plan.changes:

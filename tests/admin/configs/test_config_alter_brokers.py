@@ -7,8 +7,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.configs import change as config_changes
-from kafka_shell.admin.configs.change import HIDDEN
-from kafka_shell.admin.configs.model import ConfigAlteration, ConfigResource, ResourceType
+from kafka_shell.admin.configs.model import HIDDEN, ConfigAlteration, ConfigResource, ResourceType
 from kafka_shell.admin.configs.read import list_resources
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError

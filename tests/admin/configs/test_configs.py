@@ -18,6 +18,7 @@ from kafka_shell.admin.configs import (
 from kafka_shell.admin.configs.checks import ConfigRefused
 from kafka_shell.admin.configs.known import known_of
 from kafka_shell.admin.configs.model import (
+    HIDDEN,
     ConfigAlteration,
     ConfigEntry,
     ConfigOp,
@@ -314,7 +315,7 @@ def test_keys_that_brokers_take_and_do_not_list_are_known(cluster: Cluster) -> N
     rate, connections, login = plan.changes
     assert rate.after == "50000000"
     assert (connections.after, connections.effective) == ("77", "2147483647")
-    assert login.after == config_changes.HIDDEN
+    assert login.after == HIDDEN
     with pytest.raises(ConfigRefused, match="must be an integer"):
         config_changes.plan_alter(
             cluster, {BROKER: [set_("listener.name.plaintext.max.connections", "many")]}

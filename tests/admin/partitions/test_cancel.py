@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from kafka_shell.admin.partitions.cancel import plan_cancel
 from kafka_shell.admin.partitions.model import Move, TopicPartition
-from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move
+from kafka_shell.admin.partitions.reassignment import plan_move
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.partitions.throttle_configs import ThrottleRecord
 from kafka_shell.admin.wire.connection import Cluster

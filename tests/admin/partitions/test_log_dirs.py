@@ -12,8 +12,9 @@ from kafka_shell.admin.cluster import health
 from kafka_shell.admin.cluster.model import Finding, Severity
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from kafka_shell.admin.partitions import log_dir_moves, log_dirs
+from kafka_shell.admin.partitions import disks, log_dir_moves, log_dirs
 from kafka_shell.admin.partitions.model import LogReplica, ReplicaOnDisk, TopicPartition
+from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import ShellError
@@ -22,7 +23,9 @@ from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
+from tests.admin.group_data import commit
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
+from tests.audit import reading
 from tests.filling import fill
 from tests.in_process import Shell
 
@@ -191,6 +194,7 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> No
     with connect(expendable) as cluster:
         paths = [dir.path for dir in log_dirs.describe(cluster)[1]]
         topic = make_topic(cluster, "t", 4)
+        commit(cluster, "g", topic, 0)
         partitions = [TopicPartition(topic, number) for number in range(4)]
         homes = {each: next(iter(where(cluster, each))) for each in partitions}
         lost, kept = paths[1], paths[0]
@@ -227,3 +231,16 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> No
         run = Shell(tmp_path, expendable.bootstrap)(f"describe-log-dirs {topic} --by topic")
         assert run.status == 1 and f"{lost} of broker 1" in run.err, str(run)
         assert f" {4 - lacking}+ " in run.out, str(run)
+        assert disks.read(cluster, [1]).not_read.keys() == {1}, "it gets no replicas"
+        assert disks.read(cluster, [1]).sizes.on(1) is None
+        (used,) = topic_changes.plan_delete(cluster, [topic]).figures
+        assert [each.unread_replicas for each in used.topics] == [4]
+    run = Shell(tmp_path, expendable.bootstrap)(f"describe-log-dirs --log-dir {lost}")
+    assert "offline" in run.out and " 0 B" not in run.out, str(run)
+    tables = reading.read(expendable.bootstrap, ["log_dirs", "disk_replicas", "group_commits"])
+    [row] = [row for row in tables.rows("log_dirs") if row["path"] == lost]
+    assert (row["replicas"], row["incoming"], row["size"]) == (None, None, None), row
+    not_read = {each["table"]: each["reason"] for each in tables.troubles}
+    assert not_read.keys() == {"disk_replicas", "group_commits"}
+    assert f"log directory {lost} of broker 1" in not_read["disk_replicas"]
+    assert "the partition has no leader" in not_read["group_commits"]

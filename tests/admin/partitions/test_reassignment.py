@@ -21,6 +21,7 @@ from kafka_shell.admin.partitions import (
 from kafka_shell.admin.partitions import (
     targets as move_targets,
 )
+from kafka_shell.admin.partitions.cancel import plan_cancel
 from kafka_shell.admin.partitions.follow import Follow
 from kafka_shell.admin.partitions.model import (
     BrokerLoad,
@@ -30,7 +31,7 @@ from kafka_shell.admin.partitions.model import (
     Reassignment,
     TopicPartition,
 )
-from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state
+from kafka_shell.admin.partitions.reassignment import plan_move, state
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.partitions.throttle_configs import (
     FOLLOWER_REPLICAS,
@@ -89,6 +90,7 @@ def held(filled: Filled, cluster: Cluster, record: ThrottleRecord) -> str:
     assert plan.refused.ok, plan.refused.failures
     assert apply(replace(plan, follow=None, afterwards=()), cluster).ok
     assert moving.moving(cluster, topic) == {0: (3,)}
+    wait_for("brokers show the move", lambda: set(replicas(cluster, topic)[0]) == {1, 2, 3})
     return topic
 
 

@@ -11,12 +11,17 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import codecs, delete, tail
+from kafka_shell.admin.records import fetching as fetching_module
+from kafka_shell.admin.records.chunk import Span
+from kafka_shell.admin.records.fetching import fetching
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, Reading, merge, spans
+from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_consumer, java_records
-from tests.admin.helpers import KEPT, done, make_topic, wait_for
+from tests.admin.helpers import KEPT, connect, done, make_topic, wait_for
 
 pytestmark = pytest.mark.quick
 
@@ -240,12 +245,74 @@ def test_records_deleted_while_reading_are_skipped_with_a_warning(
     assert "offsets 0 to 59 were deleted; reading from offset 60" in warning
 
 
+def _recreate(cluster: Cluster, topic: str) -> None:
+    done(topic_changes.plan_delete(cluster, [topic]), cluster)
+    make_topic(cluster, topic)
+
+
+def test_a_topic_that_is_created_again_is_followed_from_its_beginning(
+    sandbox: Sandbox, cluster: Cluster, topic: str
+) -> None:
+    where, warnings = TopicPartition(topic, 0), list[str]()
+    java_records.write(sandbox.bootstrap, topic, [NewRecord(None, b"old")] * 3)
+    with connect(sandbox) as own:
+        reading = Reading(own, Results({where: Span(1)}), warn=warnings.append)
+        blocks = reading.arriving()
+        assert [each.offset for each in next(blocks)] == [1, 2]
+        _recreate(cluster, topic)
+        java_records.write(sandbox.bootstrap, topic, [NewRecord(None, b"new")] * 5)
+        found: list[Record] = []
+        while len(found) < 5:
+            found += next(blocks)
+        blocks.close()  # type: ignore[attr-defined]
+    assert [(each.offset, each.value) for each in found] == [(n, b"new") for n in range(5)]
+    assert warnings == [
+        f"topic {topic} was deleted and created again; reading it from its beginning"
+    ]
+
+
+def test_new_partitions_of_a_topic_are_followed(
+    sandbox: Sandbox, cluster: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching_module, "_GROWTH_S", 0.2)
+    where, warnings = TopicPartition(topic, 0), list[str]()
+    java_records.write(sandbox.bootstrap, topic, [NewRecord(None, b"first")])
+    with connect(sandbox) as own:
+        reading = Reading(own, Results({where: Span(0)}), warn=warnings.append, grows=[topic])
+        blocks = reading.arriving()
+        assert [each.value for each in next(blocks)] == [b"first"]
+        done(topic_changes.plan_partitions(cluster, [topic], 3), cluster)
+        java_records.write(sandbox.bootstrap, topic, [NewRecord(None, b"new", (), 2)])
+        assert [(each.partition, each.offset) for each in next(blocks)] == [(2, 0)]
+        blocks.close()  # type: ignore[attr-defined]
+    assert warnings == [f"topic {topic} has 3 partitions now; reading all"]
+
+
+def test_records_of_a_topic_that_was_created_again_are_not_taken_for_the_old_ones(
+    sandbox: Sandbox, cluster: Cluster, topic: str
+) -> None:
+    where = TopicPartition(topic, 0)
+    large = [NewRecord(None, bytes(1000))] * 500  # of which a response has some 60
+    java_records.write(sandbox.bootstrap, topic, large, batch_size="2000")
+    with (
+        connect(sandbox) as own,
+        own.within(30),
+        fetching(own, {where: Span(0, 500)}, partition_bytes=1) as source,
+    ):
+        first = source.chunk()
+        assert first is not None and first.next < 100
+        _recreate(cluster, topic)
+        java_records.write(sandbox.bootstrap, topic, large, batch_size="2000")
+        while (chunk := source.chunk()) is not None:
+            assert chunk.next < 200, "more than was requested before"
+    assert source.failures[where].message == (
+        f"partition {where}: topic {topic} was deleted and created again"
+    )
+
+
 def test_new_records_arrive_until_it_is_closed(
     sandbox: Sandbox, cluster: Cluster, topic: str
 ) -> None:
-    from kafka_shell.admin.records.fetching import Span
-    from kafka_shell.plan.results import Results
-
     with java_records.producer(sandbox.bootstrap) as producer:
         java_records.send(producer, topic, [NewRecord(None, b"before")])
         where = TopicPartition(topic, 0)

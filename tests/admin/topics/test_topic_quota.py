@@ -105,7 +105,7 @@ def test_ctrl_c_while_waiting_until_brokers_show_a_change(
     cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("kafka_shell.admin.topics.steps.scan", ctrl_c)
+        patch.setattr("kafka_shell.admin.topics.sending.scan", ctrl_c)
         results = interrupted(topic_changes.plan_create([NewTopic(name, 1, 1)]), cluster)
     assert [change.resource.name for change in results.values] == [name]
     wait_for("it exists", lambda: name in scan(cluster))

@@ -226,12 +226,12 @@ def test_a_broker_that_runs_out_of_time_says_that_it_may_still_appear(
 def test_a_deadline_while_waiting_does_not_hide_that_it_was_created(
     cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kafka_shell.admin.topics import steps as topic_steps
+    from kafka_shell.admin.topics import sending
 
     def late(*_: object) -> MetadataScan:
         raise ShellError("the deadline passed", code="deadline")
 
-    monkeypatch.setattr(topic_steps, "scan", late)
+    monkeypatch.setattr(sending, "scan", late)
     results = apply(topic_changes.plan_create([NewTopic(name, 1, 1)]), cluster)
     (why,) = results.failures.values()
     assert why.name == "REQUEST_TIMED_OUT" and "the deadline passed" in why.message

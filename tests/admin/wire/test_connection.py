@@ -237,9 +237,9 @@ def test_coordinators_of_many_groups_are_one_request(
 def test_older_brokers_find_coordinators_one_by_one(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kafka_shell.admin.wire import runner
+    from kafka_shell.admin.wire import locator
 
-    monkeypatch.setattr(runner, "_FIND_COORDINATOR_VERSIONS", (0, 3))
+    monkeypatch.setattr(locator, "_FIND_COORDINATOR_VERSIONS", (0, 3))
     for kind in (CoordinatorKind.GROUP, CoordinatorKind.TRANSACTION):
         targets = [Coordinator(kind, f"x-{number}") for number in range(3)]
         answers = cluster.send_all([Call(ListGroupsRequest(), target) for target in targets])

@@ -33,8 +33,9 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.cluster import start, status, stop, wipe
 from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.ports import is_free
+from kafka_shell.sandbox.process import is_running
 from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import wait_for
 from tests.freezing import freeze
 from tests.outages import stopped
 
@@ -78,11 +79,9 @@ def process_of(sandbox: Sandbox) -> int:
 
 
 def kill(sandbox: Sandbox, pid: int) -> None:
-    """End the broker without a word, and wait until nothing of it is left."""
+    """End the broker without a word."""
     os.kill(pid, signal.SIGKILL)
-    ports = (parse_addresses(sandbox.bootstrap)[0].port, sandbox.brokers[0].controller_port)
-    while not all(is_free(port) for port in ports if port is not None):
-        time.sleep(0.02)
+    wait_for("the broker is gone", lambda: not is_running(pid, sandbox.brokers[0].java_arguments))
 
 
 def again(sandbox: Sandbox) -> None:

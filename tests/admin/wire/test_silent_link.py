@@ -17,7 +17,7 @@ from kafka_shell.admin.wire.jobs import any_broker_will_do
 from kafka_shell.admin.wire.pool import SILENCE_S
 from kafka_shell.admin.wire.requests import ANY, CONTROLLER, METADATA, Call, Node
 from kafka_shell.admin.wire.transport import Link
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, described, done, make_topic, wait_for
@@ -125,6 +125,26 @@ def test_the_next_command_reads_the_brokers_again(three_brokers: Sandbox, well: 
         with cluster.within(None):
             found = cluster.each_broker(METADATA)
             assert found.ok and set(found.values) == {1, 2}
+
+
+def test_a_part_of_a_command_does_not_report_that_no_broker_can_be_reached_after_one_has_responded(
+    three_brokers: Sandbox, well: Cluster
+) -> None:
+    hanging = next(iter(three_brokers.brokers[2].ports.values()))
+    config = ConnectionConfig(parse_addresses(f"127.0.0.1:{hanging}"))
+    statuses = []
+    with (
+        frozen(three_brokers, three_brokers.brokers[2].id),
+        well.within(8.0, given=True),
+        Cluster(config) as part,
+    ):
+        part.join(well)
+        for _ in range(2):
+            with part.within(1.0), pytest.raises(ShellError) as caught:
+                part.brokers(refresh=True)
+            statuses.append(caught.value.status)
+            metadata_scan.scan(well)
+    assert statuses == [Status.UNREACHABLE, Status.FAILED], caught.value
 
 
 def test_which_calls_may_be_sent_twice(well: Cluster) -> None:

@@ -140,7 +140,7 @@ def test_a_dir_that_a_broker_has_not_keeps_its_partition_where_it_is(
     run = kafka("reassign-partitions", "--reassignment-json-file", file, "--wait")
     assert run.status == 1
     assert "broker 2 has no log directory /no/such" in run.stderr, str(run)
-    assert replicas(cluster, topic) == [(1,), (2,)]
+    wait_for("all brokers show it", lambda: replicas(cluster, topic) == [(1,), (2,)])
     assert dirs(cluster, topic)[1][2] == first
 
 

@@ -34,7 +34,7 @@ def test_log_dirs_full_offline_and_cordoned() -> None:
         == """\
 BROKER  DIR  STATE     REPLICAS  INCOMING     SIZE    USABLE    TOTAL
      1  /a   online           1         1  4.0 GiB   9.0 GiB  100 GiB
-     1  /b   offline          0         -      0 B         -        -
+     1  /b   offline          -         -        -         -        -
      2  /a   cordoned         0         -      0 B  50.0 GiB  100 GiB
 """
     )

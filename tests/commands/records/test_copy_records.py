@@ -15,15 +15,18 @@ import pytest
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import copy as copying
 from kafka_shell.admin.records.copy_plan import CopyRequest, plan_copy
-from kafka_shell.admin.records.delete import ranges
+from kafka_shell.admin.records.delete import plan_delete, ranges
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.partitioner import partition_of
 from kafka_shell.admin.records.write import Writer
+from kafka_shell.admin.topics import change as topics
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import is_missing
 from kafka_shell.plan.model import Step, StepInterrupted
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 from tests import java_consumer
-from tests.admin.helpers import connect, make_topic, wait_for
+from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.in_process import Shell
 from tests.program import Process, Program
 from tests.reading import read_all
@@ -207,6 +210,20 @@ def test_what_an_interruption_between_two_windows_leaves_is_told(
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize(("before", "copied", "lost"), [(25, 18, "0-24"), (40, 3, "0-39")])
+def test_what_is_deleted_before_it_is_read_is_not_called_copied(
+    cluster: Cluster, source: str, before: int, copied: int, lost: str
+) -> None:
+    step = _step(cluster, source, _topic(cluster))
+    done(plan_delete(cluster, {TopicPartition(source, 2): before}), cluster)
+    outcomes = step.send(cluster, validate_only=False)
+    assert sum(change.records or 0 for change in outcomes.values) == copied
+    ((change, why),) = outcomes.failures.items()
+    assert f"{source}:2 offsets {lost}" in str(change.field), change
+    assert (why.name, "deleted after the copy began" in why.message) == ("deleted", True)
+
+
+@pytest.mark.quick
 def test_aborted_and_open_transactions_are_not_copied(
     kafka: Program, cluster: Cluster, source: str
 ) -> None:
@@ -327,29 +344,110 @@ def test_a_copy_that_ended_in_the_middle_is_continued(
     assert again.status == 1 and "was continued by" in again.stderr
 
 
-@pytest.mark.quick
-def test_what_the_target_has_of_a_window_is_not_written_again(
-    sandbox: Sandbox, cluster: Cluster, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The program ends after a batch was written and before its response has arrived."""
-    target = _topic(cluster)
+def _interrupted(shell: Shell, monkeypatch: pytest.MonkeyPatch, source: str, target: str) -> str:
+    """Copy one of two partitions, and end after it was written, before its response has arrived.
+    Returns the command that continues the copy."""
     own = Writer.write
 
     class Ended(BaseException):
         pass
 
     def write(self: Writer, records: dict[int, list[NewRecord]], **more: bool) -> None:
-        own(self, {2: records[2]}, **more)  # of two partitions only one
+        own(self, {2: records[2]}, **more)
         raise Ended
 
-    shell = Shell(tmp_path, sandbox.bootstrap)
     with monkeypatch.context() as patch, pytest.raises(Ended):
         patch.setattr(copying.Writer, "write", write)
         shell(f"copy-records {source} --to {target}")
-    assert _end(cluster, target) == 40
     (entry,) = shell.ok("journal --output json").json
-    shell.ok(f"copy-records --resume {entry['id']}")
+    return f"copy-records --resume {entry['id']}"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("grown", [False, True])
+def test_what_the_target_has_of_a_window_is_not_written_again(
+    sandbox: Sandbox,
+    cluster: Cluster,
+    source: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    grown: bool,
+) -> None:
+    """Also if the target has more partitions since: the copy goes on as it began."""
+    target = _topic(cluster)
+    shell = Shell(tmp_path, sandbox.bootstrap)
+    resume = _interrupted(shell, monkeypatch, source, target)
+    assert _end(cluster, target) == 40
+    if grown:
+        done(topics.plan_partitions(cluster, [target], 5), cluster)
+    shell.ok(resume)
     assert _contents(read_all(cluster, target)) == _contents(read_all(cluster, source))
+
+
+@pytest.mark.quick
+def test_a_window_of_which_the_source_has_lost_records_is_not_written_again(
+    sandbox: Sandbox, cluster: Cluster, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, before = _topic(cluster), _contents(read_all(cluster, source))
+    shell = Shell(tmp_path, sandbox.bootstrap)
+    resume = _interrupted(shell, monkeypatch, source, target)
+    done(plan_delete(cluster, {TopicPartition(source, 2): 10}), cluster)
+    run = shell(resume)
+    assert (run.status, "before the copy was continued" in str(run)) == (1, True), str(run)
+    assert _contents(read_all(cluster, target)) == before
+
+
+@pytest.mark.quick
+def test_a_window_whose_records_are_gone_from_the_target_is_not_guessed(
+    sandbox: Sandbox, cluster: Cluster, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = _topic(cluster)
+    shell = Shell(tmp_path, sandbox.bootstrap)
+    resume = _interrupted(shell, monkeypatch, source, target)
+    done(plan_delete(cluster, {TopicPartition(target, 2): 40}), cluster)
+    run = shell(resume)
+    assert (run.status, "it is not known which it has written" in str(run)) == (1, True), str(run)
+    assert _end(cluster, target) == 0, "it has written records"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("which", ["source", "target"])
+def test_a_topic_that_was_created_again_is_another_topic(
+    sandbox: Sandbox,
+    cluster: Cluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    which: str,
+) -> None:
+    both = {"source": _topic(cluster), "target": _topic(cluster)}
+    _fill(cluster, both["source"], 60)
+    shell = Shell(tmp_path, sandbox.bootstrap)
+    resume = _interrupted(shell, monkeypatch, both["source"], both["target"])
+    again = both[which]
+    done(topics.plan_delete(cluster, [again]), cluster)
+    wait_for("it is deleted", lambda: is_missing(cluster, again))
+    make_topic(cluster, again, partitions=3)
+    run = shell(resume)
+    said = f"topic {again} was deleted and created again since the copy began"
+    assert (run.status, said in str(run)) == (1, True), str(run)
+
+
+class Nothing:
+    """A filter that no record matches, as if compaction had deleted all of them since."""
+
+    def may_keep(self, data: bytes) -> bool:
+        return False
+
+    def keeps(self, record: Record) -> bool:
+        return False
+
+
+@pytest.mark.quick
+def test_a_copy_of_nothing_says_so(cluster: Cluster, source: str) -> None:
+    """What was planned is not called copied."""
+    step = replace(_step(cluster, source, _topic(cluster)), keep=Nothing())
+    (change,) = step.send(cluster, validate_only=False).values
+    assert (change.records, change.field.startswith("no records")) == (0, True), change
 
 
 def test_a_broker_is_killed_during_a_copy(

@@ -55,7 +55,7 @@ delete-topic rehearsed.old --profile other
 delete-topic rehearsed.old --broker localhost:1
 health
 reset-offsets rehearsed --to latest
-source HOME/more.kafka
+source HOME/more.kafka; create-topic rehearsed.more
 source HOME/nosuch.kafka
 delete-topic rehearsed.nosuch
 exit
@@ -117,6 +117,7 @@ def test_a_script_is_reported_line_by_line(
         "health": "unknown",
         "reset-offsets rehearsed --to latest": "unknown",
         "alter-topic rehearsed.old --partitions 5": "ok",
+        f"source {home}/more.kafka; create-topic rehearsed.more": "ok",
         f"source {home}/nosuch.kafka": "failed",
         "delete-topic rehearsed.nosuch": "failed",
         "exit": "ok",

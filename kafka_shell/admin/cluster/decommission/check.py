@@ -149,8 +149,7 @@ def _steps(
     if leaving:
         detail += f", {leaving:,} of them already being moved"
     yield DecommissionStep("drain", TO_DO if held else DONE, detail if held else "no replicas")
-    stopped = not state.running
-    yield DecommissionStep("stop", DONE if stopped else TO_DO, "" if stopped else "by you")
+    yield _stop(state)
     yield _voter(state)
     yield _configs(state)
     yield _unregister(state)
@@ -169,6 +168,14 @@ def _cordon(state: BrokerState, held: int) -> DecommissionStep:
         "requires metadata.version 4.3: until it stops, the broker may get replicas of new topics"
     )
     return DecommissionStep("cordon", SKIPPED, detail)
+
+
+def _stop(state: BrokerState) -> DecommissionStep:
+    if state.running:
+        return DecommissionStep("stop", TO_DO, "by you")
+    if state.broker.state == "fenced":
+        return DecommissionStep("stop", NOT_CHECKED, "the broker is fenced, but may still run")
+    return DecommissionStep("stop", DONE)
 
 
 def _voter(state: BrokerState) -> DecommissionStep:

@@ -52,7 +52,7 @@ def read(cluster: Cluster, broker: int) -> tuple[Decommission, BrokerState, Drai
     """The same, with what it is based on."""
     known = cluster_reads.brokers(cluster)
     with Cluster(known.config) as own:
-        own.share_deadline(cluster)
+        own.join(cluster)
         reader = PartReader(own)
         described = reader("metadata quorum", quorum.describe) if own.is_kraft() else None
         state, dirs = _state(reader, known, broker, described)

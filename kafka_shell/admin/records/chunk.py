@@ -1,0 +1,89 @@
+"""What is read of a partition: a span of offsets, in chunks of record batches."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+
+from kafka_shell.admin.partitions.model import TopicPartition
+
+from .batches import Batch
+from .decode import body, data_batches, records
+from .model import Record
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+
+class Filter(Protocol):
+    """Which records to return. `may_keep` is asked first, with the bytes of a whole batch: False
+    if no record of it can be kept, so that the batch need not be decoded."""
+
+    def may_keep(self, data: bytes) -> bool: ...
+    def keeps(self, record: Record) -> bool: ...
+
+
+class Span(Struct, frozen=True):
+    """Offsets of a partition: from `start` up to, not including, `end`; None has no end."""
+
+    start: int
+    end: int | None = None
+
+
+class Chunk(Struct, frozen=True):
+    """The batches of one response for a partition. Some may begin before `start`, or continue after
+    `end`; `next` is the offset after them, at most `end`. `aborted` are the transactions to leave
+    out: producer ID and first offset."""
+
+    where: TopicPartition
+    raw: bytes
+    start: int
+    end: int | None
+    next: int
+    aborted: tuple[tuple[int, int], ...] = ()
+
+    def batches(self) -> Iterator[tuple[Batch, int]]:
+        """The batches with records in the span, with their positions."""
+        for batch, at in data_batches(self.raw, self.aborted):
+            if self.end is not None and batch.base_offset >= self.end:
+                return
+            if batch.last_offset >= self.start and batch.records:
+                yield batch, at
+
+    def whole(self, batch: Batch) -> bool:
+        """Whether all records of the batch are in the span."""
+        return batch.base_offset >= self.start and (
+            self.end is None or batch.last_offset < self.end
+        )
+
+    def records(self, batch: Batch, at: int, keep: Filter | None = None) -> list[Record]:
+        """The records of a batch that are in the span, and that the filter keeps."""
+        data = body(self.raw, batch, at)
+        if keep is not None and not keep.may_keep(data):
+            return []
+        found = records(self.where, batch, data)
+        if not self.whole(batch):
+            end = batch.last_offset + 1 if self.end is None else self.end
+            found = [record for record in found if self.start <= record.offset < end]
+        return found if keep is None else list(filter(keep.keeps, found))
+
+
+class PartitionState:
+    """How far a partition has been read, and what was received but not returned yet."""
+
+    def __init__(self, span: Span) -> None:
+        self.next = span.start
+        self.end = span.end
+        self.topic_id: UUID | None = None  # of the topic that is read
+        self.leader: int | None = None
+        self.queue: deque[Chunk] = deque()
+        self.turn = 0  # of its last response with records
+        self.retry_at = 0.0
+        self.troubled_since: float | None = None
+
+    @property
+    def complete(self) -> bool:
+        return self.end is not None and self.next >= self.end

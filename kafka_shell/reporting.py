@@ -1,0 +1,75 @@
+"""Print errors and warnings of a run, and choose how its results are written."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TextIO
+
+from kafka_shell.language.command import Invocation
+from kafka_shell.output.pane import Pane, PipeClosed, columns_of
+from kafka_shell.output.renderers import Renderers
+from kafka_shell.output.theme import Theme, load_or_default
+from kafka_shell.output.writer import Writer
+
+from .commands import render_module
+from .context import Context
+from .errors import ShellError, Status
+
+
+def report_error(
+    error: ShellError, context: Context, *, text: str = "", origin: str = ""
+) -> Status:
+    """Print an error on stderr and return its exit status."""
+    from kafka_shell.output.errors import draw_error
+
+    if context.observer is not None:
+        context.observer.failed(error)
+    if error.code == "malformed-answer" and error.__cause__ is not None:
+        from .crash import write_details
+
+        error.hint = error.hint.replace("crash.log", write_details(error, context.paths))
+    if error.hint.endswith("the port is correct."):  # no broker is running here, perhaps at all
+        error.hint += " To start a local cluster, run: kafka.sh --sandbox"
+    pane = writer_for(context, None, context.out).err
+    with suppress(OSError, PipeClosed):  # without stderr, the exit status still reports the failure
+        draw_error(error, pane, place=origin, line=text)
+    return error.status
+
+
+def warn(context: Context, message: str) -> None:
+    """Print a warning on stderr, once per run."""
+    if message not in context.script.warned:
+        from kafka_shell.output.errors import draw_note
+
+        context.script.warned.add(message)
+        draw_note(message, Pane(context.err, width=columns_of(context.err)))
+
+
+def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> Writer:
+    """Return the writer for --output, --no-color and the streams of this line."""
+    values = invocation.values if invocation else {}
+    plain = bool(
+        values.get("no-color") or context.settings.no_color or context.environ.get("NO_COLOR")
+    )
+    color, color_err = (not plain and stream.isatty() for stream in (out, context.err))
+    return Writer(
+        out,
+        context.err,
+        values.get("output") or context.settings.output,
+        _theme(context) if color or color_err else None,
+        color,
+        columns_of(out),
+        color_err=color_err,
+        before=getattr(context.report, "clear", None),
+        safe_csv=bool(values.get("safe-csv")),
+        verbose=bool(values.get("verbose")),
+        renderers=Renderers(render_module),
+    )
+
+
+def _theme(context: Context) -> Theme:
+    """Return the theme of the session, or the default theme if it is invalid."""
+    theme, error = load_or_default(context.session.theme, user=context.paths.themes)
+    if error is not None and context.shell is None:
+        warn(context, f"{error.message}; using the default theme")
+    return theme
