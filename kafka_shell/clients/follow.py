@@ -23,6 +23,7 @@ log = logging.getLogger("kafka_shell.clients")
 ANONYMOUS = "ANONYMOUS"  # the principal of unauthenticated clients
 _INTERVAL = "metadata.max.age.ms"
 _LEAST_SECONDS = 0.1
+_MOST_SECONDS = 300.0  # also if a dynamic metadata.max.age.ms of days is to be reset
 _GRACE_SECONDS = 0.25
 _STOP_SECONDS = 2.0
 
@@ -36,7 +37,9 @@ def user_of(configs: Mapping[str, Any], given: str | None) -> str | None:
         return given
     protocol = configs.get("security_protocol", "PLAINTEXT")
     if protocol.startswith("SASL"):
-        return configs.get("sasl_plain_username")
+        mechanism = configs.get("sasl_mechanism", "PLAIN")
+        named = mechanism == "PLAIN" or mechanism.startswith("SCRAM-")
+        return configs.get("sasl_plain_username") if named else None
     certificate = any(configs.get(key) for key in ("ssl_certfile", "ssl_context"))
     return None if protocol == "SSL" and certificate else ANONYMOUS
 
@@ -93,7 +96,8 @@ class Follower:
 
     @property
     def _interval(self) -> float:
-        return max(_LEAST_SECONDS, float(self._parts.in_force[_INTERVAL]) / 1000)
+        seconds = float(self._parts.in_force[_INTERVAL]) / 1000
+        return min(max(_LEAST_SECONDS, seconds), _MOST_SECONDS)
 
     def _run(self) -> None:
         try:

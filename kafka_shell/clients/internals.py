@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import kafka
+from kafka import KafkaProducer
 from kafka import errors as kafka_errors
 from kafka.coordinator.base import UnjoinedGroupException
 from kafka.net.compat import KafkaNetClient
@@ -340,6 +341,14 @@ class NetworkClients:
             left = list(self._open)
         for client in left:
             client._net.stop(timeout_ms=1_000)
+
+
+class OwnProducer(KafkaProducer):  # type: ignore[misc]
+    """A producer of this package, which closes it. That of kafka-python closes itself when it is
+    collected, and then discards the log of all producers of the program."""
+
+    def __del__(self) -> None:
+        pass
 
 
 def close_producer(producer: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka import KafkaConsumer, TopicPartition
 from kafka import errors as kafka_errors
 
 from kafka_shell.admin.client_configs.format import (
@@ -98,8 +98,13 @@ class Store:
         """Register the supported configs of this client. Raises StoreError."""
         key, value = registration_record(registration)
         try:
+            # A producer would not stop asking for a missing topic.
+            with self._consumer() as consumer:
+                internals.find_topic(consumer, REGISTRATIONS_TOPIC, _MOST_WAIT_MS)
             with self._producer() as producer:
                 producer.send(REGISTRATIONS_TOPIC, value, key).get(_MOST_WAIT_MS / 1000)
+        except kafka_errors.UnknownTopicOrPartitionError:
+            raise StoreError(f"topic {REGISTRATIONS_TOPIC} does not exist", quiet=True) from None
         except kafka_errors.TopicAuthorizationFailedError:
             raise StoreError(f"requires WRITE on topic {REGISTRATIONS_TOPIC}") from None
         except Exception as error:
@@ -154,6 +159,9 @@ class Store:
             if config.why not in self._reported:
                 self._reported.add(config.why)
                 log.warning("Skipped records of topic %s: %s", CONFIGS_TOPIC, config.why)
+            replaced = read_config(key, None)
+            if not isinstance(replaced, Unreadable):
+                found.pop((replaced.entity, replaced.key), None)
         elif config.entity in self._levels:
             if config.value is None:
                 found.pop((config.entity, config.key), None)
@@ -186,7 +194,7 @@ class Store:
     def _producer(self) -> Iterator[Any]:
         producer = None
         try:
-            producer = KafkaProducer(**self._connection, max_block_ms=_MOST_WAIT_MS)
+            producer = internals.OwnProducer(**self._connection, max_block_ms=_MOST_WAIT_MS)
             self._registering = producer
             yield producer
         finally:

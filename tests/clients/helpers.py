@@ -90,7 +90,18 @@ class Store:
         return set(self._admin.list_topics())
 
     def delete(self) -> None:
-        self._admin.delete_topics([CONFIGS_TOPIC, REGISTRATIONS_TOPIC])
+        topics = {CONFIGS_TOPIC, REGISTRATIONS_TOPIC}
+        self._admin.delete_topics(list(topics))
+        wait_for("the topics are gone", lambda: not topics & self.topics)
+
+    @contextmanager
+    def deleted(self) -> Iterator[None]:
+        """Without the topics, which are made again however the test ends."""
+        self.delete()
+        try:
+            yield
+        finally:
+            self.make()
 
     def alter(self, client_id: str | None, user: str = USER, /, **configs: str | None) -> None:
         """Set configs of a client id, or of the user where it is None; `_` stands for `.`."""

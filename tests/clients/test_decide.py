@@ -135,6 +135,14 @@ def test_each_key_says_what_it_is_and_checks_its_values() -> None:
         ({"security_protocol": "SSL", "ssl_certfile": "me.pem"}, None),
         ({"security_protocol": "SASL_SSL", "sasl_plain_username": "bob"}, "bob"),
         ({"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "OAUTHBEARER"}, None),
+        (
+            {
+                "security_protocol": "SASL_SSL",
+                "sasl_mechanism": "OAUTHBEARER",
+                "sasl_plain_username": "not used",
+            },
+            None,
+        ),
         ({"sasl_plain_username": "not used"}, "ANONYMOUS"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
 import threading
 import time
 from collections import Counter
@@ -11,13 +12,23 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import kafka.producer.kafka
 import pytest
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.cluster import ClusterMetadata
 
-from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.admin.client_configs.format import (
+    CONFIGS_TOPIC,
+    REGISTRATIONS_TOPIC,
+    config_record,
+)
 from kafka_shell.admin.client_configs.keys import supported_by
-from kafka_shell.admin.client_configs.model import ClientEntity, ClientRegistration
+from kafka_shell.admin.client_configs.model import (
+    ClientConfigAlteration,
+    ClientEntity,
+    ClientRegistration,
+)
 from kafka_shell.clients import follow, internals
 from kafka_shell.clients import store as reading
 from kafka_shell.clients.consumer import DynamicKafkaConsumer
@@ -99,22 +110,55 @@ def test_a_hundred_clients_of_several_versions_register_at_once(
 
 
 def test_without_a_store_a_client_works_says_so_once_and_finds_it_later(
-    box: Sandbox, new_store: Store, topic: str, name: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    new_store.delete()
-    wait_for("the topics go", lambda: not new_store.there)
-    producer = producer_of(new_store, name, enable_idempotence=False)
-    producer.send(topic, b"1").get(10)
-    time.sleep(SOON / 1000 * 4)
-    assert (
-        len(said(caplog, name)) == len(said(caplog, f"topic {CONFIGS_TOPIC} does not exist")) == 1
-    )
-    assert not {CONFIGS_TOPIC, REGISTRATIONS_TOPIC} & new_store.topics
-    new_store.make()
+    box: Sandbox, new_store: Store, topic: str, name: str, caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    # The default of kafka-python, with which it must not create the topics either.
+    monkeypatch.setitem(ClusterMetadata.DEFAULT_CONFIG, "allow_auto_create_topics", True)
+    with new_store.deleted():
+        producer = producer_of(new_store, name, enable_idempotence=False)
+        producer.send(topic, b"1").get(10)
+        time.sleep(SOON / 1000 * 4)
+        told, why = said(caplog, name), said(caplog, f"topic {CONFIGS_TOPIC} does not exist")
+        assert len(told) == len(why) == 1
+        assert not {CONFIGS_TOPIC, REGISTRATIONS_TOPIC} & new_store.topics
     new_store.alter(name, acks="0")
     wait_for("it finds the store", lambda: producer.config["acks"] == 0)
     wait_for("it registers", lambda: software("producer") in registered(new_store, name))
     producer.send(topic, b"2").get(10)
+    producer.close()
+
+
+def test_a_registration_without_its_topic_fails_at_once(new_store: Store, name: str) -> None:
+    with new_store.deleted():
+        began = time.monotonic()
+        own = reading.Store(new_store.connection, name, [])
+        with pytest.raises(reading.StoreError, match=f"{REGISTRATIONS_TOPIC} does not exist"):
+            own.register(registration(name))
+        assert time.monotonic() - began < 5, "it waited for the topic"
+        assert REGISTRATIONS_TOPIC not in new_store.topics
+
+
+def test_a_registration_leaves_the_log_of_other_producers(
+    store: Store, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gc.collect()  # the producers of other tests discard it
+    log = logging.getLogger("kafka.producer.kafka")
+    monkeypatch.setattr(kafka.producer.kafka, "log", log)
+    reading.Store(store.connection, name, []).register(registration(name))
+    gc.collect()
+    assert kafka.producer.kafka.log is log
+
+
+def test_an_interval_of_days_can_be_reset(
+    store: Store, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "_MOST_SECONDS", 0.3)
+    store.alter(name, metadata_max_age_ms="864000000")
+    producer = producer_of(store, name)
+    assert producer.config["metadata_max_age_ms"] == 864_000_000
+    store.alter(name, metadata_max_age_ms=None)
+    wait_for("its own value is back", lambda: producer.config["metadata_max_age_ms"] < 10_000)
     producer.close()
 
 
@@ -140,6 +184,18 @@ def test_records_of_a_newer_format_are_skipped_and_logged_once(
     store.write(b"no json", None)
 
 
+def test_a_value_that_cannot_be_decoded_replaces_the_one_before(store: Store, name: str) -> None:
+    store.alter(name, linger_ms="4")
+    producer = producer_of(store, name, linger_ms=1)
+    assert producer.config["linger_ms"] == 4
+    entity = ClientEntity(USER, name)
+    key, _ = config_record(ClientConfigAlteration(entity, "linger.ms", "4"))
+    store.write(key, b'{"version":2,"value":["x"]}')
+    wait_for("its own value is back", lambda: producer.config["linger_ms"] == 1)
+    producer.close()
+    store.write(key, None)
+
+
 def test_another_kafka_python_switches_it_off_with_one_line(
     store: Store,
     topic: str,
@@ -153,7 +209,8 @@ def test_another_kafka_python_switches_it_off_with_one_line(
         producer.send(topic, b"1").get(10)
         assert producer.config["linger_ms"] == 0
         assert not followers()
-    assert len(caplog.records) == len(said(caplog, "disabled", "3.0.", "3.1.0")) == 1
+    ours = [each for each in caplog.records if each.name.startswith("kafka_shell")]
+    assert len(ours) == len(said(caplog, "disabled", "3.0.", "3.1.0")) == 1
 
 
 @pytest.fixture
@@ -161,13 +218,13 @@ def hanging(store: Store, box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iter
     """The process of the broker, which hangs when a registration is sent."""
     pid = processes(box)[1] or 0
 
-    class Sending(KafkaProducer):  # type: ignore[misc]
+    class Sending(internals.OwnProducer):
         def send(self, topic: str, *args: Any, **configs: Any) -> Any:
             self.partitions_for(topic)
             freeze(pid)
             return super().send(topic, *args, **configs)
 
-    monkeypatch.setattr(reading, "KafkaProducer", Sending)
+    monkeypatch.setattr(internals, "OwnProducer", Sending)
     yield pid
     thaw(pid)
     store.come_back()
@@ -248,11 +305,9 @@ def test_a_recreated_topic_is_read_from_its_beginning(store: Store, name: str) -
     store.alter(name, linger_ms="7", max_block_ms="8000")
     with producer_of(store, name) as producer:
         assert producer.config["linger_ms"] == 7
-        store.delete()
-        wait_for("the topics go", lambda: not store.there)
-        time.sleep(SOON / 1000 * 2)
-        assert producer.config["linger_ms"] == 7, "what held holds on, while nothing can be read"
-        store.make()
+        with store.deleted():
+            time.sleep(SOON / 1000 * 2)
+            assert producer.config["linger_ms"] == 7, "what held holds on while nothing is read"
         for i in range(60):
             store.alter("somebody-else", linger_ms=str(i))
         store.alter(name, max_block_ms="8001")

@@ -140,7 +140,9 @@ def test_batches_change_their_size_their_wait_and_their_codec(
     send(5)
     assert attributes(wire, name)[1:] == [(1, 5)], "one batch, with gzip"
     store.alter(name, compression_type="none", batch_size="0")
-    wait_for("it holds", lambda: producer.config["batch_size"] == 0)
+    now = producer._accumulator.config
+    wait_for("it holds", lambda: (now["batch_size"], now["compression_attrs"]) == (0, 0))
+    assert producer.config["batch_size"] == 0
     send(3)
     assert attributes(wire, name)[2:] == [(0, 1)] * 3, "each record alone, without a codec"
 
@@ -179,7 +181,6 @@ def test_a_batch_that_waits_fails_at_the_new_delivery_timeout(
 def test_max_block_ms_is_applied(store: Store, name: str, make: Make) -> None:
     store.alter(name, max_block_ms="200")
     producer = plain(make)
-    producer._metadata.config["allow_auto_create_topics"] = False
     with pytest.raises(kafka_errors.KafkaTimeoutError, match=r"0\.2 secs"):
         producer.send(name, b"to a topic that is not there")
 
@@ -190,14 +191,18 @@ def test_request_timeout_ms_is_applied_to_open_connections(
     producer = plain(make)
     producer.send(topic, b"1").get(10)
     connections = producer._sender._client._manager._conns.values()
-    assert {each._timeout_at(now=0) for each in connections} == {30}
+
+    def timeouts() -> set[float]:
+        return {each._timeout_at(now=0) for each in connections}
+
+    assert timeouts() == {30}
     store.alter(name, request_timeout_ms="4000", retry_backoff_ms="50")
-    wait_for("it holds", lambda: producer._sender.config["request_timeout_ms"] == 4000)
-    assert {each._timeout_at(now=0) for each in connections} == {4}
-    assert producer._accumulator.config["retry_backoff_ms"] == 50
+    wait_for("it holds", lambda: timeouts() == {4})
+    assert producer._sender.config["request_timeout_ms"] == 4000
+    wait_for("it holds", lambda: producer._accumulator.config["retry_backoff_ms"] == 50)
     store.alter(name, request_timeout_ms=None)
-    wait_for("it is back", lambda: producer._sender.config["request_timeout_ms"] == 30_000)
-    assert {each._timeout_at(now=0) for each in connections} == {30}
+    wait_for("it is back", lambda: timeouts() == {30})
+    assert producer._sender.config["request_timeout_ms"] == 30_000
     producer.send(topic, b"2").get(10)
 
 

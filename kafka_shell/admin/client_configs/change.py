@@ -25,9 +25,10 @@ from .model import (
     ClientEntity,
     ClientRegistration,
 )
-from .read import describe, read_configs, registrations
+from .read import ConfigLog, describe, read_log, registrations
 
 _INVALID = "the previous value is invalid and cannot be restored"
+_HIDDEN = "the previous value could not be decoded and cannot be restored"
 
 
 # -- alter -----------------------------------------------------------------------------------------
@@ -37,17 +38,19 @@ class AlterClientConfigs(Struct, BaseStep, frozen=True):
     """One batch of records to `__client_configs`, one per config: all or none are appended.
 
     `now` are the current configs; of these, `invalid` are values of other programs that the checks
-    of this one would refuse.
+    of this one would refuse. `hidden` are set, to a value that could not be decoded.
     """
 
     alterations: tuple[ClientConfigAlteration, ...]
     now: tuple[ClientConfig, ...]
     invalid: tuple[ClientConfig, ...] = ()
+    hidden: frozenset[tuple[ClientEntity, str]] = frozenset()
 
     @property
     def changes(self) -> tuple[Change, ...]:
         before = {(config.entity, config.key): config.value for config in self.now}
-        invalid = {(config.entity, config.key) for config in self.invalid}
+        lost = {(config.entity, config.key): _INVALID for config in self.invalid}
+        lost |= dict.fromkeys(self.hidden, _HIDDEN)
         return tuple(
             Change(
                 alteration.entity.resource,
@@ -55,15 +58,14 @@ class AlterClientConfigs(Struct, BaseStep, frozen=True):
                 alteration.key,
                 before.get((alteration.entity, alteration.key)),
                 alteration.value,
-                note=_INVALID if (alteration.entity, alteration.key) in invalid else "",
-                reversible=(alteration.entity, alteration.key) not in invalid,
+                note=lost.get((alteration.entity, alteration.key), ""),
+                reversible=(alteration.entity, alteration.key) not in lost,
             )
             for alteration in self.alterations
         )
 
     def reread(self, cluster: Cluster) -> AlterClientConfigs:
-        now = _replaced(read_configs(cluster), self.alterations)
-        return replace(self, now=now, invalid=_invalid(_limits(cluster), now))
+        return _step(self.alterations, read_log(cluster), _limits(cluster))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         written = [records.config_record(alteration) for alteration in self.alterations]
@@ -82,14 +84,12 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
     if state.refused is not None:
         unfit = {Resource("topic", state.topic): state.refused}
         return Plan(Effect.CHANGE, (), refused=Results({}, unfit))
-    current = read_configs(cluster)
-    limits = _limits(cluster)
-    refused = wrong(limits, alterations, current)
+    current, limits = read_log(cluster), _limits(cluster)
+    refused = wrong(limits, alterations, current.values)
     kept = [alteration for alteration in alterations if alteration.entity.resource not in refused]
     same = tuple(each for each in kept if _is_set(current, each))
     wanted = tuple(each for each in kept if not _is_set(current, each))
-    now = _replaced(current, wanted)
-    steps = (AlterClientConfigs(wanted, now, _invalid(limits, now)),) if wanted else ()
+    steps = (_step(wanted, current, limits),) if wanted else ()
     made = client_config_store.plan_create(cluster, state) if wanted else Plan(Effect.CHANGE, ())
     entities = {each.entity for each in wanted}
     return replace(
@@ -101,7 +101,7 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
             config for config in describe(later) if config.entity in entities
         ),
         refused=Results({}, refused),
-        unchanged=AlterClientConfigs(same, _replaced(current, same)).changes,
+        unchanged=AlterClientConfigs(same, _replaced(current.values, same)).changes,
     )
 
 
@@ -116,8 +116,16 @@ def _replaced(
     )
 
 
-def _is_set(current: Held, alteration: ClientConfigAlteration) -> bool:
-    return current.get((alteration.entity, alteration.key)) == alteration.value
+def _step(
+    alterations: tuple[ClientConfigAlteration, ...], current: ConfigLog, limits: Limits
+) -> AlterClientConfigs:
+    now = _replaced(current.values, alterations)
+    return AlterClientConfigs(alterations, now, _invalid(limits, now), current.hidden)
+
+
+def _is_set(current: ConfigLog, alteration: ClientConfigAlteration) -> bool:
+    key = alteration.entity, alteration.key
+    return key not in current.hidden and current.values.get(key) == alteration.value
 
 
 def _limits(cluster: Cluster) -> Limits:

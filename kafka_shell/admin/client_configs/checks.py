@@ -77,7 +77,7 @@ def wrong(
             _check(limits, alteration)
         except ShellError as error:
             refused.setdefault(alteration.entity.resource, _as_invalid(error))
-    after = _by_user(held, alterations)
+    after = _by_user(held, [each for each in alterations if each.entity.resource not in refused])
     for entity in dict.fromkeys(each.entity for each in alterations):
         if entity.resource not in refused:
             failure = _heartbeat_too_slow(entity, after.get(entity.user, {}))
@@ -143,7 +143,7 @@ def _heartbeat_too_slow(
     for who in concerned:
         found = resolve([*of_all_clients, *of_user.get(who, ())], who.user, who.client_id or "")
         session, beat = found.get(keys.SESSION), found.get(keys.HEARTBEAT)
-        if session is None or beat is None or int(beat.value) < int(session.value):
+        if session is None or beat is None or not _is_too_slow(beat.value, session.value):
             continue
         return _as_invalid(
             _refusal(
@@ -154,6 +154,15 @@ def _heartbeat_too_slow(
             )
         )
     return None
+
+
+def _is_too_slow(heartbeat: str, session: str) -> bool:
+    """Whether clients would refuse the two. Other programs may have written what is no number,
+    which clients ignore by itself."""
+    try:
+        return int(heartbeat) >= int(session)
+    except ValueError:
+        return False
 
 
 def _refusal(message: str, hint: str = "") -> ShellError:

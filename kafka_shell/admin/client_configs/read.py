@@ -96,23 +96,24 @@ def registrations(
 
 
 class ConfigLog(Struct, frozen=True):
-    """The current configs, and why a config could not be decoded, by what is known of it."""
+    """The current configs, and why a config could not be decoded, by what is known of it.
+
+    `hidden` are the configs that are set to a value that could not be decoded.
+    """
 
     values: dict[tuple[ClientEntity, str], str]
     unread: dict[str, str]
-
-
-def read_configs(cluster: Cluster) -> dict[tuple[ClientEntity, str], str]:
-    """The current configs that this version can decode."""
-    return read_log(cluster).values
+    hidden: frozenset[tuple[ClientEntity, str]] = frozenset()
 
 
 def read_log(cluster: Cluster) -> ConfigLog:
     """The current configs, and those that a newer version of this program wrote."""
     current: dict[tuple[ClientEntity, str], str] = {}
     unread: dict[bytes | None, tuple[str, str]] = {}
+    hidden: dict[bytes | None, tuple[ClientEntity, str]] = {}
     for record in _read(cluster, CONFIGS_TOPIC):
         unread.pop(record.key, None)  # the newest record of a key counts
+        hidden.pop(record.key, None)
         named = records.read_config(record.key, None)
         decoded = records.read_config(record.key, record.value)
         if isinstance(decoded, records.Unreadable):
@@ -121,6 +122,7 @@ def read_log(cluster: Cluster) -> ConfigLog:
                 if named.key == records.REGISTER_AGAIN:
                     continue
                 current.pop((named.entity, named.key), None)
+                hidden[record.key] = named.entity, named.key
                 about = f"{named.entity.resource} {named.key}"
             elif record.value is None:
                 continue
@@ -131,7 +133,7 @@ def read_log(cluster: Cluster) -> ConfigLog:
             current.pop((decoded.entity, decoded.key), None)
         else:
             current[decoded.entity, decoded.key] = decoded.value
-    return ConfigLog(current, dict(unread.values()))
+    return ConfigLog(current, dict(unread.values()), frozenset(hidden.values()))
 
 
 def _read(cluster: Cluster, topic: str) -> tuple[Record, ...]:

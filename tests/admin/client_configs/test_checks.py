@@ -12,6 +12,7 @@ from kafka_shell.admin.client_configs.model import (
     ClientConfigAlteration,
     ClientEntity,
 )
+from kafka_shell.admin.client_configs.read import ConfigLog
 from kafka_shell.admin.client_configs.resolve import resolve
 from kafka_shell.admin.wire.connection import Cluster
 
@@ -43,7 +44,7 @@ def test_limits_are_read_once(cluster: Cluster, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(change, "_registered", registered)
     wanted = [*alterations(SESSION, "10000"), *alterations("strange.key", "new")]
     held = {(each.entity, each.key): "9000" for each in wanted}
-    monkeypatch.setattr(change, "read_configs", lambda cluster: held)
+    monkeypatch.setattr(change, "read_log", lambda cluster: ConfigLog(held, {}))
     monkeypatch.setattr(change.client_config_store, "check", lambda cluster: _STATE)
     plan = change.plan_alter(cluster, wanted)
     assert plan.refused.ok and len(plan.changes) == 2 * (MANY + 1)

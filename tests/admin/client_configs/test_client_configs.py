@@ -365,3 +365,25 @@ def test_a_value_that_would_be_refused_is_not_offered_as_an_undo(store: Cluster)
     assert undo == "alter-client-configs --user alice linger.ms=5"
     (step,) = plan.steps
     assert step.reread(store).changes == plan.changes
+
+
+def test_a_value_that_cannot_be_decoded_is_deleted_and_not_restored(store: Cluster) -> None:
+    named, _ = config_record(ClientConfigAlteration(ALICE, "linger.ms", "5"))
+    log.append(store, CONFIGS_TOPIC, [(named, b'{"version":2,"value":["x"]}')])
+    plan = client_config_changes.plan_alter(
+        store, [ClientConfigAlteration(ALICE, "linger.ms", None)]
+    )
+    (change,) = plan.changes
+    assert not change.reversible and "could not be decoded" in change.note, change
+    done(plan, store)
+    assert log.read(store, CONFIGS_TOPIC)[-1].value is None
+
+
+def test_a_value_that_is_no_number_is_no_obstacle_to_changes(store: Cluster) -> None:
+    written = ClientConfigAlteration(ALICE, "session.timeout.ms", "30s")
+    log.append(store, CONFIGS_TOPIC, [config_record(written)])
+    alter(store, (ALICE, "heartbeat.interval.ms", "3000"))
+    assert held(store) == {
+        "user alice session.timeout.ms": "30s",
+        "user alice heartbeat.interval.ms": "3000",
+    }
