@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-from kafka import KafkaConsumer, KafkaProducer
-from kafka.errors import KafkaError
+from confluent_kafka import KafkaError, Message, Producer
+from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
 from kafka_shell.sandbox.state import Sandbox
 
 _PAUSE_S = 0.03  # between two records
+# A request for each record would keep brokers and this process busier than all else, and
+# kafka-python's producer looks for brokers that are down without a pause.
+_LINGER_MS = 200
 
 
 class Writing:
     """The values that were acknowledged so far, by topic."""
 
     def __init__(self, sandbox: Sandbox, topics: Sequence[str]) -> None:
-        self._bootstrap = sandbox.bootstrap.split(",")
+        self._bootstrap = sandbox.bootstrap
         self._topics = topics
         self._acknowledged: dict[str, set[bytes]] = {topic: set() for topic in topics}
         self._end = threading.Event()
@@ -29,22 +32,22 @@ class Writing:
         return min(map(len, self._acknowledged.values()))
 
     def _write(self) -> None:
-        producer = KafkaProducer(
-            bootstrap_servers=self._bootstrap, acks="all", enable_idempotence=False, retries=5,
-            request_timeout_ms=5_000, delivery_timeout_ms=20_000, max_block_ms=5_000,
-        )  # fmt: skip
+        producer = Producer({
+            "bootstrap.servers": self._bootstrap, "acks": "all", "linger.ms": _LINGER_MS,
+            "request.timeout.ms": 5_000, "message.timeout.ms": 20_000, "log_level": 0,
+        })  # fmt: skip
         number = 0
         while not self._end.wait(_PAUSE_S):
             value = b"%d" % (number := number + 1)
             for topic in self._topics:
-                try:
-                    sent = producer.send(topic, value)
-                except KafkaError:
-                    continue
-                acknowledged = self._acknowledged[topic]
-                sent.add_callback(lambda _, known=acknowledged, value=value: known.add(value))
+                with suppress(BufferError):  # too many wait for brokers that are down
+                    producer.produce(topic, value, on_delivery=self._delivered)
+            producer.poll(0)
         producer.flush(30)
-        producer.close(timeout=5)
+
+    def _delivered(self, error: KafkaError | None, record: Message) -> None:
+        if error is None:
+            self._acknowledged[record.topic()].add(record.value())
 
     def start(self) -> None:
         self._thread.start()
@@ -59,7 +62,7 @@ class Writing:
 
     def _lost(self, topic: str) -> set[bytes]:
         consumer = KafkaConsumer(
-            bootstrap_servers=self._bootstrap, enable_auto_commit=False,
+            bootstrap_servers=self._bootstrap.split(","), enable_auto_commit=False,
             auto_offset_reset="earliest",
         )  # fmt: skip
         numbers = consumer.partitions_for_topic(topic) or ()

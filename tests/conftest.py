@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from kafka.cluster import ClusterMetadata
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox import ports
@@ -37,6 +38,9 @@ settings.load_profile("tests")
 # With the default, 700, garbage collections take a third of the time of loading the tests, and a
 # sixth of running most of them.
 gc.set_threshold(100_000, 20, 100)
+# Clients of kafka-python do not pass theirs on: a topic that a test deletes would be created again
+# by the next metadata request of a client that used it.
+ClusterMetadata.DEFAULT_CONFIG["allow_auto_create_topics"] = False
 
 
 def pytest_configure() -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.audit.policy import _regex
+from kafka_shell.audit.declared_state import regex_of
 from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import near_miss
 from kafka_shell.language.cursor import wanted
@@ -66,13 +66,13 @@ def test_letters_in_order_are_found_wherever_they_are(known: list[str], typed: s
 def test_globs(glob: str) -> None:
     assert is_pattern(glob)
     chosen = set(select([glob], TOPICS).names)
-    assert chosen == {name for name in TOPICS if re.fullmatch(_regex(glob), name)}
+    assert chosen == {name for name in TOPICS if re.fullmatch(regex_of(glob), name)}
 
 
 @given(st.text(alphabet="ab*?.", min_size=1, max_size=30), adversarial)
 def test_a_policys_glob_matches_what_a_selectors_does(glob: str, name: str) -> None:
     chosen = glob == name or bool(select([glob], [name]).names)
-    assert (re.fullmatch(_regex(glob), name) is not None) == chosen
+    assert (re.fullmatch(regex_of(glob), name) is not None) == chosen
 
 
 def test_near_misses() -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell import journal
-from kafka_shell.admin.configs.change import HIDDEN
+from kafka_shell.admin.configs.model import HIDDEN
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Resource, Secret

@@ -267,11 +267,19 @@ def test_the_programs_help_names_its_options_and_commands(kafka: Program) -> Non
         assert word in page
 
 
-@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "5 apples"])
-def test_watch_wants_seconds(kafka: Program, seconds: str) -> None:
+@pytest.mark.parametrize(
+    ("seconds", "why"),
+    [
+        ("0", "SECONDS must be"),
+        ("5 apples", "SECONDS must be"),
+        ("-1", "no command before '-1'"),
+        ("soon", "unknown command 'soon'"),
+    ],
+)
+def test_watch_wants_seconds_or_a_command(kafka: Program, seconds: str, why: str) -> None:
     run = kafka("watch", "--", seconds, "topics")
     assert run.status == 2, str(run)
-    assert "SECONDS must be" in run.stderr
+    assert why in run.stderr
 
 
 def test_what_finds_nothing_says_so_on_standard_error(kafka: Program, topic: str) -> None:

@@ -144,7 +144,6 @@ def classic(bootstrap: str, group: str, *topics: str, instance: str | None = Non
     reader = KafkaConsumer(
         bootstrap_servers=bootstrap, group_id=group, client_id="reader",
         group_instance_id=instance, auto_offset_reset="earliest", enable_auto_commit=False,
-        allow_auto_create_topics=False,  # else a deleted topic comes back
     )  # fmt: skip
     # A leader that joins before it knows the topic's partitions assigns none, and stays so.
     for topic in topics:
