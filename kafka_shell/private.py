@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, Literal, TextIO, overload
 
 _FLAGS = {"w": os.O_TRUNC, "a": os.O_APPEND, "x": os.O_EXCL}
 
@@ -18,15 +18,20 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
-def open_private(path: Path, mode: str) -> TextIO:
+@overload
+def open_private(path: Path, mode: Literal["w", "a", "x"]) -> TextIO: ...
+@overload
+def open_private(path: Path, mode: Literal["xb"]) -> BinaryIO: ...
+def open_private(path: Path, mode: str) -> TextIO | BinaryIO:
     """Open a file for writing with mode 0600, in a directory that is created with mode 0700. `mode`
     is "w", "a", or "x" for a file that must not exist."""
     private_folder(path.parent)
-    flags = os.O_WRONLY | os.O_CREAT | _FLAGS[mode]
+    flags = os.O_WRONLY | os.O_CREAT | _FLAGS[mode[0]]
     file = os.open(path, flags, 0o600)
     if os.fstat(file).st_mode & 0o077:  # it existed
         os.fchmod(file, 0o600)
-    return os.fdopen(file, mode, encoding="utf-8")  # type: ignore[return-value]
+    encoding = None if "b" in mode else "utf-8"
+    return os.fdopen(file, mode, encoding=encoding)  # type: ignore[return-value]
 
 
 def write_private(path: Path, content: str | bytes) -> None:

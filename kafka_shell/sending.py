@@ -234,11 +234,15 @@ def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:
 
 
 def _outcomes(step: Step, results: Outcomes) -> Iterator[Done]:
-    """The status of each change of the step, or of those that it returns instead."""
+    """The status of each change of the step, or of those that it returns instead. A change without
+    a result has an unknown outcome."""
     planned = step.changes
     known = results.values.keys() | results.failures.keys()
     instead = (*results.values, *results.failures) if known.isdisjoint(planned) else ()
     for change in instead or planned:
+        if change not in known:
+            yield Done(change, "unknown")
+            continue
         item_failure = results.failures.get(change)
         applied = results.values.get(change, change)  # the broker may have changed the value
         yield Done(applied, _status(item_failure), item_failure)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import fcntl
 import gc
 import os
 import signal
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +19,10 @@ from kafka.cluster import ClusterMetadata
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox import ports
-from kafka_shell.sandbox.cluster import no_report, start, stop, wipe
+from kafka_shell.sandbox.cluster import leave, no_report, start, stop, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
+from kafka_shell.sandbox.sharing import attach
 from kafka_shell.sandbox.state import Sandbox
 from tests import well
 from tests.admin.helpers import connect
@@ -46,6 +49,8 @@ ClusterMetadata.DEFAULT_CONFIG["allow_auto_create_topics"] = False
 def pytest_configure() -> None:
     """End the session properly when it is terminated, so that its brokers are stopped."""
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated"))
+    # A shell that starts the tests in the background ignores it, and programs would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if worker:  # what is down for a moment must not lose its port to another worker's broker
         first = ports.CANDIDATES.start + 2000 * int(worker.removeprefix("gw"))
@@ -161,23 +166,37 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     yield from _running(tmp_path_factory.mktemp("sandbox"))
 
 
-def _demo(folder: Path) -> Iterator[Sandbox]:
-    try:
-        yield start_with_data(SandboxOptions(folder, port=0), no_report)
-    finally:
-        wipe(folder)
-
-
 @pytest.fixture(scope="session")
 def demo_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """One broker of Kafka 4.3 with the demo company on it. Tests only look at it."""
-    yield from _demo(tmp_path_factory.mktemp("demo"))
+    """One broker of Kafka 4.3 with the demo company on it, for all workers. Tests only look at
+    it."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "demo"
+    with _alone(folder):
+        attachment = attach(folder)
+        sandbox = start_with_data(SandboxOptions(folder, port=0), no_report)
+    yield sandbox
+    with _alone(folder):
+        if leave(attachment):
+            wipe(folder)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other workers from starting or stopping what is in this folder."""
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="module")
 def own_demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A demo company of the module's own, which its tests may change."""
-    yield from _demo(tmp_path_factory.mktemp("own-demo"))
+    folder = tmp_path_factory.mktemp("own-demo")
+    try:
+        yield start_with_data(SandboxOptions(folder, port=0), no_report)
+    finally:
+        wipe(folder)
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,8 @@ _OLDER = "an older version of kafka.sh wrote the snapshot, without this table"
 class Collection(Struct, frozen=True):
     """The collected tables. `frames` are Spark data frames by table; `status` is what was read;
     `unread` are the clusters that could not be read, with the reason; `cached` are the data frames
-    Spark keeps in memory; `stored` are those of a snapshot.
+    Spark keeps in memory; `stored` are those of a snapshot. `here` are the record batches of all
+    tables, if this program read the clusters itself.
     """
 
     snapshot_id: str
@@ -43,6 +44,7 @@ class Collection(Struct, frozen=True):
     unread: Mapping[str, str] = field(default_factory=dict)
     cached: tuple[Any, ...] = ()
     stored: bool = False
+    here: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cluster_ids(self) -> dict[str, str]:
@@ -102,13 +104,21 @@ def collect(
         lambda: (0, len(targets)),
     )
     read = _read_here if engine.near and near.is_small(surveyed) else _read_by_executors
-    frames, status, cached = read(engine, surveyed, wanted, snapshot_id)
-    names_of = tuple(target.name for target in targets)
-    unread = {each.target.name: each.unreached for each in surveyed if each.unreached}
-    return Collection(snapshot_id, int(started * 1000), names_of, frames, status, unread, cached)
+    frames, status, cached, here = read(engine, surveyed, wanted, snapshot_id)
+    return Collection(
+        snapshot_id,
+        int(started * 1000),
+        tuple(target.name for target in targets),
+        frames,
+        status,
+        {each.target.name: each.unreached for each in surveyed if each.unreached},
+        cached,
+        here=here,
+    )
 
 
-_Tables = tuple[dict[str, Any], Status, tuple[Any, ...]]
+# Data frames, status, data frames that Spark keeps in memory, and record batches.
+_Tables = tuple[dict[str, Any], Status, tuple[Any, ...], Mapping[str, Any]]
 
 
 def _read_here(
@@ -129,10 +139,11 @@ def _read_here(
         lambda: (len(works) - len(left), len(works)),
         lambda: next(iter(left), ""),
     )
-    frames = engine.run("collecting", lambda: snapshot.frames_of(engine.session, rows, tables))
+    here = snapshot.record_batches(rows, tables)
+    frames = engine.run("collecting", lambda: snapshot.frames_of(engine.session, here, tables))
     columns = [column.name for column in tables[STATUS].all_columns]
     values = itemgetter(*map(columns.index, COLUMNS))
-    return frames, summed(map(values, rows.get(STATUS, ()))), ()
+    return frames, summed(map(values, rows.get(STATUS, ()))), (), here
 
 
 def _read_by_executors(
@@ -145,7 +156,7 @@ def _read_by_executors(
     def read() -> _Tables:
         whole = snapshot.collect(engine.session, works, snapshot_id, tables, lost)
         frames, cached = snapshot.frames(engine.session, whole, tables)
-        return frames, summed(frames[STATUS].select(*COLUMNS).collect()), cached
+        return frames, summed(frames[STATUS].select(*COLUMNS).collect()), cached, {}
 
     return engine.run("reading the clusters", read)
 
@@ -192,19 +203,30 @@ def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
     """Write a collection to a snapshot folder."""
     folder, _ = stores.address(text)
     written: list[None] = []
-    rows = engine.run(
-        "writing the snapshot",
-        lambda: snapshot.write(
-            engine.session,
-            found.frames,
-            folder,
-            found.snapshot_id,
-            lambda: written.append(None),
-            large=bool(found.cached),
-        ),
-        lambda: (len(written), len(found.frames)),
-    )
+
+    def write() -> dict[str, int]:
+        def done() -> None:
+            written.append(None)
+
+        id, session = found.snapshot_id, engine.session
+        if found.here and stores.is_here(session, folder, engine.opened.keep):
+            return snapshot.write_here(_arrow_tables(found), folder, id, done)
+        return snapshot.write(session, found.frames, folder, id, done, large=bool(found.cached))
+
+    rows = engine.run("writing the snapshot", write, lambda: (len(written), len(found.frames)))
     failures = found.failures(found.frames).items()
     incomplete = {about: why.message for about, why in failures if about not in found.unread}
     unread = dict(found.unread)
     return AuditSnapshot(found.snapshot_id, folder, found.clusters, unread, rows, incomplete)
+
+
+def _arrow_tables(found: Collection) -> dict[str, Any]:
+    """The tables of a collection that this program read itself, and what was added to it."""
+    import pyarrow
+
+    return {
+        name: pyarrow.Table.from_batches([found.here[name]])
+        if name in found.here
+        else frame.toArrow()
+        for name, frame in found.frames.items()
+    }

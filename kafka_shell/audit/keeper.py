@@ -90,7 +90,7 @@ def warm(folder: Path) -> int:
     from .engine import Engine
     from .evaluate import evaluate
     from .server import running
-    from .snapshot import frames_of
+    from .snapshot import frames_of, record_batches
     from .tables import TABLES
     from .where import Where
 
@@ -100,7 +100,8 @@ def warm(folder: Path) -> int:
     engine = Engine(folder, lambda task, done, total: None, where=Where(remote=server.remote))
     controls = tuple(controls_of(folder / "none").values())
     rows = {name: [_row(table)] for name, table in TABLES.items()}
-    for name, frame in frames_of(engine.session, rows, TABLES).items():
+    here = record_batches(rows, TABLES)
+    for name, frame in frames_of(engine.session, here, TABLES).items():
         frame.createOrReplaceTempView(name)
     for _ in range(_ROUNDS):
         evaluate(engine.session, controls, {}, {})

@@ -28,7 +28,7 @@ from .where import LOCAL, Where, is_local, is_submitted
 
 _CONNECT_PORT, _CONNECT_S = 15002, 5.0
 # Configs of a session, which can also be set in one that exists.
-_SQL = {
+SQL = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -107,7 +107,7 @@ def _adopt(existing: Any, where: Where) -> Opened:
     for key, value in wanted.items():
         if session.conf.isModifiable(key) and session.conf.get(key, None) != value:
             session.conf.set(key, value)
-    _complete(session, wanted, _SQL)
+    _complete(session, wanted, SQL)
     near = is_local(str(wanted.get("spark.master", "")))
     return Opened(session, near, frozenset(wanted), own=False)
 
@@ -174,7 +174,7 @@ def _fill(conf: Any, given: Mapping[str, str], near: bool, folder: Path) -> None
         conf.set(_NAME, "kafka.sh")
     more = {**_LOCAL, **_NEAR_SQL} if near else {}
     more["spark.sql.warehouse.dir"] = str(folder / "warehouse")
-    for key, value in {**CONFIG, **_SQL, **more}.items():
+    for key, value in {**CONFIG, **SQL, **more}.items():
         conf.setIfMissing(key, value)
 
 
@@ -207,7 +207,7 @@ def _connect(where: Where) -> Opened:
         for key, value in where.conf:
             session.conf.set(key, value)
         given = session.conf.getAll
-        _complete(session, given, {**_SQL, **(_NEAR_SQL if where.own else {})})
+        _complete(session, given, {**SQL, **(_NEAR_SQL if where.own else {})})
         return Opened(session, bool(where.own), frozenset(given))
     except Exception as error:
         raise ShellError(

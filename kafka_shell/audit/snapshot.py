@@ -16,13 +16,14 @@ from kafka_shell.units import counted
 
 from .collect import Read
 from .source import COLLECTION, EVERYTHING, FORMAT, batches_of, pack, record_batch, unpack
-from .stores import address, append, may_have, stored
+from .stores import address, append, append_here, may_have, stored
 from .table import Table
 from .threads import in_threads
 from .tuning import tuned
 from .work import Work, to_json
 
 MANIFEST = "snapshots"
+_MANIFEST_COLUMNS = ("table", "rows", "version")
 _MANIFEST_DDL = "`table` STRING, `rows` BIGINT, `version` STRING, `snapshot_id` STRING"
 _WRITES_AT_ONCE = 4
 _FRAMES_AT_ONCE = 4
@@ -78,10 +79,8 @@ def frames(
     return {name: _local(session, table, batches(name)) for name, table in tables.items()}, ()
 
 
-def frames_of(
-    session: Any, rows: Mapping[str, Sequence[tuple[Any, ...]]], tables: Mapping[str, Table]
-) -> dict[str, Any]:
-    """Return the data frames of tables of which these are the rows.
+def frames_of(session: Any, here: Mapping[str, Any], tables: Mapping[str, Table]) -> dict[str, Any]:
+    """Return the data frames of tables of which these are the record batches.
 
     A server keeps the rows of all but short tables: it would compare those in a plan again and
     again while it plans the queries of controls.
@@ -89,12 +88,19 @@ def frames_of(
     from pyspark.sql.utils import is_remote
 
     def one(name: str) -> Any:
-        table, of = tables[name], rows.get(name, ())
-        frame = _local(session, table, [record_batch(table, of)] if of else [])
-        return frame.localCheckpoint() if len(of) > _SHORT and is_remote() else frame
+        table, rows = tables[name], here[name]
+        frame = _local(session, table, [rows] if rows.num_rows else [])
+        return frame.localCheckpoint() if rows.num_rows > _SHORT and is_remote() else frame
 
     names = [*tables]
     return dict(zip(names, in_threads(one, names, _FRAMES_AT_ONCE), strict=True))
+
+
+def record_batches(
+    rows: Mapping[str, Sequence[tuple[Any, ...]]], tables: Mapping[str, Table]
+) -> dict[str, Any]:
+    """Return the record batch of each table, of these rows."""
+    return {name: record_batch(table, rows.get(name, ())) for name, table in tables.items()}
 
 
 def _local(session: Any, table: Table, batches: Sequence[Any]) -> Any:
@@ -144,6 +150,25 @@ def write(
     frame = session.createDataFrame(manifest, _MANIFEST_DDL).coalesce(1)
     append(session, store, MANIFEST, frame, snapshot_id)
     return rows
+
+
+def write_here(
+    tables: Mapping[str, Any],
+    store: str,
+    snapshot_id: str,
+    written: Callable[[], None] = lambda: None,
+) -> dict[str, int]:
+    """Write Arrow tables as a snapshot to a local folder, without Spark, which takes seconds for a
+    few rows. Return their numbers of rows."""
+    import pyarrow
+
+    for name, rows in sorted(tables.items()):
+        append_here(store, name, rows, snapshot_id)
+        written()
+    counts = {name: rows.num_rows for name, rows in sorted(tables.items())}
+    columns = [[*counts], [*counts.values()], [__version__] * len(counts)]
+    append_here(store, MANIFEST, pyarrow.table(columns, _MANIFEST_COLUMNS), snapshot_id)
+    return counts
 
 
 def _counted(tables: Mapping[str, Any]) -> dict[str, int]:

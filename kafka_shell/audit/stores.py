@@ -7,11 +7,16 @@ read, too. A schema contains one table for each, partitioned by the same columns
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from kafka_shell.errors import ShellError
+from kafka_shell.private import open_private, private_folder
 from kafka_shell.units import to_path
+
+from .session import CONFIG, SQL
 
 CATALOG = "catalog:"
 # Spark's own catalog, and those that store tables there.
@@ -21,6 +26,9 @@ _DELEGATING = (
     "org.apache.iceberg.spark.SparkSessionCatalog",
 )
 _PARTITIONS = ("snapshot_id", "cluster")
+# What Spark and Hive escape in the values of partitions, and the name of one without a value.
+_IN_PATH = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\\{[\]^]""")
+_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 def address(text: str) -> tuple[str, str]:
@@ -58,6 +66,42 @@ def append(session: Any, store: str, table: str, frame: Any, snapshot_id: str) -
     # In a folder of its own: Spark's committer moves the files there when all are complete.
     writer = frame.drop("snapshot_id").write.partitionBy(*_partitions(frame)[1:])
     writer.parquet(_part(store, table, snapshot_id))
+
+
+def is_here(session: Any, store: str, keep: Iterable[str] = ()) -> bool:
+    """Whether Spark on this machine would write the store as files of this machine, in the way of
+    `append_here`: not if the user (configs in `keep`) has set another file system or format."""
+    of_files = ("spark.hadoop.", "spark.sql.parquet.", "spark.sql.sources.")
+    theirs = (key for key in keep if key.startswith(of_files))
+    changed = any(session.conf.get(key) != {**SQL, **CONFIG}.get(key) for key in theirs)
+    return not (is_catalog(store) or "://" in store or changed)
+
+
+def append_here(store: str, table: str, rows: Any, snapshot_id: str) -> None:
+    """Add the rows of a snapshot, an Arrow table, to a table in a local folder, as Spark would."""
+    from pyarrow import parquet
+
+    part = Path(_part(store, table, snapshot_id))
+    new = private_folder(part.with_name(f"_{part.name}"))  # Spark does not read it
+    for folder, some in _by_cluster(rows):
+        file = new / folder / "part-00000.snappy.parquet"
+        # Time is in microseconds, as Spark has it, with every version of Arrow.
+        with open_private(file, "xb") as stream:
+            parquet.write_table(some, stream, coerce_timestamps="us")
+    new.rename(part)
+
+
+def _by_cluster(rows: Any) -> Iterator[tuple[str, Any]]:
+    """The folder and the rows of each cluster, without the columns that are in the path."""
+    if "cluster" not in rows.column_names:
+        yield "", rows
+        return
+    ordered, start = rows.sort_by("cluster"), 0
+    data = ordered.drop_columns([each for each in _PARTITIONS if each in ordered.column_names])
+    for each in ordered["cluster"].value_counts().to_pylist():  # in their order
+        name = _IN_PATH.sub(lambda c: f"%{ord(c[0]):02X}", each["values"] or "") or _NULL
+        yield f"cluster={name}", data.slice(start, each["counts"])
+        start += each["counts"]
 
 
 def stored(session: Any, store: str, table: str, ddl: str, snapshot_id: str = "") -> Any:

@@ -1,4 +1,4 @@
-"""The same audit on a cluster in one process tree, a standalone master, and Spark Connect."""
+"""The same audit on this machine, with a standalone master, and with Spark Connect."""
 
 from __future__ import annotations
 
@@ -100,14 +100,6 @@ def only_what_was_shipped(answer: Any) -> None:
     assert answer["origins"] and all("kafka_sh.zip" in each for each in answer["origins"]), (
         f"executors import from {answer['origins']}"
     )
-
-
-def test_two_executors_of_their_own_find_the_same(
-    here: Any, demo_sandbox: Sandbox, tmp_path: Path
-) -> None:
-    answer = audited(tmp_path, demo_sandbox.bootstrap, master="local-cluster[2,1,1024]")
-    assert findings(answer) == findings(here)
-    only_what_was_shipped(answer)
 
 
 def test_a_standalone_master_with_two_workers_finds_the_same(

@@ -61,7 +61,6 @@ def test_a_table_that_an_older_version_did_not_write_was_not_read(
     (manifest,) = (folder / "snapshots" / f"snapshot_id={id}").rglob("*.parquet")
     rows = parquet.ParquetFile(manifest).read()
     parquet.write_table(rows.filter(compute.field("table") != "acls"), manifest)
-    manifest.with_name(f".{manifest.name}.crc").unlink()
     run = shell(f"spark audit --controls S05,T01 --snapshot {folder} --output json")
     found = {(each["control"], each["status"]): each["reason"] for each in run.json["findings"]}
     assert "an older version of kafka.sh wrote the snapshot" in found["S05", "skip"], str(run)
