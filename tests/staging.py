@@ -33,6 +33,7 @@ class Recorded(Struct, frozen=True):
     validates: bool = True
     refuses: tuple[str, ...] = ()  # fields that fail, in validation too
     fails: tuple[str, ...] = ()  # fields that fail when they are sent
+    no_results: tuple[str, ...] = ()  # fields that the response does not mention
     why: Failure = REFUSED
     raises: BaseException | None = None
     refuses_all: BaseException | None = None  # in validation alone
@@ -59,9 +60,10 @@ class Recorded(Struct, frozen=True):
         if self.raises is not None and not validate_only:
             raise self.raises
         bad = self.refuses if validate_only else self.refuses + self.fails
+        told = [change for change in self.changes if change.field not in self.no_results]
         return Results(
-            {change: change for change in self.changes if change.field not in bad},
-            {change: self.why for change in self.changes if change.field in bad},
+            {change: change for change in told if change.field not in bad},
+            {change: self.why for change in told if change.field in bad},
         )
 
 

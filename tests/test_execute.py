@@ -254,6 +254,15 @@ def test_a_topic_that_timed_out_is_unknown_not_failed(tmp_path: Path) -> None:
     assert stage.journal()[0].status == "unknown"
 
 
+def test_a_change_without_a_result_is_unknown_not_done(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    step = stage.step("a", fields=("k", "l"), no_results=("l",))
+    outcome = stage.run(stage.plan(step, stage.step("b", no_results=("k",))))
+    assert [done.status for done in outcome.changes] == ["done", "unknown", "unknown"]
+    assert not outcome.ok
+    assert stage.journal()[0].status == "unknown"
+
+
 def test_a_request_that_fails_as_a_whole_skips_what_follows(tmp_path: Path) -> None:
     stage = make_stage(tmp_path)
     no = ShellError("you may not", code="CLUSTER_AUTHORIZATION_FAILED")

@@ -159,15 +159,22 @@ def write_here(
     written: Callable[[], None] = lambda: None,
 ) -> dict[str, int]:
     """Write Arrow tables as a snapshot to a local folder, without Spark, which takes seconds for a
-    few rows. Return their numbers of rows."""
+    few rows. Return their numbers of rows. Raises ShellError if a file cannot be written."""
     import pyarrow
 
-    for name, rows in sorted(tables.items()):
-        append_here(store, name, rows, snapshot_id)
-        written()
     counts = {name: rows.num_rows for name, rows in sorted(tables.items())}
     columns = [[*counts], [*counts.values()], [__version__] * len(counts)]
-    append_here(store, MANIFEST, pyarrow.table(columns, _MANIFEST_COLUMNS), snapshot_id)
+    try:
+        for name, rows in sorted(tables.items()):
+            append_here(store, name, rows, snapshot_id)
+            written()
+        append_here(store, MANIFEST, pyarrow.table(columns, _MANIFEST_COLUMNS), snapshot_id)
+    except OSError as error:
+        raise ShellError(
+            f"cannot write the snapshot to {store}: {error.strerror or error}",
+            hint="It is incomplete, and will not be read.",
+            code="no-file",
+        ) from None
     return counts
 
 

@@ -7,6 +7,7 @@ read, too. A schema contains one table for each, partitioned by the same columns
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -26,6 +27,9 @@ _DELEGATING = (
     "org.apache.iceberg.spark.SparkSessionCatalog",
 )
 _PARTITIONS = ("snapshot_id", "cluster")
+# How Spark writes files: its configs, and where those of Hadoop are.
+_OF_FILES = ("spark.hadoop.", "spark.sql.parquet.", "spark.sql.sources.")
+_HADOOP = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 # What Spark and Hive escape in the values of partitions, and the name of one without a value.
 _IN_PATH = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\\{[\]^]""")
 _NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -71,10 +75,10 @@ def append(session: Any, store: str, table: str, frame: Any, snapshot_id: str) -
 def is_here(session: Any, store: str, keep: Iterable[str] = ()) -> bool:
     """Whether Spark on this machine would write the store as files of this machine, in the way of
     `append_here`: not if the user (configs in `keep`) has set another file system or format."""
-    of_files = ("spark.hadoop.", "spark.sql.parquet.", "spark.sql.sources.")
-    theirs = (key for key in keep if key.startswith(of_files))
-    changed = any(session.conf.get(key) != {**SQL, **CONFIG}.get(key) for key in theirs)
-    return not (is_catalog(store) or "://" in store or changed)
+    if is_catalog(store) or "://" in store or any(map(os.environ.get, _HADOOP)):
+        return False
+    theirs = (key for key in keep if key.startswith(_OF_FILES))
+    return all(session.conf.get(key, None) == {**SQL, **CONFIG}.get(key) for key in theirs)
 
 
 def append_here(store: str, table: str, rows: Any, snapshot_id: str) -> None:

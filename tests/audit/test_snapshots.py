@@ -67,6 +67,20 @@ def test_a_table_that_an_older_version_did_not_write_was_not_read(
     assert ("T01", "alarm") in found and ("T01", "skip") not in found
 
 
+@pytest.mark.parametrize("table", ["acls", "snapshots"])  # the first and the last one
+def test_a_snapshot_that_cannot_be_written(shell: Shell, tmp_path: Path, table: str) -> None:
+    folder = tmp_path / "state"
+    folder.mkdir()
+    (folder / table).touch()
+    run = shell(f"spark snapshot {folder} --no-findings")
+    assert run.status == 1, str(run)
+    assert f"error: cannot write the snapshot to {folder}: Not a directory" in run.err, str(run)
+    assert "will not be read" in run.err
+    (folder / table).unlink()
+    run = shell(f"spark trend --snapshot {folder}")
+    assert run.status == 1 and "no complete snapshot" in run.err, str(run)
+
+
 def test_two_snapshots_at_once_into_one_folder(
     demo_sandbox: Sandbox, engine: Engine, tmp_path: Path
 ) -> None:

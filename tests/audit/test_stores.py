@@ -77,9 +77,14 @@ def test_files_of_this_program_are_like_those_of_spark(engine: Engine, tmp_path:
     assert not open_to_others
 
 
-def test_spark_writes_where_or_how_only_it_can(engine: Engine) -> None:
+def test_spark_writes_where_or_how_only_it_can(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session, keep = engine.session, engine.opened.keep
     assert stores.is_here(session, "/data/state", keep)
+    with monkeypatch.context() as environment:
+        environment.setenv("HADOOP_CONF_DIR", "/etc/hadoop/conf")
+        assert not stores.is_here(session, "/data/state", keep), "the default may be HDFS"
     assert not stores.is_here(session, "s3a://bucket/state", keep)
     assert not stores.is_here(session, "catalog:lakehouse", keep)
     session.conf.set("spark.sql.parquet.compression.codec", "zstd")
