@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-import fcntl
 import gc
 import os
 import signal
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +20,7 @@ from kafka_shell.sandbox import ports
 from kafka_shell.sandbox.cluster import leave, no_report, start, stop, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
-from kafka_shell.sandbox.sharing import attach
+from kafka_shell.sandbox.sharing import attach, exclusively
 from kafka_shell.sandbox.state import Sandbox
 from tests import well
 from tests.admin.helpers import connect
@@ -49,7 +47,7 @@ ClusterMetadata.DEFAULT_CONFIG["allow_auto_create_topics"] = False
 def pytest_configure() -> None:
     """End the session properly when it is terminated, so that its brokers are stopped."""
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated"))
-    # A shell that starts the tests in the background ignores it, and programs would inherit that.
+    # A shell ignores SIGINT for what it starts in the background, and programs would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if worker:  # what is down for a moment must not lose its port to another worker's broker
@@ -172,21 +170,14 @@ def demo_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     it."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "demo"
-    with _alone(folder):
+    starting = folder.with_name("demo-starting")  # its lock is held until the data is complete
+    with exclusively(starting):
         attachment = attach(folder)
         sandbox = start_with_data(SandboxOptions(folder, port=0), no_report)
     yield sandbox
-    with _alone(folder):
+    with exclusively(starting):
         if leave(attachment):
             wipe(folder)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Keep other workers from starting or stopping what is in this folder."""
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -172,7 +172,7 @@ def write_here(
     except OSError as error:
         raise ShellError(
             f"cannot write the snapshot to {store}: {error.strerror or error}",
-            hint="It is incomplete, and will not be read.",
+            hint="The snapshot is incomplete and will not be read.",
             code="no-file",
         ) from None
     return counts
