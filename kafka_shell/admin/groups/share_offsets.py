@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import partition_rows, topic_rows
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Change, Outcomes
 from kafka_shell.plan.results import Results
 
-from .model import GroupType
-from .steps import OffsetsStep, offset_change, offset_failure
+from .model import GroupType, Reset
+from .steps import (
+    COORDINATION_OR_TOPIC,
+    OffsetsStep,
+    RetriedStep,
+    offset_change,
+    offset_failure,
+)
 
 
-class AlterShareOffsets(OffsetsStep, frozen=True):
+class AlterShareOffsets(RetriedStep, frozen=True):
     """One AlterShareGroupOffsets request (API key 91): only while the group is empty."""
 
     type = GroupType.SHARE
+    retried = COORDINATION_OR_TOPIC
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -24,23 +35,20 @@ class AlterShareOffsets(OffsetsStep, frozen=True):
             for reset in self.resets
         )
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+    def _request(self, resets: Sequence[Reset]) -> Any:
         from kafka_shell.admin.wire.schemas.groups import AlterShareGroupOffsetsRequest
 
         kind = AlterShareGroupOffsetsRequest.AlterShareGroupOffsetsRequestTopic
         topics = topic_rows(
             kind,
             kind.AlterShareGroupOffsetsRequestPartition,
-            {reset.partition: {"start_offset": reset.after} for reset in self.resets},
+            {reset.partition: {"start_offset": reset.after} for reset in resets},
             name="topic_name",
         )
-        request = AlterShareGroupOffsetsRequest(group_id=self.group, topics=topics)
-        rows = partition_rows(self._ask(cluster, request).responses, name="topic_name")
-        partitions = (reset.partition for reset in self.resets)
-        return Results.of(
-            self.changes,
-            (offset_failure(self.group, p, rows.get(p), self.operation) for p in partitions),
-        )
+        return AlterShareGroupOffsetsRequest(group_id=self.group, topics=topics)
+
+    def _rows(self, response: Any) -> Mapping[TopicPartition, Any]:
+        return partition_rows(response.responses, name="topic_name")
 
 
 class DeleteShareOffsets(OffsetsStep, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from msgspec import Struct
@@ -29,6 +29,8 @@ from .offsets import committed
 
 _COMMIT_BY_NAME = 9  # OffsetCommit v10 names topics by id
 _RETRY_S = 10.0
+# The coordinator may not know a topic yet that other brokers list: it was just created.
+COORDINATION_OR_TOPIC = COORDINATION | {3}  # UNKNOWN_TOPIC_OR_PARTITION
 _UNKNOWN_MEMBER, _TOPIC_AUTHORIZATION_FAILED, _SUBSCRIBED = 25, 29, 86
 
 
@@ -108,27 +110,31 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
             raise
 
 
-class _RetriedStep(OffsetsStep, frozen=True):
+class RetriedStep(OffsetsStep, frozen=True):
     """Sent again for the partitions whose coordinator was moving."""
 
     highest: ClassVar[int | None] = None
+    retried: ClassVar[frozenset[int]] = COORDINATION
 
     def _request(self, resets: Sequence[Reset]) -> Any:
         raise NotImplementedError
 
+    def _rows(self, response: Any) -> Mapping[TopicPartition, Any]:
+        return partition_rows(response.topics)
+
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        codes: dict[TopicPartition, int | Failure] = {}
+        rows: dict[TopicPartition, Any] = {}
         left: Sequence[Reset] = self.resets
         for _ in cluster.attempts(_RETRY_S):
             try:
                 response = self._ask(cluster, self._request(left), self.highest)
             except ShellError as error:
                 why = failure_of_rest(error, received=len(left) < len(self.resets))
-                codes |= {reset.partition: why for reset in left}
+                rows |= {reset.partition: why for reset in left}
                 break
-            rows = partition_rows(response.topics)
-            codes |= {partition: row.error_code for partition, row in rows.items()}
-            left = [reset for reset in left if codes.get(reset.partition) in COORDINATION]
+            rows |= self._rows(response)
+            codes = {p: row.error_code for p, row in rows.items()}
+            left = [reset for reset in left if codes.get(reset.partition) in self.retried]
             if not left:
                 break
             if any(codes[reset.partition] in COORDINATOR_MOVED for reset in left):
@@ -136,14 +142,15 @@ class _RetriedStep(OffsetsStep, frozen=True):
         partitions = (reset.partition for reset in self.resets)
         return Results.of(
             self.changes,
-            (offset_failure(self.group, p, codes.get(p), self.operation) for p in partitions),
+            (offset_failure(self.group, p, rows.get(p), self.operation) for p in partitions),
         )
 
 
-class CommitOffsets(_RetriedStep, frozen=True):
+class CommitOffsets(RetriedStep, frozen=True):
     """One OffsetCommit request (API key 8) from outside of the group: only while it is empty."""
 
     highest = _COMMIT_BY_NAME
+    retried = COORDINATION_OR_TOPIC
 
     def _request(self, resets: Sequence[Reset]) -> Any:
         from kafka.protocol.consumer import OffsetCommitRequest
@@ -157,7 +164,7 @@ class CommitOffsets(_RetriedStep, frozen=True):
         return OffsetCommitRequest(group_id=self.group, topics=topics)
 
 
-class DeleteOffsets(_RetriedStep, frozen=True):
+class DeleteOffsets(RetriedStep, frozen=True):
     """One OffsetDelete request (KIP-496, API key 47)."""
 
     operation = "DELETE"

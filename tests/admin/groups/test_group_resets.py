@@ -8,7 +8,8 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.groups import resets as group_resets
-from kafka_shell.admin.groups.model import Reset, ResetTo, To
+from kafka_shell.admin.groups.model import GroupType, Reset, ResetTo, To
+from kafka_shell.admin.groups.share_offsets import AlterShareOffsets
 from kafka_shell.admin.groups.steps import CommitOffsets
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
@@ -18,8 +19,8 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
-from tests.admin.group_data import RECORDS, commit, filled, forget, held
-from tests.admin.helpers import done, refusals
+from tests.admin.group_data import RECORDS, commit, described, filled, forget, held
+from tests.admin.helpers import done, make_topic, refusals
 
 pytestmark = pytest.mark.quick
 
@@ -221,3 +222,30 @@ def test_a_topic_that_was_deleted_meanwhile_fails_alone(
     results = apply(plan, cluster)
     assert [why.name for why in results.failures.values()] == ["UNKNOWN_TOPIC_OR_PARTITION"]
     assert held(cluster, group) == {f"{topic}:0": 1}
+
+
+@pytest.mark.parametrize(
+    ("step", "kind"), [(CommitOffsets, GroupType.CLASSIC), (AlterShareOffsets, GroupType.SHARE)]
+)
+def test_the_coordinator_does_not_know_a_new_topic_yet(
+    cluster: Cluster,
+    group: str,
+    monkeypatch: pytest.MonkeyPatch,
+    step: type[CommitOffsets | AlterShareOffsets],
+    kind: GroupType,
+) -> None:
+    """Before: UNKNOWN_TOPIC_OR_PARTITION for a topic that another broker listed already. Here it
+    is created between the first request and the second, which is the same to the coordinator."""
+    topic, attempts = f"late-{uuid4().hex[:8]}", Cluster.attempts
+
+    def created_after_the_first(cluster: Cluster, timeout: float | None = None) -> Iterator[int]:
+        for number in attempts(cluster, timeout):
+            if number == 1:
+                monkeypatch.undo()
+                make_topic(cluster, topic)
+            yield number
+
+    monkeypatch.setattr(Cluster, "attempts", created_after_the_first)
+    done(Plan(Effect.DESTROY, (step(group, (Reset(TopicPartition(topic, 0), None, 5),)),)), cluster)
+    assert described(cluster, group).type is kind
+    assert held(cluster, group) == {f"{topic}:0": 5}
