@@ -66,8 +66,7 @@ def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | Nothin
         rows: Sequence[object] = _use(dirs, unread, _KEYS[by])
     else:
         rows = _replicas(dirs) if by == "replica" else [dir.use for dir in dirs]
-    if by != "dir":  # otherwise the row of a directory shows that it is offline
-        failures |= {_log_dir(dir): dir.error for dir in dirs if dir.error}
+    failures |= {_log_dir(dir): dir.error for dir in dirs if dir.error}
     return Results({Resource("log-dirs", ""): tuple(rows)}, failures)
 
 

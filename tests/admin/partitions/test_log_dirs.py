@@ -237,6 +237,11 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> No
         assert [each.unread_replicas for each in used.topics] == [4]
     run = Shell(tmp_path, expendable.bootstrap)(f"describe-log-dirs --log-dir {lost}")
     assert "offline" in run.out and " 0 B" not in run.out, str(run)
+    assert run.status == 1 and f"{lost} of broker 1" in run.err, str(run)
+    run = Shell(tmp_path, expendable.bootstrap)(
+        f"alter-topic {topic} --config retention.ms=1h --dry-run"
+    )
+    assert "the size of replicas on 1 broker" in run.out + run.err, str(run)
     tables = reading.read(expendable.bootstrap, ["log_dirs", "disk_replicas", "group_commits"])
     [row] = [row for row in tables.rows("log_dirs") if row["path"] == lost]
     assert (row["replicas"], row["incoming"], row["size"]) == (None, None, None), row
