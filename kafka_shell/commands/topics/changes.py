@@ -19,6 +19,7 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Parameter
 from kafka_shell.language.kind import Fragment, Kind, invalid
 from kafka_shell.plan.model import Effect, Plan, merge_plans
+from kafka_shell.quoting import quote
 from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.topics import change as topic_changes
     from kafka_shell.admin.wire import metadata_scan
 
+    _refuse_configs(invocation)
     if invocation["from-file"]:
         from .files import read_topics
 
@@ -104,6 +106,20 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
         context.cluster, checked, timeout_ms=_timeout(invocation)
     )
     return _with_acls(plan, checked, invocation, context.cluster)
+
+
+def _refuse_configs(invocation: Invocation) -> None:
+    """Raise UsageError for a config without --config: it was taken as the name of one more topic,
+    and the rest of the change was made without it."""
+    for index, word in enumerate(invocation["topic"] or ()):
+        if "=" in word and not word.startswith("/"):
+            raise UsageError(
+                f"'{word}' is not a topic name",
+                hint=f"Did you mean --config {quote(word)}?",
+                code="bad-value",
+                span=invocation.span("topic", index),
+                text=invocation.text,
+            )
 
 
 def _named_topics(invocation: Invocation, context: Context) -> list[NewTopic]:
@@ -218,6 +234,7 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.topics import change as topic_changes
     from kafka_shell.admin.wire import metadata_scan
 
+    _refuse_configs(invocation)
     cluster = context.cluster
     names = select.topics_to_change(invocation, context)
     if invocation["if-exists"]:

@@ -64,6 +64,20 @@ def test_a_pattern_does_not_change_internal_topics(
     forget(cluster, f"{stem}.group")
 
 
+def test_a_config_without_its_option_is_refused(shell: Shell, stem: str) -> None:
+    """Before: it was one more topic, and the other was created or altered without the config."""
+    for line in (
+        f"create-topic {stem}.c retention.ms=1h",
+        f"alter-topic {stem}.a --partitions 4 a=1",
+    ):
+        run = shell(f"{line} --yes")
+        word = next(word for word in line.split() if "=" in word)
+        assert run.status == 2 and f"'{word}' is not a topic name" in run.err, str(run)
+        assert f"Did you mean --config {word}?" in run.err, str(run)
+    rows = shell.ok(f"topics {stem}.* --output json").json
+    assert {row["name"]: row["partitions"] for row in rows} == {f"{stem}.a": 3, f"{stem}.b": 2}
+
+
 def test_an_assignment_gives_the_number_of_partitions(shell: Shell, stem: str) -> None:
     shell.ok(f"alter-topic {stem}.b --replica-assignment 1,1,1")
     run = shell(f"alter-topic {stem}.b --replica-assignment 1,1,2")
