@@ -102,6 +102,7 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
         ),
         refused=Results({}, refused),
         unchanged=AlterClientConfigs(same, _replaced(current.values, same)).changes,
+        not_checked=(*made.not_checked, *limits.not_checked),
     )
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from kafka_shell.admin.configs.known import of_some_broker
+from kafka_shell.admin.facts import attempt, not_checked
 from kafka_shell.admin.quotas.model import Default
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError, did_you_mean
-from kafka_shell.plan.model import Resource
+from kafka_shell.plan.model import NotChecked, Resource
 from kafka_shell.plan.results import Failure
 
 from . import keys
@@ -32,25 +33,22 @@ def check_filter(which: ClientConfigFilter) -> None:
 
 
 def session_limits(cluster: Cluster) -> tuple[int, int]:
-    """The shortest and the longest session timeout that brokers accept, in milliseconds.
-
-    Kafka's defaults if the brokers' configs cannot be read.
-    """
-    try:
-        configs = of_some_broker(cluster, _SESSION_LIMITS)
-    except ShellError:
-        configs = {}
+    """The shortest and the longest session timeout that brokers accept, in milliseconds. Raises
+    ShellError if the brokers' configs cannot be read."""
+    configs = of_some_broker(cluster, _SESSION_LIMITS)
     least, most = (configs[name].value if name in configs else None for name in _SESSION_LIMITS)
     return int(least or 6_000), int(most or 1_800_000)
 
 
 class Limits:
     """What values are checked against: each is read once, when it is first needed. `registered`
-    returns the keys that clients support, besides those that this program knows."""
+    returns the keys that clients support, besides those that this program knows. `not_checked` is
+    what could not be read."""
 
     def __init__(self, cluster: Cluster, registered: Callable[[], set[str]]) -> None:
         self._cluster = cluster
         self._registered = registered
+        self.not_checked: tuple[NotChecked, ...] = ()
 
     @cached_property
     def known_keys(self) -> tuple[str, ...]:
@@ -58,9 +56,14 @@ class Limits:
         return tuple(sorted(self._registered().union(keys.KEYS)))
 
     @cached_property
-    def session(self) -> tuple[int, int]:
-        """See `session_limits`."""
-        return session_limits(self._cluster)
+    def session(self) -> tuple[int, int] | None:
+        """See `session_limits`. None if they cannot be read."""
+        found = attempt(lambda: session_limits(self._cluster))
+        if isinstance(found, Failure):
+            about = f"whether brokers accept this {keys.SESSION}"
+            self.not_checked = (not_checked(about, found),)
+            return None
+        return found
 
 
 def wrong(
@@ -96,7 +99,9 @@ def _check(limits: Limits, alteration: ClientConfigAlteration) -> None:
         _check_known(alteration.key, limits.known_keys)
     keys.check(alteration.key, alteration.value)
     if alteration.key == keys.SESSION:
-        _check_session(int(alteration.value), limits.session)
+        session = limits.session
+        if session is not None:
+            _check_session(int(alteration.value), session)
 
 
 def _check_known(key: str, known: Sequence[str]) -> None:

@@ -104,6 +104,18 @@ def test_who_may_not_write_may_not_alter(admin: Cluster, alice: Cluster) -> None
     assert client_configs.describe(admin)[0].value == "1"
 
 
+def test_limits_that_may_not_be_read_are_not_checked(admin: Cluster, alice: Cluster) -> None:
+    """Before: Kafka's defaults were taken for the limits of these brokers."""
+    as_printed(admin)
+    ten_ms = ClientConfigAlteration(ALICE, "session.timeout.ms", "10")
+    [why] = client_config_changes.plan_alter(admin, [ten_ms]).refused.failures.values()
+    assert "brokers accept 6000 to 1800000" in why.message
+    plan = client_config_changes.plan_alter(alice, [ten_ms])
+    [found] = plan.not_checked
+    assert plan.refused.ok and found.what == "whether brokers accept this session.timeout.ms"
+    assert "DESCRIBE_CONFIGS" in found.reason, found
+
+
 def test_who_may_not_read_sees_why(admin: Cluster, alice: Cluster) -> None:
     for rights in ((), (AclOperation.DESCRIBE,)):
         if rights:
