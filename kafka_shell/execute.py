@@ -68,7 +68,8 @@ def execute(
         if unexpected_end := follow(plan, context):  # the change may already be in progress
             raise unexpected_end
         if plan.undoes and plan.refused.ok:  # the cluster is as it was before those changes
-            journal.mark_undone(context, plan.undoes)
+            with journal.undoing(context, plan.undoes):
+                journal.mark_undone(context, plan.undoes)
         return Outcome(plan, ())
     if len(verdicts) == len(plan.changes):
         refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)

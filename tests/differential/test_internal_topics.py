@@ -11,6 +11,8 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import log
 from kafka_shell.admin.records.formats import Formats
@@ -20,7 +22,7 @@ from kafka_shell.admin.records.model import CREATE_TIME, Record
 from kafka_shell.admin.topics.read import describe
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import make_topic
+from tests.admin.helpers import done, make_topic
 from tests.jvm_tools import java, run_tool
 from tests.transactional import Producer
 
@@ -142,7 +144,10 @@ def used(sandbox: Sandbox, cluster: Cluster) -> str:
     consumer = ("--consumer-property", "group.protocol=consumer")
     run_tool(CONSUMER, *classic, "--group", f"{name}-consumer", *consumer)
     share = "org.apache.kafka.tools.consumer.ConsoleShareConsumer"
-    run_tool(share, *address, "--group", f"{name}-share", "--timeout-ms", "5000")
+    where = ConfigResource(ResourceType.GROUP, f"{name}-share")
+    first = ConfigAlteration("share.auto.offset.reset", ConfigOp.SET, "earliest")
+    done(config_changes.plan_alter(cluster, {where: [first]}), cluster)
+    run_tool(share, *address, "--group", f"{name}-share", "--max-messages", "1")
     return name
 
 
@@ -202,7 +207,7 @@ def formatted(sandbox: Sandbox, topic: str, formatter: str) -> Iterator[Any]:
     """The objects that the console consumer prints, without line breaks between them."""
     run = run_tool(
         CONSUMER, "--bootstrap-server", sandbox.bootstrap, "--topic", topic, "--from-beginning",
-        "--formatter", f"org.apache.kafka.tools.consumer.{formatter}", "--timeout-ms", "5000",
+        "--formatter", f"org.apache.kafka.tools.consumer.{formatter}", "--timeout-ms", "15000",
     )  # fmt: skip
     text, decoder, at = run.stdout, json.JSONDecoder(), 0
     while (at := text.find("{", at)) >= 0:

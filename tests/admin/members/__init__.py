@@ -1,12 +1,10 @@
-"""Members of groups, of each protocol: they join by its own heartbeat, and leave by it.
-
-A member that sends no more is put out after 45 s: a test is over before.
-"""
+"""Members of groups, of each protocol: they join by its own heartbeat, and leave by it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
@@ -14,6 +12,7 @@ from kafka.protocol.api_message import ApiMessage
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
+from kafka_shell.errors import ShellError
 from tests.admin.helpers import wait_for
 
 _HERE = __package__
@@ -38,6 +37,26 @@ class StreamsGroupHeartbeatRequest(ApiMessage, load_json=_HERE): ...
 class StreamsGroupHeartbeatResponse(ApiMessage, load_json=_HERE): ...
 
 
+@contextmanager
+def _beating(what: str, beat: Callable[[], bool]) -> Iterator[None]:
+    """Until it holds, and then every five seconds: a silent member is put out after 45 s."""
+    wait_for(what, beat)
+    left = threading.Event()
+
+    def go_on() -> None:
+        while not left.wait(5):
+            with suppress(ShellError):  # it may have been put out by the test
+                beat()
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    try:
+        yield
+    finally:
+        left.set()
+        thread.join()
+
+
 def _to(group: str) -> Coordinator:
     return Coordinator(CoordinatorKind.GROUP, group)
 
@@ -60,9 +79,9 @@ def consumer(
         has = has or bool(answer.assignment and answer.assignment.topic_partitions)
         return has
 
-    wait_for(f"the member of group {group} has partitions", beat)
     try:
-        yield id
+        with _beating(f"the member of group {group} has partitions", beat):
+            yield id
     finally:
         leave = ConsumerGroupHeartbeatRequest(
             group_id=group, member_id=id, instance_id=instance, member_epoch=_LEAVE
@@ -85,9 +104,9 @@ def share(cluster: Cluster, group: str, topic: str) -> Iterator[str]:
         has = has or bool(answer.assignment and answer.assignment.topic_partitions)
         return has
 
-    wait_for(f"the member of share group {group} has partitions", beat)
     try:
-        yield id
+        with _beating(f"the member of share group {group} has partitions", beat):
+            yield id
     finally:
         leave = ShareGroupHeartbeatRequest(group_id=group, member_id=id, member_epoch=_LEAVE)
         cluster.send(leave, to=_to(group), change=False, check=False)
@@ -126,9 +145,9 @@ def streams(cluster: Cluster, group: str, topic: str) -> Iterator[str]:
         has = has or bool(answer.active_tasks)
         return has
 
-    wait_for(f"the member of streams group {group} has tasks", beat)
     try:
-        yield id
+        with _beating(f"the member of streams group {group} has tasks", beat):
+            yield id
     finally:
         leave = StreamsGroupHeartbeatRequest(
             group_id=group, member_id=id, member_epoch=_LEAVE, endpoint_information_epoch=-1

@@ -39,48 +39,65 @@ def row_of(run: Answer, name: str) -> dict[str, Any]:
     return row
 
 
+Written = list[tuple[float, int]]
+"""When how many records had been written."""
+
+
 @contextmanager
-def producing(bootstrap: str, topic: str) -> Iterator[list[int]]:
-    """A producer of RATE records per second, and how many it has written so far."""
-    stop, sent = threading.Event(), [0]
+def producing(bootstrap: str, topic: str) -> Iterator[Written]:
+    """A producer of RATE records per second, and what it has written so far."""
+    stop, written = threading.Event(), Written()
 
     def produce() -> None:
-        producer = KafkaProducer(bootstrap_servers=bootstrap)
+        producer, sent = KafkaProducer(bootstrap_servers=bootstrap), 0
+        producer.partitions_for(topic)
         began = time.monotonic()
         while not stop.is_set():
-            while sent[0] < RATE * (time.monotonic() - began):
+            while sent < RATE * (time.monotonic() - began):
                 producer.send(topic, b"x" * 100)
-                sent[0] += 1
+                sent += 1
             producer.flush()
+            written.append((time.monotonic(), sent))
             stop.wait(0.02)
         producer.close()
 
     thread = threading.Thread(target=produce)
     thread.start()
     try:
-        wait_for("records are written", lambda: sent[0] > RATE)
-        yield sent
+        wait_for("records are written", lambda: bool(written) and written[-1][1] > RATE)
+        yield written
     finally:
         stop.set()
         thread.join()
+
+
+def is_rate_of(written: Written, rate: float) -> bool:
+    """Whether so many records per second were written within 1.5 seconds at any time: on a busy
+    machine, the producer pauses, and then writes what it has missed."""
+    over = [
+        (later[1] - now[1]) / (later[0] - now[0])
+        for now in written
+        if (later := next((each for each in written if each[0] >= now[0] + 1.5), None))
+    ]
+    return min(over) * 0.6 < rate < max(over) * 1.6
 
 
 @pytest.mark.quick
 def test_the_rate_is_that_of_the_producer(shell: Shell) -> None:
     topic = f"top-{uuid4().hex[:6]}"
     shell.ok(f"create-topic {topic} --partitions 3")
-    with producing(shell.bootstrap, topic):
+    with producing(shell.bootstrap, topic) as written:
         run = shell.ok("top --once --interval 1500ms --output json")
         brokers = shell.ok("top brokers --once --interval 1500ms --output json")
     row = row_of(run, topic)
-    assert RATE * 0.6 < row["records_per_s"] < RATE * 1.6, run
-    assert row["bytes_per_s"] > RATE * 0.6 * 100
+    assert is_rate_of(written, row["records_per_s"]), (written, run)
+    assert row["bytes_per_s"] > row["records_per_s"] * 100
     assert list(row) == ["name", "partitions", "records_per_s", "bytes_per_s", "size",
                          "not_measured", "note", "bytes_not_measured",
                          "size_not_read"]  # fmt: skip
     rates = [each["records_per_s"] for each in run.json if each["records_per_s"] is not None]
     assert rates == sorted(rates, reverse=True)
-    assert row_of(brokers, 1)["records_per_s"] > RATE * 0.6
+    assert row_of(brokers, 1)["records_per_s"] > RATE * 0.3, "other tests may write, too"
     assert list(row_of(brokers, 1)) == ["id", "state", "rack", "leaders", "replicas", "in_sync",
                                         "records_per_s", "bytes_per_s", "size", "not_measured",
                                         "bytes_not_measured"]  # fmt: skip
@@ -111,7 +128,7 @@ def test_bytes_lack_a_partition_whose_log_shrinks(sandbox: Sandbox, cluster: Clu
     compacted = ConfigAlteration("cleanup.policy", ConfigOp.SET, "compact")
     where = ConfigResource(ResourceType.TOPIC, topic)
     done(config_changes.plan_alter(cluster, {where: [compacted]}), cluster)
-    wait_for("it is compacted", lambda: (measured(Meter(cluster, 30)).size or 0) < before, 60)
+    wait_for("it is compacted", lambda: (measured(Meter(cluster, 30)).size or before) < before, 60)
     row = measured(meter)
     assert (row.not_measured, row.bytes_not_measured) == (0, 1), row
     assert row.bytes_per_s, "the other partition has grown"
@@ -122,10 +139,10 @@ def test_a_group_that_is_left_behind(shell: Shell) -> None:
     topic, group = f"top-{uuid4().hex[:6]}", f"top group {uuid4().hex[:6]}"
     shell.ok(f"create-topic {topic}")
     shell.ok(f"reset-offsets '{group}' --topic {topic} --to-offset 0 --yes")
-    with producing(shell.bootstrap, topic):
+    with producing(shell.bootstrap, topic) as written:
         run = shell.ok("top groups --once --interval 1500ms --output json")
     row = row_of(run, group)
-    assert RATE * 0.6 < row["change_per_s"] < RATE * 1.6
+    assert is_rate_of(written, row["change_per_s"]), (written, run)
     assert row["lag"] > RATE and row["catch_up_s"] is None and row["records_per_s"] == 0
     assert list(row) == ["name", "state", "members", "partitions", "lag", "change_per_s",
                          "catch_up_s", "records_per_s", "unknown", "note"]  # fmt: skip

@@ -37,7 +37,7 @@ from kafka_shell.sandbox.twin.spare import take
 from kafka_shell.structs import replace
 from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.faults.hostile import NAMES
-from tests.freezing import freeze, thaw
+from tests.outages import frozen
 from tests.program import Process, Program
 from tests.test_guard_matrix import QUESTIONS
 
@@ -215,13 +215,8 @@ def test_an_interrupted_rehearsal_leaves_nothing(
 
 
 def test_a_frozen_broker(kafka: Program, sandbox: Sandbox) -> None:
-    pid = sandbox.brokers[0].pid
-    assert pid is not None
-    freeze(pid)
-    try:
+    with frozen(sandbox):
         run = kafka("--deadline", "2s", "rehearse", "list-topics")
-    finally:
-        thaw(pid)
     assert run.status in (1, 3), run
     assert "error: " in run.stderr
     assert twins(kafka) == []
