@@ -15,7 +15,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import wait_for
 from tests.freezing import freeze, thaw
 from tests.moving import up
-from tests.well import processes, start_all, wait_until_back
+from tests.well import each_broker, processes, start_all, wait_until_back
 
 
 @contextmanager
@@ -81,8 +81,10 @@ def wake(sandbox: Sandbox, *brokers: int) -> None:
 
 
 def wait_until_noticed(cluster: Cluster, brokers: Sequence[int]) -> None:
-    """Wait until the cluster knows that these brokers are down."""
+    """Wait until the cluster knows that these brokers are down: any broker may be asked next."""
     wait_for(f"{brokers} are down", lambda: not set(brokers) & set(up(cluster)), 60)
+    for one in each_broker(cluster):
+        wait_for(f"{one!r} knows", lambda one=one: not set(brokers) & set(up(one)), 60)
     wait_for("there is a controller", lambda: controller(cluster) not in (*brokers, -1), 60)
 
 

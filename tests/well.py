@@ -120,7 +120,7 @@ def wait_until_applied(cluster: Cluster) -> None:
     Metadata is one log: a broker that shows a new topic has applied what was changed before it.
     """
     name = make_topic(cluster, f"applied.{uuid4().hex[:8]}")
-    for one in _each_broker(cluster):
+    for one in each_broker(cluster):
         wait_for(f"{one!r} shows it", lambda one=one: name in scan(one).names)
     done(topic_changes.plan_delete(cluster, [name]), cluster)
 
@@ -172,12 +172,12 @@ def _state(cluster: Cluster) -> Iterator[tuple[str, str]]:
         yield f"quota {quota.entity} {quota.key}", str(quota.value)
     for binding in acls.describe(cluster):
         yield f"ACL {binding}", "set"
-    for one in _each_broker(cluster):
+    for one in each_broker(cluster):
         for credential in _credentials(one):
             yield credential, "set"
 
 
-def _each_broker(cluster: Cluster) -> Iterator[Cluster]:
+def each_broker(cluster: Cluster) -> Iterator[Cluster]:
     """A connection to each broker alone. Kafka 4.3.1 loses credentials in a broker that starts: it
     applies all changes at once, and drops a mechanism whose map a removal leaves empty."""
     for broker in cluster.brokers(refresh=True):
@@ -278,7 +278,7 @@ def _repair(
     _settle(quota_changes.plan_alter(cluster, gone), cluster)
     bindings = [each for each in acls.describe(cluster) if f"ACL {each}" not in before]
     _settle(acl_changes.plan_delete(cluster, list(map(AclFilter.exactly, bindings))), cluster)
-    for one in _each_broker(cluster):  # a plan has no step for what its broker does not show
+    for one in each_broker(cluster):  # a plan has no step for what its broker does not show
         own = _credentials(one)
         apply(scram.plan_delete(one, [own[each] for each in own if each not in before]), one)
     wait_until_applied(cluster)

@@ -56,9 +56,9 @@ def findings(answer: Any) -> list[tuple[str, ...]]:
 
 
 @pytest.fixture(scope="module")
-def here(demo_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def here(own_demo: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What this machine's cores find."""
-    answer = audited(tmp_path_factory.mktemp("here"), demo_sandbox.bootstrap)
+    answer = audited(tmp_path_factory.mktemp("here"), own_demo.bootstrap)
     assert not answer["unread"] and len(answer["findings"]) > 40
     return answer
 
@@ -103,7 +103,7 @@ def only_what_was_shipped(answer: Any) -> None:
 
 
 def test_a_standalone_master_with_two_workers_finds_the_same(
-    here: Any, demo_sandbox: Sandbox, tmp_path: Path
+    here: Any, own_demo: Sandbox, tmp_path: Path
 ) -> None:
     port = free_port()
     url = f"spark://127.0.0.1:{port}"
@@ -120,12 +120,12 @@ def test_a_standalone_master_with_two_workers_finds_the_same(
         said(log, "I have been elected leader")
         with daemon(tmp_path, "one", *worker(1)), daemon(tmp_path, "two", *worker(2)):
             said(log, "Registering worker", 2)
-            answer = audited(tmp_path, demo_sandbox.bootstrap, master=url)
+            answer = audited(tmp_path, own_demo.bootstrap, master=url)
     assert findings(answer) == findings(here)
     only_what_was_shipped(answer)
 
 
-def test_spark_connect_finds_the_same(here: Any, demo_sandbox: Sandbox, tmp_path: Path) -> None:
+def test_spark_connect_finds_the_same(here: Any, own_demo: Sandbox, tmp_path: Path) -> None:
     port = free_port()
     words = ("org.apache.spark.deploy.SparkSubmit", "--master", "local[2]",
              "--class", "org.apache.spark.sql.connect.service.SparkConnectServer",
@@ -134,6 +134,6 @@ def test_spark_connect_finds_the_same(here: Any, demo_sandbox: Sandbox, tmp_path
              "--conf", "spark.ui.enabled=false", "--name", "connect")  # fmt: skip
     with daemon(tmp_path, "connect", *words) as log:
         said(log, "Spark Connect server started")
-        answer = audited(tmp_path, demo_sandbox.bootstrap, remote=f"sc://127.0.0.1:{port}")
+        answer = audited(tmp_path, own_demo.bootstrap, remote=f"sc://127.0.0.1:{port}")
     assert findings(answer) == findings(here)
     assert all("kafka_sh.zip" in each for each in answer["origins"]), answer["origins"]

@@ -59,12 +59,12 @@ def audited(home: Path, profiles: Mapping[str, Mapping[str, str]]) -> Any:
 
 
 def test_the_others_are_judged_and_no_secret_is_written_anywhere(
-    demo_sandbox: Sandbox, secure_sandbox: Sandbox, tmp_path: Path
+    own_demo: Sandbox, secure_sandbox: Sandbox, tmp_path: Path
 ) -> None:
     """The demo has many names; of these many topics, executors read the tables."""
     right = passwords(secure_sandbox)["admin"]
     with Proxy() as slow:
-        slow.target = int(demo_sandbox.bootstrap.rpartition(":")[2])
+        slow.target = int(own_demo.bootstrap.rpartition(":")[2])
         slow.delay = 2.0
         troubled = {
             "gone": {"bootstrap": "127.0.0.1:1"},
@@ -73,7 +73,7 @@ def test_the_others_are_judged_and_no_secret_is_written_anywhere(
             "slow": {"bootstrap": slow.address},
         }
         names = [f"c{number:02}" for number in range(CLUSTERS - len(troubled))]
-        bootstrap = {"bootstrap": demo_sandbox.bootstrap}
+        bootstrap = {"bootstrap": own_demo.bootstrap}
         done = audited(tmp_path, dict.fromkeys(names, bootstrap) | troubled)
     assert done.returncode == 3, done.stderr[-3000:]
     answer = json.loads(done.stdout)

@@ -90,7 +90,7 @@ def test_a_hundred_clients_of_several_versions_register_at_once(
     store.alter(None, linger_ms="3")
     with ThreadPoolExecutor(20) as pool:
         clients = list(
-            pool.map(lambda each: producer_of(store, each, metadata_max_age_ms=60_000), ids)
+            pool.map(lambda each: producer_of(store, each, metadata_max_age_ms=10_000), ids)
         )
     assert {client.config["linger_ms"] for client in clients} == {3}, "each looked at its start"
 
@@ -101,7 +101,7 @@ def test_a_hundred_clients_of_several_versions_register_at_once(
             {version for _, version in each} == {"1.1", "1.2", "1.3", "1.4"} for each in of_ids
         )
 
-    wait_for("all hundred have registered", all_said, 30)
+    wait_for("all hundred have registered", all_said, 60)
     with ThreadPoolExecutor(20) as pool:
         list(pool.map(lambda client: client.close(), clients))
 
@@ -135,7 +135,7 @@ def test_a_registration_without_its_topic_fails_at_once(new_store: Store, name: 
         own = reading.Store(new_store.connection, name, [])
         with pytest.raises(reading.StoreError, match=f"{REGISTRATIONS_TOPIC} does not exist"):
             own.register(registration(name))
-        assert time.monotonic() - began < 5, "it waited for the topic"
+        assert time.monotonic() - began < 9, "it waited for the topic"
         assert REGISTRATIONS_TOPIC not in new_store.topics
 
 
@@ -247,10 +247,10 @@ def test_a_registration_under_way_ends_with_the_client(
     store: Store, hanging: int, name: str
 ) -> None:
     own = reading.Store(store.connection, name, [])
-    began = time.monotonic()
     with ThreadPoolExecutor(1) as pool:
         registering = pool.submit(own.register, registration(name))
         wait_for("it is being written", lambda: is_frozen(hanging))
+        began = time.monotonic()
         own.end()
         with pytest.raises(reading.StoreError):
             registering.result()

@@ -92,8 +92,11 @@ class Follow(Struct, frozen=True):
         return {key: each for key, each in moving.items() if key in ours}
 
     def are_at_their_targets(self, cluster: Cluster) -> bool:
-        """Whether all partitions have the target replicas of these moves, and no others."""
-        wanted = assignment_of(self.moves or ())
+        """Whether all partitions have the target replicas of these moves, and no others. Not known
+        of all reassignments: which there were is not."""
+        if self.moves is None:
+            return False
+        wanted = assignment_of(self.moves)
         return all(row.status is MoveStatus.COMPLETED for row in rows_of(cluster, wanted, {}))
 
     def _check(self, cluster: Cluster, seen: Collection[TopicPartition]) -> None:

@@ -23,7 +23,7 @@ from .sizes import Sizes
 TIMEOUT_MS = 60_000
 # Until brokers have the controller's metadata. If a broker still shows the replicas of a move that
 # has ended, its metadata is old: it is busy, or has just started.
-_PROPAGATION_S, _OLD_METADATA_S = 0.5, 10.0
+_PROPAGATION_S, _OLD_METADATA_S = 2.0, 10.0
 _FIRST_RETRY_S, _RETRY_S = 0.05, 0.5
 NOT_MOVING = "not being reassigned"
 

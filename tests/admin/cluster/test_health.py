@@ -105,11 +105,12 @@ def test_while_a_broker_is_gone_and_after_it_is_back(
     assert found["brokers"].severity is Severity.CRITICAL
     assert found["brokers"].examples == (str(lost),)
     assert found["quorum"].severity is Severity.WARNING
-    assert found["quorum"].examples == (str(lost),)
+    assert str(lost) in found["quorum"].examples, "another may be a second behind, too"
     assert found["off-preferred"].severity is Severity.NOTE
     assert f"{strict}:0" in found["off-preferred"].examples
 
     # Back, and in sync: what it led is still led by others, until an election puts that right.
+    monkeypatch.undo()
     wait_until_well(three)
     places = metadata_scan.scan(three).misplaced()
     back = look(three)

@@ -199,7 +199,8 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> No
         homes = {each: next(iter(where(cluster, each))) for each in partitions}
         lost, kept = paths[1], paths[0]
         safe = next(each for each, path in homes.items() if path == kept)
-        shutil.rmtree(lost)
+        gone = Path(lost).rename(tmp_path / "gone")  # at once: the broker writes into it
+        shutil.rmtree(gone)
         move = log_dir_moves.LogDirMove(1, safe, kept, lost, 0)
         sent = log_dir_moves.AlterReplicaLogDirs((move,)).send(cluster, validate_only=False)
         [why] = sent.failures.values()

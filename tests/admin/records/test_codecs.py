@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
+from typing import Any
 
 import pytest
 
@@ -141,6 +142,13 @@ def _produce(cluster: Cluster, where: TopicPartition, batch: bytes) -> None:
         transactional_id=None, acks=-1, timeout_ms=10_000,
         topic_data=[kind(name=where.topic, partition_data=[partition])],
     )  # fmt: skip
-    answer = cluster.send(request, Node(_leader(cluster, where)), highest=9)
-    (row,) = answer.responses[0].partition_responses
+    row: Any = None
+
+    def leads() -> bool:
+        nonlocal row
+        answer = cluster.send(request, Node(_leader(cluster, where)), highest=9)
+        (row,) = answer.responses[0].partition_responses
+        return row.error_code not in (3, 6)  # its topic is a moment old
+
+    wait_for(f"a broker leads {where}", leads)
     assert row.error_code == 0, f"{row.error_code} {row.error_message}"

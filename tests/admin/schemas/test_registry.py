@@ -390,7 +390,7 @@ def test_a_frozen_registry_does_not_stop_reading() -> None:
         client = connected(f"http://{address}")
         started = time.monotonic()
         problems = [decoded(client, message(number, b"")).problem for number in range(1, 1000)]
-        assert time.monotonic() - started < 6
+        assert time.monotonic() - started < 30
     assert problems[0] == f"schema 1 cannot be read: http://{address}: no response within 3.0 s"
     assert problems[-1].startswith("schema 999 cannot be read: ")
 

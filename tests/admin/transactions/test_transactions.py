@@ -38,6 +38,20 @@ def end(cluster: Cluster, each: TopicPartition) -> int | None:
     return list_offsets(cluster, {each: LATEST})[each].offset
 
 
+def test_a_transaction_that_ends_meanwhile_is_not_hanging(either: Cluster, name: str) -> None:
+    """Before: one that ended between the two requests was no longer listed by its coordinator, so
+    it was reported as hanging."""
+    make_topic(either, name)
+    producer, each = Producer.start(either, name), TopicPartition(name, 0)
+    producer.add(each)
+    producer.write(each)
+    candidates = producers.describe(either, [each])[each]
+    assert [state.transaction_start for state in candidates] == [0]
+    producer.end(commit=True)
+    wait_for("it is committed", lambda: last_stable(either, each) == end(either, each))
+    assert transactions.only_hanging(either, candidates) == ((), {})
+
+
 def test_a_transaction_is_listed_and_described_while_it_runs(either: Cluster, name: str) -> None:
     make_topic(either, name, 2)
     producer = Producer.start(either, name, timeout_ms=45_000)

@@ -17,7 +17,7 @@ from tests.admin.helpers import done, make_topic, wait_for
 from tests.outages import frozen
 from tests.program import Process, Program, Run
 
-LIMIT_S = 30  # of what is to take 10 s at most, on a machine that does other things too
+LIMIT_S = 60  # of what is to take 10 s at most, on a machine that does other things too
 
 
 def program_at(sandbox: Sandbox, home: Path, *besides: int) -> Process:
@@ -54,12 +54,12 @@ def test_a_broker_that_hangs_while_its_session_has_not_expired(
         assert run.status == 1, str(run)
         told = findings(run)
         silent = told["critical", "brokers"]
-        assert f"broker {lost} does not respond, and leads " in str(silent["summary"])
         assert silent["see"] == "cluster-metadata"
         # If it came to lead the quorum meanwhile, there is nobody to ask for the controllers.
         assert {("critical", "controllers"), ("critical", "quorum")} & told.keys(), str(run)
-        assert f"of broker {lost}" in str(told["not_checked", "brokers"]["summary"])
-        # By then the cluster may have noticed.
+        if "not running" not in str(silent["summary"]):  # the cluster has not noticed yet
+            assert f"broker {lost} does not respond, and leads " in str(silent["summary"])
+            assert f"of broker {lost}" in str(told["not_checked", "brokers"]["summary"])
         assert "no answer" in listed.stdout or "fenced" in listed.stdout, str(listed)
         assert described.status == 1, str(described)
     done(topic_changes.plan_delete(three, [name]), three)

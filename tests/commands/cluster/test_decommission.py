@@ -54,7 +54,7 @@ def test_a_broker_is_removed_after_an_interruption(
     assert not is_cordoned(five, 5)
 
     with decommission(kafka, "5 --throttle 100MB/s --batch 1") as run:
-        run.said(STOP_IT)
+        run.said(STOP_IT, 180)
         assert held(five, 5) == []
         assert is_cordoned(five, 5)
         assert moving.throttles(five, name, brokers=(1, 2, 3, 4, 5)) == {}

@@ -26,7 +26,7 @@ from kafka_shell.sandbox.cluster import stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, wait_for
 from tests.outages import frozen, stopped
-from tests.well import processes
+from tests.well import processes, wait_until_applied
 
 TOPOLOGIES = 200
 STOPPED = 3
@@ -130,6 +130,7 @@ def test_the_verdict_is_what_happens_while_a_broker_is_down(
         assert len(second) > len(first)
         os.kill(processes(five_brokers)[5] or 0, signal.SIGKILL)
         wait_for("broker 5 is out", lambda: is_out(five, 5))
+        wait_until_applied(five)  # each leader is asked
         assert observed(scan(five), five_brokers) == second
 
 
