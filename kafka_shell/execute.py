@@ -12,7 +12,7 @@ from .context import Context, confirmed
 from .errors import ShellError, UsageError
 from .output.counts import name_few, question
 from .plan.model import Change, Effect, Plan, Step
-from .plan.outcome import Done, Outcome
+from .plan.outcome import Done, JournalEntry, Outcome
 from .plan.results import Failure
 from .quoting import quote
 from .resource_kinds import command_after
@@ -71,19 +71,19 @@ def execute(
             with journal.undoing(context, plan.undoes):
                 journal.mark_undone(context, plan.undoes)
         return Outcome(plan, ())
-    if len(verdicts) == len(plan.changes):
+    if verdicts and len(verdicts) == len(plan.changes):
         refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
         return Outcome(plan, refused)
     if confirm and _confirmed(question(plan.changes, plan.stakes), context, guard, yes):
         plan = _check_unchanged(plan, context.cluster)
     # Until the outcome is written, the outcome of every change is unknown.
     unknown = unknown_undo_lines(plan.changes)
-    with journal.undoing(context, plan.undoes):
+    with journal.undoing(context, plan.undoes), journal.continuing(context, plan.continues):
         intent = journal.record_intent(
             context, command, plan.changes, unknown, plan.undoes, plan.id
         )
         try:
-            done = send_and_journal(plan, context, intent)
+            done = _send(plan, context, intent)
         except BaseException:
             reveal(plan.secrets)  # or they would be lost
             raise
@@ -102,6 +102,13 @@ def execute(
         check=command_after(changes_with(done, "unknown")),
         entry=intent.id,
     )
+
+
+def _send(plan: Plan, context: Context, intent: JournalEntry) -> list[Done]:
+    if plan.monitor is None:
+        return send_and_journal(plan, context, intent)
+    with journal.in_use(context, intent.id):
+        return send_and_journal(plan, context, intent)
 
 
 # -- before anything is sent -----------------------------------------------------------------------

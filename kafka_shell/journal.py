@@ -37,6 +37,7 @@ _NAME = re.compile(r"(\d{17})-([0-9a-f]{8})\.json")
 _CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _UNDONE = ".undone"
 _LOCK = "undo.lock"
+_ENTRY_LOCK = ".lock"
 
 
 def record_intent(
@@ -198,6 +199,66 @@ def undoing(context: Context, ids: Sequence[str]) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def continuing(context: Context, id: str) -> Iterator[None]:
+    """Lock the entry of an interrupted plan while it is continued, by one process. Without an ID it
+    does nothing. Raises ShellError (code `in-use` or `continued`)."""
+    if not id:
+        yield
+        return
+    with in_use(context, id):
+        check_continuable(context, id)
+        yield
+
+
+@contextmanager
+def in_use(context: Context, id: str) -> Iterator[None]:
+    """Lock an entry while its plan is applied or continued. Raises ShellError (code `in-use`)."""
+    import fcntl
+
+    path = _path(_folder(context, context.cluster.cluster_id), id)
+    if path is None:  # it was removed
+        yield
+        return
+    lock = path.with_suffix(_ENTRY_LOCK)
+    try:
+        file = open_private(lock, "a")
+    except OSError as error:
+        raise _unwritable(context, error) from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ShellError(
+                f"journal entry {id} is still being applied by another process",
+                hint="Nothing was sent. Stop that process first, or wait for its end.",
+                code="in-use",
+            ) from None
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def check_continuable(context: Context, id: str) -> None:
+    """Raise ShellError if a later entry has continued this one, or may have: it cannot be read."""
+    for entry in newest(context.paths.journal):
+        if isinstance(entry, Path):
+            raise ShellError(
+                f"{entry} is not a valid journal entry, and may have continued entry {id}",
+                hint="If it is not a continuation of that entry, move the file away and retry.",
+                code="journal",
+            )
+        if entry.id == id:
+            return
+        if entry.progress.get("continues") == id:
+            raise ShellError(
+                f"the plan of journal entry {id} was continued by {entry.id}",
+                hint=f"To continue that one: {entry.continuation}" if entry.continuation else "",
+                code="continued",
+            )
+
+
 # -- files -----------------------------------------------------------------------------------------
 
 
@@ -245,7 +306,7 @@ def _prune(folder: Path, names: Sequence[str], now: float) -> None:
     for number, name in enumerate(names):
         if number >= excess and name >= oldest:
             break
-        for suffix in (".json", _UNDONE, ".tmp"):
+        for suffix in (".json", _UNDONE, _ENTRY_LOCK, ".tmp"):
             (folder / name).with_suffix(suffix).unlink(missing_ok=True)
 
 

@@ -157,9 +157,8 @@ def follow_in_background(
     plan: Plan, context: Context, intent: JournalEntry, done: Sequence[Done]
 ) -> None:
     """Follow a change that the plan does not wait for from the prompt, over its own connection."""
-    applied = set(changes_with(done, "done"))
-    # The last step is the change itself; earlier ones may be its throttle.
-    started = plan.steps and not applied.isdisjoint(plan.steps[-1].changes)
+    # Changes of configs alone are its throttle.
+    started = any(change.resource.kind != "throttle" for change in changes_with(done, "done"))
     if plan.follow is None or plan.waits or context.shell is None or not started:
         return
     shell, background = context.shell, context.with_settings(context.settings)

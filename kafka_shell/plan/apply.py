@@ -29,7 +29,7 @@ def apply(plan: Plan, cluster: Any, report: Report | None = None) -> Results[Cha
         try:
             sent = step.send(cluster, validate_only=False)
         except ShellError as error:
-            if not len(results):
+            if step is plan.steps[0]:
                 raise
             return Results.merge([results, _failed(step, error)])
         results = Results.merge([results, sent])

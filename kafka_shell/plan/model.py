@@ -129,6 +129,7 @@ class Plan(Struct, frozen=True):
 
     `monitor` is where a step that runs long reports to.
     `undoes` are the IDs of the journal entries that are undone when the whole plan is applied.
+    `continues` is the ID of the entry of an interrupted plan that this one continues.
     `about` are lines that say what the plan is for. `id` is the ID of its journal entry, if it is
     named before the entry is written.
     """
@@ -156,6 +157,7 @@ class Plan(Struct, frozen=True):
     stakes: str = ""
     not_checked: tuple[NotChecked, ...] = ()
     undoes: tuple[str, ...] = ()
+    continues: str = ""
     about: tuple[str, ...] = ()
     monitor: Monitor | None = None
     id: str = ""
@@ -216,6 +218,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         stakes="; ".join(plan.stakes for plan in plans if plan.stakes),
         not_checked=tuple(each for plan in plans for each in plan.not_checked),
         undoes=tuple(id for plan in plans for id in plan.undoes),
+        continues=next((plan.continues for plan in plans if plan.continues), ""),
         about=tuple(line for plan in plans for line in plan.about),
         monitor=next((plan.monitor for plan in plans if plan.monitor is not None), None),
         id=next((plan.id for plan in plans if plan.id), ""),

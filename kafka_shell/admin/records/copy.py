@@ -156,11 +156,13 @@ class _Copier:
             if at < end
         }
         with fetching(source, spans, committed=self._step.committed) as reading:
-            for records, ends in self._windows(reading):
-                if not self._copy(records, ends):
-                    self._refuse_lost(reading)
-                    return
-        self._refuse_lost(reading)
+            try:
+                for records, ends in self._windows(reading):
+                    if not self._copy(records, ends):
+                        return
+            finally:  # an interrupted copy continues after them
+                self._refuse_lost(reading)
+        self._pass_lost(reading)
         for where, why in reading.failures.items():
             at, end = self._spans[where.partition]
             self._tally.refuse(f"{where} offsets {at}-{end - 1}", why)
@@ -171,6 +173,13 @@ class _Copier:
         for where, first, end in reading.lost:
             deleted = Failure("deleted", f"deleted {when}")
             self._tally.refuse(f"{where} offsets {first}-{end - 1}", deleted)
+
+    def _pass_lost(self, reading: Fetching) -> None:
+        """Nothing is left to copy of a partition whose last records were deleted."""
+        for where, _, end in reading.lost:
+            at, last = self._spans[where.partition]
+            if where not in reading.failures:
+                self._spans[where.partition] = (max(at, end), last)
 
     def _windows(self, reading: Fetching) -> Iterator[tuple[list[Record], dict[int, int]]]:
         """Records in lists of bounded size, with the offsets after them by source partition."""
@@ -316,11 +325,11 @@ class _Copier:
         after: dict[tuple[int, int], int] = {}  # the sequence number after the last batch
         with fetching(self._cluster, {where: span}) as reading:
             while (chunk := reading.chunk()) is not None:
-                for batch, at in chunk.batches():
+                for batch, at in chunk.batches(empty=True):
                     producer = (batch.producer_id, batch.producer_epoch)
                     sequence = first.get(producer)
                     if sequence is not None and batch.base_sequence >= sequence:
-                        found += chunk.records(batch, at)
+                        found += chunk.records(batch, at) if batch.records else ()
                         after[producer] = (
                             batch.base_sequence + batch.last_offset - batch.base_offset + 1
                         )

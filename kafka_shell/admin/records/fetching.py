@@ -209,7 +209,10 @@ class Fetching:
         self._flight.send(leader, call)
 
     def _pause(self) -> None:
-        until = min(state.retry_at for state in self._active.values() if not state.queue)
+        waiting = [state.retry_at for state in self._active.values() if not state.queue]
+        if not waiting:  # the partition that was asked for has failed
+            return
+        until = min(waiting)
         deadline = self._cluster.deadline
         if deadline is not None and until >= deadline:
             for where in list(self._active):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell import journal
 from kafka_shell.answers import Nothing
 from kafka_shell.errors import ShellError
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.structs import replace
 
 from .decoding import filter_of, formats_of
 from .isolation import ISOLATION_LEVELS, READ_COMMITTED
@@ -71,7 +73,8 @@ def _plan(
 
     if saved is not None:
         request, progress = _continued(saved, context, target)
-        return plan_continue(context.cluster, target.cluster, request, progress)
+        plan = plan_continue(context.cluster, target.cluster, request, progress)
+        return replace(plan, continues=saved["continues"])
     request = _request(invocation, context)
     _refuse_same_topic(request, context, target)
     request = _with_saved(request, invocation, context, target)
@@ -129,8 +132,6 @@ def _with_saved(
     request: CopyRequest, invocation: Invocation, context: Context, target: Context
 ) -> CopyRequest:
     """The request with what a later run needs to continue it."""
-    from kafka_shell.structs import replace
-
     return replace(
         request,
         saved={
@@ -161,36 +162,8 @@ def _saved(invocation: Invocation, context: Context) -> dict[str, Any]:
         )
     if saved.get("complete"):
         raise ShellError(f"the copy of journal entry {entry.id} is complete", code="complete")
-    later = _later(entry.id, context)
-    if later:
-        raise ShellError(
-            f"the copy of journal entry {entry.id} was continued by {later[0]}",
-            hint=f"To continue that one: copy-records --resume {later[0]}",
-            code="continued",
-        )
+    journal.check_continuable(context, entry.id)
     return saved | {"continues": entry.id}
-
-
-def _later(id: str, context: Context) -> list[str]:
-    """The entries that continued this one and saved their progress. Raises ShellError for a newer
-    one that cannot be read: it may have continued this one, whose records it has copied."""
-    from pathlib import Path
-
-    from kafka_shell import journal as book
-
-    found = []
-    for entry in book.newest(context.paths.journal):
-        if not isinstance(entry, Path) and entry.id == id:
-            break
-        if isinstance(entry, Path):
-            raise ShellError(
-                f"{entry} is not a valid journal entry, and may have continued entry {id}",
-                hint="If it did not, move it away and repeat the command.",
-                code="journal",
-            )
-        if entry.progress.get("continues") == id:
-            found.append(entry.id)
-    return found
 
 
 def _continued(

@@ -16,6 +16,7 @@ from kafka_shell.admin.records.chunk import Span
 from kafka_shell.admin.records.fetching import fetching
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, Reading, merge, spans
+from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.results import Results
@@ -351,3 +352,16 @@ def test_merging_keeps_the_order_of_each_source(sources: list[list[list[int]]]) 
         assert [r.offset for r in own] == list(range(len(times)))
     if all(sorted(flat) == flat for flat in ([t for b in s for t in b] for s in sources)):
         assert _by_time(merged)
+
+
+def test_the_others_are_read_when_the_partition_that_was_asked_for_fails(
+    cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It fails while its leader is looked up, with no request in flight."""
+    monkeypatch.setattr(fetching_module, "PATIENCE_S", 0.5)
+    gone, other = TopicPartition(f"{name}.gone", 0), TopicPartition(make_topic(cluster, name), 0)
+    Writer(cluster, name).write({0: [NewRecord(b"k", b"v")]})
+    with fetching(cluster, {gone: Span(0, 1), other: Span(0, 1)}) as reading:
+        assert reading.chunk(gone) is None
+        assert reading.failures.keys() == {gone}
+        assert reading.chunk(other) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import signal
 import subprocess
@@ -35,6 +36,12 @@ from tests.well import processes, start_all, wait_until_back
 
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z
 KEPT = (("retention.ms", "-1"),)
+COMPACTED = (
+    ("cleanup.policy", "compact"),
+    ("segment.ms", "500"),
+    ("min.cleanable.dirty.ratio", "0.001"),
+    ("max.compaction.lag.ms", "1000"),
+)
 MANY = 120_000
 
 
@@ -221,6 +228,95 @@ def test_what_is_deleted_before_it_is_read_is_not_called_copied(
     ((change, why),) = outcomes.failures.items()
     assert f"{source}:2 offsets {lost}" in str(change.field), change
     assert (why.name, "deleted after the copy began" in why.message) == ("deleted", True)
+
+
+@pytest.mark.quick
+def test_what_was_deleted_before_it_was_read_is_told_after_ctrl_c_too(
+    cluster: Cluster, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A later run continues after it."""
+    monkeypatch.setattr(copying, "_WINDOW_BYTES", 1)
+    plan = plan_copy(cluster, cluster, CopyRequest(source, _topic(cluster)))
+    assert plan.monitor is not None
+    done(plan_delete(cluster, {TopicPartition(source, 2): 25}), cluster)
+    saved = []
+
+    def save(state: object) -> None:
+        saved.append(state)
+        if len(saved) == 2:
+            raise KeyboardInterrupt
+
+    plan.monitor.save = save
+    with pytest.raises(StepInterrupted) as caught:
+        plan.steps[0].send(cluster, validate_only=False)
+    names = {why.name: str(change.field) for change, why in caught.value.outcomes.failures.items()}
+    assert names.keys() == {"deleted", "not-sent"}
+    assert f"{source}:2 offsets 0-24" in names["deleted"]
+
+
+@pytest.mark.quick
+def test_a_copy_whose_last_records_are_gone_is_complete(
+    sandbox: Sandbox, cluster: Cluster, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was lost is an error once, and not in every later run as well."""
+    target, shell = _topic(cluster), Shell(tmp_path, sandbox.bootstrap)
+    own = copying.CopyRecords.send
+
+    def send(self: copying.CopyRecords, cluster: Cluster, *, validate_only: bool) -> object:
+        done(plan_delete(cluster, {TopicPartition(source, 2): 40}), cluster)
+        return own(self, cluster, validate_only=validate_only)
+
+    monkeypatch.setattr(copying.CopyRecords, "send", send)
+    run = shell(f"copy-records {source} --to {target}")
+    assert (run.status, f"{source}:2 offsets 0-39" in str(run)) == (1, True), str(run)
+    (entry,) = shell.ok("journal --output json").json
+    again = shell(f"copy-records --resume {entry['id']}")
+    assert (again.status, "is complete" in again.err) == (1, True), str(again)
+
+
+@pytest.mark.quick
+def test_an_entry_is_continued_by_one_process_and_not_while_it_is_applied(
+    sandbox: Sandbox, cluster: Cluster, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, shell = _topic(cluster), Shell(tmp_path, sandbox.bootstrap)
+    resume = _interrupted(shell, monkeypatch, source, target)
+    (entry,) = list(tmp_path.rglob("journal/*/*.json"))
+    with entry.with_suffix(".lock").open("w") as lock:  # as the process that still copies
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        refused = shell(resume)
+    assert refused.status == 1 and "still being applied by another process" in refused.err
+    assert _end(cluster, target) == 40 and len(list(tmp_path.rglob("journal/*/*.json"))) == 1
+    shell.ok(resume)
+    assert _contents(read_all(cluster, target)) == _contents(read_all(cluster, source))
+    assert not list(tmp_path.rglob("journal/*/*.lock"))
+
+
+def test_a_window_that_compaction_removed_from_the_target_is_not_guessed(
+    sandbox: Sandbox, cluster: Cluster, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the batch that was written, the cleaner has left only the header: newer records have the
+    same keys, and would be overwritten."""
+    target, shell = (
+        make_topic(cluster, named(), 3, configs=COMPACTED),
+        Shell(tmp_path, sandbox.bootstrap),
+    )
+    resume = _interrupted(shell, monkeypatch, source, target)
+    where = TopicPartition(target, 2)
+    keys = [each.key for each in read_all(cluster, source) if each.partition == 2]
+    newer = [NewRecord(key, b"newer") for key in keys]
+
+    def removed() -> bool:
+        """Each write may begin a new segment: only older ones are cleaned."""
+        assert all(each.failure is None for each in Writer(cluster, target).write({2: newer}))
+        time.sleep(0.5)
+        values = [each.value for each in read_all(cluster, target) if each.partition == 2]
+        return set(values) == {b"newer"}
+
+    wait_for("the records of the copy are compacted away", removed, 120)
+    end = ranges(cluster, [where])[where].latest
+    run = shell(resume)
+    assert (run.status, "it is not known which it has written" in str(run)) == (1, True), str(run)
+    assert ranges(cluster, [where])[where].latest == end, "it has written records"
 
 
 @pytest.mark.quick
