@@ -250,7 +250,7 @@ def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
             assert "the throttle of broker 3, which is down, stays set" in cancelled.stderr
             left = kafka("verify-reassign-partitions")
             assert left.status == 1 and "broker 3 is down; --finish removes it" in left.stdout
-            assert "leftover throttles of brokers that are down" in kafka("health").stdout
+            assert "leftover throttles on brokers that are down" in kafka("health").stdout
             with running(kafka, "verify-reassign-partitions --finish") as finish:
                 start_broker(three_brokers.folder, 3)
                 assert finish.ended(90) == 0, finish

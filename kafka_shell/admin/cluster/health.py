@@ -65,8 +65,8 @@ def health(
     answered = probes.probe_brokers(
         config, brokers, patience, lambda left: progress([f"broker {id}" for id in left])
     )
-    record = throttles(found.cluster_id)
-    seen = Seen(found, frozenset(answered.values), probe_timeout, record)
+    recorded = partial(throttles, found.cluster_id)
+    seen = Seen(found, frozenset(answered.values), probe_timeout, recorded)
     findings = [*_silent_brokers(found, answered.failures), *checks.preferred(found)]
     findings += checks.absent_brokers(found)
     config = probes.without_silent(config, brokers, answered)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
@@ -44,13 +44,13 @@ Found = Iterator[Finding]
 
 
 class Seen(Struct, frozen=True):
-    """What is read before the checks: the metadata, the brokers that respond, and the replication
-    throttles that are recorded."""
+    """What is read before the checks: the metadata and the brokers that respond. `recorded` returns
+    the replication throttles that were set from here."""
 
     metadata: MetadataScan
     answering: frozenset[int]
     probe_timeout: float
-    throttles: Record = field(default_factory=dict)
+    recorded: Callable[[], Record] = dict
 
 
 class Check(Struct, frozen=True):
@@ -264,16 +264,16 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
 
 def _throttles(cluster: Cluster, seen: Seen, known: configs.Entries) -> Found:
     """Throttles left behind."""
-    moving = move_progress.under_way(cluster).values
-    left, not_read = throttles.left_behind(cluster, moving, seen.throttles, known=known)
+    moving, recorded = move_progress.under_way(cluster).values, seen.recorded()
+    left, not_read = throttles.left_behind(cluster, moving, recorded, known=known)
     if left:
         about = list(dict.fromkeys(str(row.resource) for row in left))
-        summary = "leftover throttles: no reassignment is in progress"
+        summary = "leftover replication throttles that no reassignment uses"
         yield _finding(Severity.WARNING, "throttles", summary, about)
-    down = throttles.on_down_brokers(cluster, moving, seen.throttles)
+    down = throttles.on_down_brokers(cluster, moving, recorded)
     if down:
         about = list(dict.fromkeys(str(row.resource) for row in down))
-        summary = "leftover throttles of brokers that are down; they can be removed when these run"
+        summary = "leftover throttles on brokers that are down; remove them when the brokers are up"
         yield _finding(Severity.WARNING, "throttles", summary, about)
     yield from _partly(_THROTTLES, not_read)
 

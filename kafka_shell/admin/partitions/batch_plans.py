@@ -153,6 +153,8 @@ def resumed(
     plan = replace(plan, refused=Results({}, {**refused, **plan.refused.failures}))
     if left:
         return _batched(plan, _start(plan), run, throttle)
+    if refused:  # it can be resumed when they have their replicas again
+        return replace(plan, follow=None)
     end = EndBatches(run.state, name, "nothing is left to move")
     return replace(plan, steps=(*plan.steps, end), follow=None)
 

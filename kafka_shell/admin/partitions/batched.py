@@ -28,6 +28,7 @@ from .log_dir_targets import Dirs
 from .model import Assignment, Move, MoveStatus, TopicPartition
 from .progress import progress, spell
 from .reassignment import CurrentAssignment, current_assignment, plan_move
+from .steps import MoveReplicas
 from .throttle_configs import ThrottleRecord
 from .throttles import remove_own
 
@@ -60,9 +61,7 @@ class InBatches(Struct, frozen=True):
             with self.state.running():
                 left = self._finish(cluster, batch, report)
                 for batch in self.batches[1:]:
-                    self._until_healthy(cluster, batch, report)
-                    with SENDING:
-                        refused |= self.start(cluster, batch).failures
+                    refused |= self._start_when_healthy(cluster, batch, report).failures
                     left = self._finish(cluster, batch, report)
                 self._end(cluster, refused, left)
         except KeyboardInterrupt:
@@ -82,6 +81,15 @@ class InBatches(Struct, frozen=True):
     def target(self) -> Assignment:
         """The target replicas of all partitions, in the order of the batches."""
         return {each: to for batch in self.batches for each, to in batch.target.items()}
+
+    def _start_when_healthy(
+        self, cluster: Cluster, batch: Batch, report: Report
+    ) -> Results[TopicPartition, tuple[int, ...]]:
+        while True:
+            self._until_healthy(cluster, batch, report)
+            with SENDING:  # which another plan may have held for hours
+                if not problem(cluster, batch, self.below):
+                    return self.start(cluster, batch)
 
     def start(self, cluster: Cluster, batch: Batch) -> Results[TopicPartition, tuple[int, ...]]:
         """Start a batch, with its throttle. Returns what was started and what was refused.
@@ -110,6 +118,8 @@ class InBatches(Struct, frozen=True):
         names = {str(each): each for each in batch.target}
         refused |= {names[about.name]: why for about, why in plan.refused.failures.items()}
         for step in plan.steps:
+            if isinstance(step, MoveReplicas):
+                self._still_started(cluster)
             sent = step.send(cluster, validate_only=False)
             refused |= {
                 names[change.resource.name]: why
@@ -124,6 +134,14 @@ class InBatches(Struct, frozen=True):
         if started is None:
             raise UnexpectedEnd("the reassignment was cancelled", code="cancelled")
         return started
+
+    def _still_started(self, cluster: Cluster) -> None:
+        """Raise UnexpectedEnd if the reassignment was cancelled while its throttle was set."""
+        try:
+            self._started()
+        except UnexpectedEnd:
+            remove_own(cluster, self.record, {each.topic for each in self.target})
+            raise
 
     def _dirs_of(self, batch: Batch) -> Dirs:
         return {place: path for place, path in self.dirs.items() if place[1] in batch.target}
@@ -228,7 +246,9 @@ def moved_elsewhere(
             return None
         text = f"partition {each} is being reassigned to {spell(after)} instead"
         return Failure("REASSIGNMENT_IN_PROGRESS", text, 60)
-    if before is None or set(replicas) in (set(to), set(before)):
+    # With the replicas of both, it is being moved: a controller that has just lost its election
+    # does not list that.
+    if before is None or set(replicas) in (set(to), set(before), {*to, *before}):
         return None
     return Failure(
         "INVALID_REPLICA_ASSIGNMENT",

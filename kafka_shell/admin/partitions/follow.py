@@ -17,6 +17,7 @@ from .log_dir_targets import Dirs
 from .log_dir_targets import follow as follow_dirs
 from .model import Move, MoveStatus, Reassignment, TopicPartition
 from .progress import (
+    CONFIRM_S,
     NOT_MOVING,
     assignment_of,
     rows_of,
@@ -32,9 +33,6 @@ from .throttles import on_down_brokers, remove_own
 _FIRST_POLL_S, _POLL_S = 0.1, 1.0  # between two looks; doubled each time
 _MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart
 _READ_S = 10.0  # for reading the reassignments once, whatever hangs
-# Until a controller that does not list a reassignment is believed. One that has just lost or won an
-# election may answer from before it.
-_CONFIRM_S = 3.0
 
 Advice = Callable[[Sequence[Stall]], Sequence[str]]
 """Lines that say how to continue without the brokers that are waited for."""
@@ -160,7 +158,7 @@ class _Waiting:
 
     def _has_ended(self, none_since: float) -> bool:
         """Whether moves of which the controller has listed none since then have ended."""
-        return time.monotonic() > none_since + _CONFIRM_S or self._follow.are_at_their_targets(
+        return time.monotonic() > none_since + CONFIRM_S or self._follow.are_at_their_targets(
             self._cluster
         )
 

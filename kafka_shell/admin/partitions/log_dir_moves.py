@@ -200,6 +200,19 @@ def _ended(move: LogDirMove, dirs: Sequence[LogDir]) -> ShellError:
     )
 
 
+def when_all_respond(
+    cluster: Cluster, brokers: Iterable[int], partitions: Sequence[TopicPartition]
+) -> Results[int, tuple[LogDir, ...]]:
+    """The log directories of brokers, of which some may be restarting. Raises ShellError if one
+    does not respond for a minute, or at the deadline."""
+    began, brokers = time.monotonic(), sorted(brokers)
+    while not (found := log_dirs.describe(cluster, brokers, partitions)).ok:
+        if time.monotonic() - began > _MAX_SILENCE_S or _is_deadline(found):
+            raise as_error(next(iter(found.failures.values())))
+        time.sleep(_POLL_S)
+    return found
+
+
 # -- log directories -------------------------------------------------------------------------------
 
 

@@ -214,17 +214,21 @@ def _with_status(
 
 
 def follow(cluster: Cluster, dirs: Dirs, report: Report) -> None:
-    """Wait for the end of the copies to these directories. Cancelled copies raise no error: the
-    status shows them afterwards. Raises ShellError at the deadline."""
-    places = _places(cluster, dirs) if dirs else {}
+    """Wait for the end of the copies to these directories. Cancelled copies and offline directories
+    raise no error: the status shows them afterwards. Raises ShellError at the deadline, or if a
+    broker does not respond for a minute."""
+    if not dirs:
+        return
+    names = list({each: None for _, each in dirs})
+    found = log_dir_moves.when_all_respond(cluster, {broker for broker, _ in dirs}, names)
     moves = [
         move_to(*place, replicas, target_dir(replicas))
-        for place, replicas in places.items()
+        for place, replicas in by_place(found).items()
         if place in dirs and is_moving(replicas)
     ]
     if moves:
         try:
             log_dir_moves.follow(cluster, report, moves)
         except ShellError as error:
-            if error.code == "deadline":
+            if error.code not in ("cancelled", "KAFKA_STORAGE_ERROR"):
                 raise

@@ -24,6 +24,9 @@ TIMEOUT_MS = 60_000
 # Until brokers have the controller's metadata. If a broker still shows the replicas of a move that
 # has ended, its metadata is old: it is busy, or has just started.
 _PROPAGATION_S, _OLD_METADATA_S = 2.0, 10.0
+# Until a controller that does not list a reassignment is believed. One that has just lost or won an
+# election may answer from before it.
+CONFIRM_S = 3.0
 _FIRST_RETRY_S, _RETRY_S = 0.05, 0.5
 NOT_MOVING = "not being reassigned"
 
@@ -58,6 +61,18 @@ def under_way(
         key=lambda each: each.topic_partition,
     )  # fmt: skip
     return Results({each.topic_partition: each for each in found})
+
+
+def confirmed_under_way(
+    cluster: Cluster, topics: Sequence[str] | None = None
+) -> Results[TopicPartition, Reassignment]:
+    """The same, for a change that depends on it: an empty list is read again for CONFIRM_S."""
+    until = time.monotonic() + CONFIRM_S
+    if cluster.deadline is not None:
+        until = min(until, cluster.deadline)
+    while not (found := under_way(cluster, topics)).values and time.monotonic() + _RETRY_S < until:
+        time.sleep(_RETRY_S)
+    return found
 
 
 def needing(error: ShellError, permission: str) -> ShellError:

@@ -41,13 +41,20 @@ def read_rebalance(
 
     `measure` is for how many seconds to measure what is written to each partition.
     """
-    now = current_assignment(cluster)
-    disks = move_targets.read_disks(cluster, now)
-    brokers = choose(now, disks)
-    writes = None if measure is None else write_rates.measure(cluster, now, disks.sizes, measure)
+    now, disks = _current(cluster)
+    brokers, writes = choose(now, disks), None
+    if measure is not None:
+        writes = write_rates.measure(cluster, now, disks.sizes, measure)
+        now, disks = _current(cluster)  # others may have changed the cluster meanwhile
+        brokers = choose(now, disks)
     return Rebalance(now, disks, move_targets.rebalanced(
         now, disks, topics, brokers, scope=scope, limits=limits, min_gain=min_gain, writes=writes
     ))  # fmt: skip
+
+
+def _current(cluster: Cluster) -> tuple[CurrentAssignment, Disks]:
+    now = current_assignment(cluster)
+    return now, move_targets.read_disks(cluster, now)
 
 
 def plan_rebalance(

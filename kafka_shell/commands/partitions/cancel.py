@@ -51,7 +51,7 @@ def _moving(invocation: Invocation, context: Context) -> Results[Resource, Topic
         chosen = select.partitions(invocation, context.cluster, "partitions")
         return chosen.map(lambda each: TopicPartition(each.topic, each.partition))
     topics = select.topics(invocation, context.cluster, "topics")
-    moving = move_progress.under_way(context.cluster, topics).values
+    moving = move_progress.confirmed_under_way(context.cluster, topics).values
     busy = {each.topic for each in moving}
     idle = [name for name in topics if name not in busy]
     missing = topics_read.describe(context.cluster, idle, only=lambda topic: False).failures

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -59,7 +59,7 @@ def verify_reassign_partitions(
     wanted, dirs = (file.target, file.dirs) if file else (None, {})
     topics = chosen_topics(invocation, cluster)
     if topics is not None:
-        wanted = _under_way(cluster, topics)
+        wanted = _under_way(cluster, topics, invocation["finish"])
     if invocation["finish"]:
         return _finish(invocation, context, file, wanted, topics)
     note_unfinished(context)
@@ -71,11 +71,13 @@ def verify_reassign_partitions(
     return state
 
 
-def _under_way(cluster: Cluster, topics: Sequence[str]) -> dict[TopicPartition, tuple[int, ...]]:
+def _under_way(
+    cluster: Cluster, topics: Sequence[str], finish: bool
+) -> dict[TopicPartition, tuple[int, ...]]:
     from kafka_shell.admin.partitions import progress as move_progress
 
-    found = move_progress.under_way(cluster, topics)
-    return {key: each.after for key, each in found.values.items()}
+    read = move_progress.confirmed_under_way if finish else move_progress.under_way
+    return {key: each.after for key, each in read(cluster, topics).values.items()}
 
 
 def _finish(
@@ -89,6 +91,8 @@ def _finish(
     from kafka_shell.admin.partitions.follow import Follow, Hints
     from kafka_shell.admin.partitions.model import Move
 
+    from .batch_store import not_started
+
     dirs = file.dirs if file else {}
     if not invocation["dry-run"]:
         moves = None
@@ -99,9 +103,11 @@ def _finish(
         follow = Follow(moves, hints, dirs)
         with suppress(UnexpectedEnd):  # the state shows it
             follow(context.cluster, context.report)
+    later: Collection[TopicPartition] = ()
     if file is not None:
         topics = list({each.topic: None for each in file.target})
-    return _removal(invocation, context, wanted, dirs, topics)
+        later = not_started(invocation["reassignment-json-file"], file)
+    return _removal(invocation, context, wanted, dirs, topics, later)
 
 
 def _removal(
@@ -110,6 +116,7 @@ def _removal(
     wanted: dict[TopicPartition, tuple[int, ...]] | None,
     dirs: Dirs,
     topics: Sequence[str] | None,
+    later: Collection[TopicPartition],
 ) -> MoveState | Plan | Nothing:
     """The plan that removes throttles: those of brokers that are down when these are back."""
     from kafka_shell.admin.partitions import progress as move_progress
@@ -123,7 +130,7 @@ def _removal(
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     cluster, record = context.cluster, throttle_record(context)
-    state = reassignment.state(cluster, wanted, dirs, record.read(), topics)
+    state = reassignment.state(cluster, wanted, dirs, record.read(), topics, later)
     moving = move_progress.under_way(cluster).values
     rows, _ = left_behind(cluster, moving, record.read(), topics)
     steps: list[Any] = [RemoveThrottle(rows, record)] if rows else []
@@ -132,7 +139,7 @@ def _removal(
     down = [replace(each, now=each.value) for each in rates]
     if down and not steps and not invocation["dry-run"]:
         until_back(cluster, record, context.report)
-        return _removal(invocation, context, wanted, dirs, topics)
+        return _removal(invocation, context, wanted, dirs, topics, later)
     if not steps and not state.partitions and not state.not_read:
         return Nothing("no partition is being reassigned, and there are no leftover throttles")
     if not steps:
@@ -142,8 +149,8 @@ def _removal(
         Follow((), dirs=dirs)(cluster, report)
         until_back(cluster, record, report)
 
-    later = {Resource("broker", row.resource.name) for row in down}
-    refused = {about: why for about, why in state.not_read if about not in later}
+    waited_for = {Resource("broker", row.resource.name) for row in down}
+    refused = {about: why for about, why in state.not_read if about not in waited_for}
     return Plan(
         Effect.CHANGE,
         tuple(steps),

@@ -31,19 +31,25 @@ class ThrottleFile(ThrottleRecord):
         self._path = path
 
     def read(self) -> Record:
-        """The record by config; empty if the file is missing or damaged. Raises ShellError if it
-        cannot be read."""
+        """The record by config; empty if the file is missing. Raises ShellError if it cannot be
+        read or is damaged; it is not replaced then."""
         try:
             rows = [_row(*row) for row in json.loads(self._path.read_text(encoding="utf-8"))]
-        except (FileNotFoundError, TypeError, ValueError, KeyError, RecursionError):
+        except FileNotFoundError:
             return {}
         except OSError as error:
-            raise ShellError(
-                f"cannot read {self._path}: {error.strerror}",
-                hint="It records the throttles to be removed after reassignments.",
-                code="no-file",
-            ) from None
+            raise self._unreadable(str(error.strerror)) from None
+        except (TypeError, ValueError, KeyError, RecursionError):
+            raise self._unreadable("the file is damaged") from None
         return {row.config: row for row in rows}
+
+    def _unreadable(self, why: str) -> ShellError:
+        return ShellError(
+            f"cannot read {self._path}: {why}",
+            hint="It lists the throttles to remove after reassignments, and the rates to restore."
+            " Repair the file or move it away.",
+            code="no-file",
+        )
 
     def update(self, change: Callable[[Record], Record]) -> None:
         """Replace the file. Raises ShellError if it cannot be written."""

@@ -100,20 +100,50 @@ def _topics(cluster: Cluster, wanted: Wanted, state: State) -> dict[str, Fields]
     resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
     described = [resources[n] for n in names if wanted.topics is None or n in wanted.topics]
     configs = _overrides(cluster, described, state)
+    targets = _targets_of_reassignments(cluster, names, state)
     topics: dict[str, Fields] = {}
     for name in names:
         summary = summaries[name]
-        factor: str | int = summary.replication_factor
-        if summary.replication_factor != summary.max_replication_factor:
-            factor = f"{factor}-{summary.max_replication_factor}"
+        least, most = summary.replication_factor, summary.max_replication_factor
+        moving = targets.get(name, {})
+        if moving or wanted.assignments:
+            partitions = seen.topic(name).partitions
+            replicas = [moving.get(each.partition, each.replicas) for each in partitions]
+            least, most = min(map(len, replicas)), max(map(len, replicas))
+        factor = least if least == most else f"{least}-{most}"
+        if least != most:
             state.notes.append(f"topic {name} has partitions with {factor} replicas")
         fields: Fields = {PARTITIONS: summary.partitions, FACTOR: factor}
         if wanted.assignments:
-            replicas = [partition.replicas for partition in seen.topic(name).partitions]
             fields[ASSIGNMENT] = spell_assignment(replicas)
         if str(resources[name]) not in state.unread:
             topics[name] = fields | configs.get(resources[name], {})
     return topics
+
+
+def _targets_of_reassignments(
+    cluster: Cluster, names: Sequence[str], state: State
+) -> dict[str, dict[int, tuple[int, ...]]]:
+    """The target replicas of partitions that are being reassigned, by topic: until the end, the
+    metadata lists the old replicas as well."""
+    from kafka_shell.admin.partitions.progress import under_way
+
+    try:
+        moving = list(under_way(cluster, names))
+    except ShellError as error:
+        if error.code != "CLUSTER_AUTHORIZATION_FAILED":
+            raise
+        state.notes.append(
+            "topics that are being reassigned may have too many replicas here (requires DESCRIBE on"
+            " the cluster)"
+        )
+        return {}
+    targets: dict[str, dict[int, tuple[int, ...]]] = {}
+    for each in moving:
+        targets.setdefault(each.topic, {})[each.partition] = each.after
+    for name in targets:
+        state.notes.append(f"topic {name} is being reassigned; its target replicas are used")
+    return targets
 
 
 def _overrides(

@@ -75,6 +75,8 @@ def complete(cluster: Cluster, controller: Cluster, epochs: Mapping[int, int]) -
     found = scan(cluster, sorted({each.topic for each in moving}))
     calls: list[Call] = []
     for move in moving.values():
+        if move.topic not in found:  # it was deleted meanwhile
+            continue
         topic = found.topic(move.topic)
         partition = next(each for each in topic.partitions if each.partition == move.partition)
         if partition.leader is not None and partition.leader in epochs:

@@ -90,6 +90,12 @@ def test_a_move_under_way_is_seen_by_every_command(
     (listed,) = kafka.ok("list-reassignments", topic, "--output", "json").json
     assert (listed["adding"], listed["removing"]) == ([3], [1])
     assert 0 <= listed["copied"] < listed["size"]
+    exported = kafka.ok("export", topic, "--with-assignments")
+    assert "replication_factor: 2" in exported.stdout, "the old replica is exported, too"
+    assert "replica_assignment: '2:3'" in exported.stdout, str(exported)
+    assert f"topic {topic} is being reassigned; its target replicas" in exported.stderr, str(
+        exported
+    )
     twice = kafka("reassign-partitions", "--drain", "2", "--topics", topic)
     assert twice.status == 1 and "REASSIGNMENT_IN_PROGRESS" in twice.stderr
     misspelled = kafka("reassign-partitions", "--cancel", "--topics", f"{topic}x")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.partitions import disks, sizes
+from kafka_shell.admin.partitions import disks, sizes, write_rates
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
@@ -149,3 +150,19 @@ def test_excluded_brokers_keep_their_replicas(kafka: Program, cluster: Cluster) 
     topic = placed(cluster, *[(3,)] * 3, *[(1,)] * 4)
     run = kafka.ok("rebalance", "--topics", topic, "--exclude-brokers", "3", "--dry-run")
     assert "1:4 3:3 -> 1:2 2:2 3:3" in run.stdout, str(run)
+
+
+def test_what_is_changed_while_it_is_measured_is_not_planned_from_the_state_before(
+    kafka: Program, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its replication factor is increased: a target with the old one would remove a replica."""
+    topic, own = placed(cluster, (1,), (1,), (1,)), write_rates.measure
+
+    def meanwhile(*given: Any) -> Any:
+        kafka.ok("alter-topic", topic, "--replication-factor", "2")
+        wait_for("it is done", lambda: set(map(len, replicas(cluster, topic))) == {2})
+        return own(*given)
+
+    monkeypatch.setattr(write_rates, "measure", meanwhile)
+    kafka.ok("rebalance", "--topics", topic, "--measure", "100ms", "--wait")
+    assert set(map(len, replicas(cluster, topic))) == {2}

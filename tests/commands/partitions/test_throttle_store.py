@@ -39,15 +39,18 @@ def test_what_one_process_records_another_reads(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "{}", "1", "[1]", '[["PLANET", "3", "k", "1", null]]', "[" * 5000, "\udcff",
+    ["", "{", "1", "[1]", '[["PLANET", "3", "k", "1", null]]', "[" * 5000, "\udcff",
      '[["BROKER", 3, "k", "1", null]]', '[["BROKER", "3"]]'],
 )  # fmt: skip
-def test_a_damaged_file_counts_as_empty_and_is_replaced(path: Path, text: str) -> None:
+def test_a_damaged_file_is_neither_taken_for_empty_nor_replaced(path: Path, text: str) -> None:
     path.parent.mkdir()
-    path.write_bytes(text.encode(errors="surrogateescape"))
-    assert ThrottleFile(path).read() == {}
-    ThrottleFile(path).update(lambda record: {**record, RATE.config: RATE})
-    assert ThrottleFile(path).read() == {RATE.config: RATE}
+    damaged = text.encode(errors="surrogateescape")
+    path.write_bytes(damaged)
+    with pytest.raises(ShellError, match=r"cannot read .*cluster\.json: the file is damaged"):
+        ThrottleFile(path).read()
+    with pytest.raises(ShellError, match="the file is damaged"):
+        ThrottleFile(path).update(lambda record: {**record, RATE.config: RATE})
+    assert path.read_bytes() == damaged
 
 
 def test_a_file_that_cannot_be_read_does_not_count_as_empty(path: Path) -> None:

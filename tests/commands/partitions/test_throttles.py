@@ -267,7 +267,7 @@ def test_what_moved_without_its_shell_is_reported_and_finished_by_another(moves:
     found = moves.shell("verify-reassign-partitions")
     assert found.status == 1 and f"topic {moves.topics['a']}" in found.out, str(found)
     assert all(f"broker {id} " in found.out for id in (1, 2, 3)), str(found)
-    assert "leftover throttles" in moves.shell("health").out
+    assert "leftover replication throttles" in moves.shell("health").out
     planned = moves.shell.ok("verify-reassign-partitions --finish --dry-run")
     assert "900MB/s -> (removed)" in planned.out, str(planned)
     moves("finish")
