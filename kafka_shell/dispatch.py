@@ -228,7 +228,7 @@ def _with_defaults(invocation: Invocation, context: Context) -> Invocation:
         name: value
         for name, value in context.defaults.items()
         if name in invocation.values
-        and invocation.values[name] in (None, False)
+        and (invocation.values[name] is None or invocation.values[name] is False)
         and invocation.command.option(f"--{name}") is None
     }
     return replace(invocation, values={**invocation.values, **values}) if values else invocation

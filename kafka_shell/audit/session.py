@@ -162,7 +162,8 @@ def _launch(where: Where, folder: Path, quick: bool, archive: Path | None) -> Op
 
 def _cause(error: Exception, log: Path) -> str:
     """Why the JVM ended, which PySpark does not report."""
-    said = re.findall(r'(?m)^Exception in thread "main" [\w.$]+: (.+)$', log.read_text("utf-8"))
+    text = log.read_text("utf-8", "replace") if log.exists() else ""
+    said = re.findall(r'(?m)^Exception in thread "main" [\w.$]+: (.+)$', text)
     return str(said[-1] if said else str(error).splitlines()[0])
 
 

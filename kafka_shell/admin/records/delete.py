@@ -148,7 +148,15 @@ def plan_delete(
 
     LATEST is resolved now: records written after the plan was made are kept.
     """
-    current = ranges(cluster, list(targets))
+    return _plan(cluster, targets, ranges(cluster, list(targets)), timeout_ms)
+
+
+def _plan(
+    cluster: Cluster,
+    targets: Mapping[TopicPartition, int],
+    current: Results[TopicPartition, OffsetRange],
+    timeout_ms: int,
+) -> Plan:
     refused = {each.resource: reason for each, reason in current.failures.items()}
     cuts, unchanged = [], []
     for each, offsets in current.values.items():
@@ -180,12 +188,16 @@ def plan_delete_before(
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> Plan:
     """Delete the records before the first one with this timestamp (epoch ms) or later."""
+    current = ranges(cluster, partitions)  # what is written after this is kept
     found: Results[TopicPartition, Offset] = list_offsets(cluster, dict.fromkeys(partitions, time))
     targets = {
         each: LATEST if offset.offset is None else offset.offset
         for each, offset in found.values.items()
     }
-    plan = plan_delete(cluster, targets, timeout_ms=timeout_ms)
+    known = Results(
+        {each: row for each, row in current.values.items() if each in targets}, current.failures
+    )
+    plan = _plan(cluster, targets, known, timeout_ms)
     plan.refused.failures.update({each.resource: reason for each, reason in found.failures.items()})
     return plan
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
@@ -279,16 +279,15 @@ def only_hanging(
         # The coordinator will end the transactions that it lists.
         if transaction is None or candidate.topic_partition not in transaction.partitions:
             found.append(hanging(candidate, transactional_id, now))
-    return tuple(_still_open(cluster, found)), unknown
+    still_open = _still_open(cluster, found)
+    return tuple(each for some in still_open for each in some), unknown | still_open.failures
 
 
 def _still_open(
     cluster: Cluster, found: Sequence[HangingTransaction]
-) -> Iterator[HangingTransaction]:
-    """Those that are open after the coordinators were asked: one that ends between the two requests
-    is no longer listed there, as if it were hanging."""
-    if not found:
-        return
+) -> Results[TopicPartition, list[HangingTransaction]]:
+    """Those that are open after the coordinators were asked, by partition: one that ends between
+    the two requests is no longer listed there, as if it were hanging."""
     where = dict.fromkeys(TopicPartition(each.topic, each.partition) for each in found)
     states = producers.describe(cluster, where)
     open_ = {
@@ -296,10 +295,12 @@ def _still_open(
         for each in states
         for state in each
     }
+    by_partition: dict[TopicPartition, list[HangingTransaction]] = {}
     for each in found:
         at = TopicPartition(each.topic, each.partition)
-        if at in states.failures or (at, each.producer_id, each.start_offset) in open_:
-            yield each
+        if (at, each.producer_id, each.start_offset) in open_:
+            by_partition.setdefault(at, []).append(each)
+    return Results(by_partition, states.failures)
 
 
 def hanging(state: ProducerState, transactional_id: str | None, now: int) -> HangingTransaction:

@@ -10,7 +10,9 @@
 -- absence: group_offsets, topics
 -- remedy: dynamic, irreversible
 WITH reads AS (
-  SELECT o.cluster, o.group, count(*) AS partitions, count(t.topic) AS existing
+  -- A topic that was created after the topics were listed has an end offset.
+  SELECT o.cluster, o.group, count(*) AS partitions,
+    count(CASE WHEN t.topic IS NOT NULL OR o.latest IS NOT NULL THEN o.topic END) AS existing
   FROM group_offsets o LEFT JOIN topics t ON t.cluster = o.cluster AND t.topic = o.topic
   GROUP BY o.cluster, o.group
 )

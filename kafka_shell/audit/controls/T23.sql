@@ -3,12 +3,13 @@
 -- severity: medium
 -- tags: performance
 -- description: No partition of the topic is being reassigned, but its replicas are throttled: a
---   replica that falls behind cannot catch up.
+--   replica that falls behind cannot catch up. A reassignment that began during the audit needs
+--   its throttle: run list-reassignments before you remove it.
 -- source: Apache Kafka documentation, Limiting bandwidth usage during data migration (KIP-73)
 -- needs: topic_configs, reassignments
 -- absence: reassignments
 -- wants: topic_configs leader.replication.throttled.replicas
--- remedy: dynamic, safe
+-- remedy: dynamic, disruptive
 WITH judged AS (
   SELECT k.cluster, k.topic,
     array_sort(collect_list(CASE WHEN overridden AND value <> '' THEN key END)) AS keys,

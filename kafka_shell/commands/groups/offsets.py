@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
 from kafka_shell.commands.hints import with_hint
+from kafka_shell.commands.records.positions import offset_or_time
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds, selectors
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 Span = tuple[int, int] | None
 
 _WORDS = ("earliest", "latest", "current")
-_SHIFT, _OFFSET = re.compile(r"[+-][0-9]{1,18}"), re.compile(r"[0-9]{1,18}")
+_SHIFT = re.compile(r"[+-][0-9]{1,18}")
 _NONE = "none"
 _PAIR = re.compile(r"([0-9]{1,9})=([0-9]{1,18}|none)")
 _FORMS = "earliest, latest, current, 1200, +10, -10, 2026-01-31T10:00, -1h, group:g or file:f.csv"
@@ -59,7 +60,7 @@ def reset_offsets(invocation: Invocation, context: Context) -> Plan:
 
 def _plan(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.groups import resets as group_resets
-    from kafka_shell.admin.groups.model import GroupType
+    from kafka_shell.admin.groups.model import GroupType, ResetTo, To
 
     cluster, group = context.cluster, invocation["group"]
     kind = GroupType(invocation["type"])
@@ -74,7 +75,10 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
         from .files import read_offsets
 
         return _plan_copy(invocation, cluster, read_offsets(what, group), kind)
-    where = _to_target(text, span, context)
+    if invocation["to-offset"] is not None:
+        where = ResetTo(To.OFFSET, invocation["to-offset"])
+    else:
+        where = _to_target(text, span, context)
     if not invocation["topic"]:
         plan = group_resets.plan_reset(cluster, group, where, kind=kind)
         hint = "Name the partitions: --topic orders:0,1 or --topic orders"
@@ -146,7 +150,8 @@ def _no_offset(about: str, hint: str = "") -> Failure:
 
 
 def _target_text(invocation: Invocation) -> tuple[str, Span]:
-    """The value of --to, or its equivalent for an option of kafka-consumer-groups, and its span."""
+    """The value of --to, or its equivalent for an option of kafka-consumer-groups but --to-offset,
+    and its span."""
     for name, spelled in _KAFKA_OPTIONS.items():
         value = invocation[name]
         if value is not None and value is not False:
@@ -156,20 +161,18 @@ def _target_text(invocation: Invocation) -> tuple[str, Span]:
 
 def _to_target(text: str, span: Span, context: Context) -> ResetTo:
     from kafka_shell.admin.groups.model import ResetTo, To
-    from kafka_shell.units import parse_time
 
     if text in _WORDS:
         return ResetTo(To(text))
-    if _OFFSET.fullmatch(text):
-        return ResetTo(To.OFFSET, int(text))
     if _SHIFT.fullmatch(text):
         return ResetTo(To.SHIFT, int(text))
     try:
-        return ResetTo(To.TIME, max(0, parse_time(text, now=int(context.clock() * 1000))))
+        offset, time = offset_or_time(text, int(context.clock() * 1000))
     except ShellError:
         hint = did_you_mean(text, _WORDS) or f"Use {_FORMS}."
         message = f"invalid --to: '{text}'"
         raise UsageError(message, hint=hint, code="bad-value", span=span) from None
+    return ResetTo(To.TIME, time or 0) if offset is None else ResetTo(To.OFFSET, offset)
 
 
 def _explicit_offsets(invocation: Invocation) -> dict[TopicPartition, int | None]:

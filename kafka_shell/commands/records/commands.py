@@ -16,6 +16,7 @@ from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
 
 from .isolation import ISOLATION_LEVELS, READ_COMMITTED
+from .positions import offset_or_time
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import (
@@ -134,10 +135,8 @@ def _target(invocation: Invocation, context: Context) -> tuple[int | None, int |
     text: str = invocation["to"]
     if text == _LATEST:
         return None, None
-    if text.isascii() and text.isdigit() and len(text) < 19:
-        return int(text), None
     try:
-        return None, _to_time(text, context)
+        return offset_or_time(text, int(context.clock() * 1000))
     except ShellError:
         raise UsageError(
             "--to must be an offset, a time such as 2026-01-31T10:00 or -7d, or latest,"

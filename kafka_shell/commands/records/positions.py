@@ -15,24 +15,22 @@ STARTS = Kind(
     "text", Source(lambda found, known: known.times(found.prefix, {"earliest": "", "latest": ""}))
 )
 ENDS = Kind("text", Source(lambda found, known: known.times(found.prefix, {"latest": ""})))
-_MOST_DIGITS = 11  # of an offset; longer numbers are milliseconds since the epoch
+_MOST_DIGITS = 11  # of an offset
 
 
 def position(invocation: Invocation, name: str, now: int) -> Position | None:
     """The position that this option names; None without the option. `now` is in milliseconds."""
     from kafka_shell.admin.partitions.model import EARLIEST, LATEST
     from kafka_shell.admin.records.read import Position
-    from kafka_shell.units import parse_time
 
     text: str | None = invocation[name]
     if text is None:
         return None
     if text in ("earliest", "latest"):
         return Position(time=EARLIEST if text == "earliest" else LATEST)
-    if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
-        return Position(offset=int(text))
     try:
-        return Position(time=max(0, parse_time(text, now=now)))
+        offset, time = offset_or_time(text, now)
+        return Position(offset) if time is None else Position(time=time)
     except ShellError:
         raise UsageError(
             f"--{name} must be an offset, a time such as 2026-01-31T10:00 or -1h, earliest or"
@@ -40,3 +38,17 @@ def position(invocation: Invocation, name: str, now: int) -> Position | None:
             code="bad-value",
             span=invocation.span(name),
         ) from None
+
+
+def offset_or_time(text: str, now: int) -> tuple[int | None, int | None]:
+    """An offset and None, or None and a time (milliseconds since the epoch), as `now`.
+
+    A number of more than 11 digits is a time, as in the output of read-records: taken for an offset
+    it would be after the end of the log, and all records would be skipped or deleted. Raises
+    ShellError if it is neither.
+    """
+    from kafka_shell.units import parse_time
+
+    if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
+        return int(text), None
+    return None, max(0, parse_time(text, now=now))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
@@ -46,3 +48,24 @@ def test_deleted_records_are_not_lost_from_the_outcome(
     assert {change.resource: why.name for change, why in results.failures.items()} == {
         leaderless.resource: "outcome-unknown"
     }
+
+
+def test_what_is_written_while_the_time_is_looked_up_is_kept(
+    cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No record is that new when it is looked up, so all are deleted: those before the look-up."""
+    make_topic(cluster, name, 1)
+    where = TopicPartition(name, 0)
+    log.append(cluster, name, [(None, b"old")], 0)
+    tomorrow = int(time.time() * 1000) + 86_400_000
+    own = delete.list_offsets
+
+    def meanwhile(*given: Any, **more: Any) -> Any:
+        found = own(*given, **more)
+        if next(iter(given[1].values())) == tomorrow:
+            log.append(cluster, name, [(None, b"new")], 0)
+        return found
+
+    monkeypatch.setattr(delete, "list_offsets", meanwhile)
+    plan = delete.plan_delete_before(cluster, [where], tomorrow)
+    assert [change.after for change in plan.changes] == [1]

@@ -140,6 +140,7 @@ def test_all_groups(kafka: Program, group: str) -> None:
         ("--to -2", [1, 4]),
         ("--to -1h", [10, 10]),
         ("--to 1970-01-01T00:16:44Z", [4, 4]),
+        ("--to 000001004000", [4, 4]),  # as long as a timestamp of today: milliseconds
         ("--to-earliest --execute --all-topics", [0, 0]),
         ("--to-offset 9", [9, 9]),
         ("--shift-by -1", [2, 5]),
