@@ -16,7 +16,6 @@ from kafka_shell.audit import server
 from kafka_shell.audit.tuning import FOR_FEW
 from kafka_shell.sandbox.state import Sandbox
 
-
 QUICK = "-XX:TieredStopAtLevel=1"  # what is compiled well, a server of a minute never runs
 
 
