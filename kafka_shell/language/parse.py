@@ -74,7 +74,9 @@ def parse_words(
     except UsageError as error:
         if _asks_for_help(words, scope):
             return Invocation(command, {**_defaults(scope), "help": True}, text)
-        error.text, error.usage = text, usage(command)
+        typed = name[0].text if len(name) == 1 else ""
+        short = typed if any(each.word == typed for each in command.shorts) else ""
+        error.text, error.usage = text, usage(command, short)
         raise
     return Invocation(command, values, text, spans)
 

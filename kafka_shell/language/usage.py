@@ -11,8 +11,9 @@ from .scan import bare
 _NAMED = 4  # choices of an argument
 
 
-def usage(command: Command) -> str:
-    """`describe-topic TOPIC... [--under-replicated-partitions] [common options]`."""
+def usage(command: Command, short: str = "") -> str:
+    """`describe-topic TOPIC... [--under-replicated-partitions] [common options]`, or with the short
+    form that was typed."""
     done: set[str] = set()
     parts: list[str] = []
     for parameter in _parameters(command):
@@ -29,7 +30,7 @@ def usage(command: Command) -> str:
         else:
             done.add(parameter.name)
             parts.append(_required(parameter) if parameter.required else _optional(parameter))
-    return " ".join([command.name, *parts, "[common options]"])
+    return " ".join([short or command.name, *parts, "[common options]"])
 
 
 def _parameters(command: Command) -> list[Parameter]:

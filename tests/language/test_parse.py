@@ -193,6 +193,10 @@ def test_errors_of_a_command_give_its_usage() -> None:
     with pytest.raises(UsageError) as caught:
         read("describe-topic --x")
     assert caught.value.usage == usage(registry.DESCRIBE_TOPIC)
+    with pytest.raises(UsageError) as caught:
+        read("topic --x")
+    assert caught.value.usage == usage(registry.DESCRIBE_TOPIC, "topic"), "not as it was typed"
+    assert caught.value.usage.startswith("topic [TOPIC...]")
 
 
 @pytest.mark.parametrize(
