@@ -69,4 +69,4 @@ def told(caplog: pytest.LogCaptureFixture) -> None:
 @pytest.fixture(autouse=True)
 def no_follower_is_left() -> Iterator[None]:
     yield
-    wait_for(f"no thread is left of {followers()}", lambda: not followers(), 5)
+    wait_for(f"no thread is left of {followers()}", lambda: not followers())

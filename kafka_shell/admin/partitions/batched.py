@@ -87,8 +87,9 @@ class InBatches(Struct, frozen=True):
     ) -> Results[TopicPartition, tuple[int, ...]]:
         while True:
             self._until_healthy(cluster, batch, report)
-            with SENDING:  # which another plan may have held for hours
-                if not problem(cluster, batch, self.below):
+            healthy = time.monotonic()
+            with SENDING:  # another plan may have held it for hours: then it is checked again
+                if time.monotonic() < healthy + _POLL_S:
                     return self.start(cluster, batch)
 
     def start(self, cluster: Cluster, batch: Batch) -> Results[TopicPartition, tuple[int, ...]]:

@@ -249,7 +249,7 @@ COMMANDS: tuple[Command, ...] = (
         summary="Export the state of the cluster as a file: topics, ACLs, quotas, users, configs.",
         family="state",
         run=export,
-        apis=(29, 32, 35, 48, 50, 60, 74),
+        apis=(29, 32, 35, 46, 48, 50, 60, 74),
         arguments=(
             Argument("topic", kinds.TOPIC, "Only these topics and their ACLs: a,b  svc-*  /regex/",
                      many=True, required=False, option="--topic"),
@@ -282,7 +282,7 @@ COMMANDS: tuple[Command, ...] = (
         summary="Compare a state file or a cluster with this cluster, or with each other.",
         family="state",
         run=diff,
-        apis=(29, 32, 35, 48, 50, 60, 74),
+        apis=(29, 32, 35, 46, 48, 50, 60, 74),
         arguments=(
             Argument("what", kinds.FILE, "A state file, a folder of them, or a profile."),
             Argument("other", kinds.FILE, "The other side (default: this cluster).",
