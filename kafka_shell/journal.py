@@ -231,7 +231,7 @@ def in_use(context: Context, id: str) -> Iterator[None]:
         except BlockingIOError:
             raise ShellError(
                 f"journal entry {id} is still being applied by another process",
-                hint="Nothing was sent. Stop that process first, or wait for its end.",
+                hint="Nothing was sent. Stop that process first, or wait until it ends.",
                 code="in-use",
             ) from None
         try:

@@ -235,7 +235,7 @@ def test_values_of_unknown_properties_are_not_shown(tmp_path: Path) -> None:
         (SASL.replace("SASL_SSL", "SASL_PLAINTEXT"), "PLAIN without TLS"),
         (
             SASL.replace("SASL_SSL", "PLAINTEXT"),
-            "the login is not used",
+            "SASL credentials are ignored because security.protocol is PLAINTEXT",
         ),
         (SASL, ""),
     ],

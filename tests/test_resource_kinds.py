@@ -18,7 +18,7 @@ pytestmark = pytest.mark.quick
         (Resource("topic", "orders"), "retention.ms", "describe-configs orders"),
         (Resource("partition", "orders:0"), "", "describe-topic orders"),
         (Resource("partition", "orders:0"), "leader", "describe-topic orders"),
-        (Resource("replica", "orders:0 on broker 1"), "log dir", "describe-log-dirs"),
+        (Resource("replica", "orders:0 on broker 1"), "log directory", "describe-log-dirs"),
         (Resource("broker-default"), "log.retention.ms", "describe-configs --broker-default"),
         (Resource("group", "g"), "", "list-groups"),
         (Resource("group", "g"), "consumer.session.timeout.ms", "describe-configs --group g"),

@@ -177,8 +177,9 @@ def _applied(cluster: Cluster, plan: Plan, report: Report | None) -> Results[Cha
 
     if plan.effect is Effect.DESTROY and not plan.refused.ok:
         refused = len(plan.refused.failures)
+        are = "is" if refused == 1 else "are"
         raise ShellError(
-            f"nothing was sent: {refused} of {refused + len(plan.changes)} items are invalid",
+            f"nothing was sent: {refused} of {refused + len(plan.changes)} items {are} invalid",
             code="refused",
         )
     return apply(plan, cluster, report)

@@ -1,4 +1,4 @@
-"""Remedies that remove ACLs, judged together: each may be right alone, and take all access with
+"""Remedies that remove ACLs, checked together: each may be right alone, and take all access with
 another."""
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Access:
     def _why(self, removed: AclBinding) -> Failure | None:
         principal = removed.principal
         if self._is_own(removed) and self._is_lost(removed):
-            return Failure("own-login", f"{removed} allows what this login does")
+            return Failure("own-login", f"{removed} is needed by the current principal")
         if principal != ANYONE and self._is_lost(removed) and not any(self._allowing(principal)):
             return Failure("no-access-left", f"{principal} would have no access left")
         affected = self._safe.values() if principal == ANYONE else [self._safe.get(principal, ())]

@@ -26,7 +26,7 @@ from .work import SAMPLING, Sampling, Target, Work
 
 _VIEWS_AT_ONCE = 8
 _WORD = re.compile(r"\w+")
-_OLDER = "an older version of kafka.sh wrote the snapshot, without this table"
+_OLDER = "the snapshot does not contain this table (written by an older version of kafka.sh)"
 
 
 class Collection(Struct, frozen=True):

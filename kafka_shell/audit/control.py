@@ -9,7 +9,7 @@
     -- parameter: factor = 3
     -- needs: topics
     -- absence: topics
-    -- wants: topic_configs retention.ms
+    -- configs: topic_configs retention.ms
     -- remedy: dynamic, disruptive
     SELECT cluster, topic AS resource, ... AS status, ... AS reason, ... AS remedy FROM topics
 
@@ -20,8 +20,8 @@ is shown with its unit, and `{word name}` in a remedy is quoted (see macros.py).
 `$frameworks` of a parameter is a pattern of the topics of Kafka Connect, Kafka Streams and others.
 
 `needs` names the tables the control reads. `absence` names those of which missing rows alone can
-raise an alarm: where one was not read completely, the control has no alarms. `wants` names required
-configs: a cluster without one, such as of an older version of Kafka, is ok.
+raise an alarm: where one was not read completely, the control has no alarms. `configs` names
+required configs: a cluster without one, such as of an older version of Kafka, is ok.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _LINE = re.compile(r"--\s?(?:(?P<key>[a-z]+):)?\s*(?P<value>.*)")
 _ID = re.compile(r"[A-Z]\d{2,3}")
 _PARAMETER = re.compile(r"(?P<name>[a-z_]+)\s*=\s*(?P<value>\S.*)")
 _ONCE = ("id", "title", "severity", "description", "source", "remedy")
-_KEYS = {*_ONCE, "tags", "parameter", "needs", "absence", "wants"}
+_KEYS = {*_ONCE, "tags", "parameter", "needs", "absence", "configs"}
 _CONFIG_TABLES = ("topic_configs", "broker_configs")
 COLUMNS = "cluster, resource, status, reason, remedy, undo"
 _REQUIRED = ("id", "title", "severity", "description", "source")
@@ -77,7 +77,7 @@ class Level(IntEnum):
 
 class Control(Struct, frozen=True):
     """One control. `needs` are the tables it reads; `absence` are those of which missing rows can
-    raise an alarm; `wants` are (table, config) pairs it requires.
+    raise an alarm; `required_configs` are (table, config) pairs.
 
     `dynamic` is whether the remedy works without a restart; None without a remedy.
     """
@@ -92,7 +92,7 @@ class Control(Struct, frozen=True):
     tags: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     absence: tuple[str, ...] = ()
-    wants: tuple[tuple[str, str], ...] = ()
+    required_configs: tuple[tuple[str, str], ...] = ()
     parameters: Mapping[str, str] = field(default_factory=dict)
     dynamic: bool | None = None
     risk: str = ""
@@ -110,7 +110,8 @@ class Control(Struct, frozen=True):
     @property
     def requires(self) -> frozenset[str]:
         """The tables that show whether a cluster has the required configs."""
-        return frozenset({"clusters", *(table for table, _ in self.wants)} if self.wants else ())
+        tables = {table for table, _ in self.required_configs}
+        return frozenset({"clusters", *tables} if tables else ())
 
     def query(self, thresholds: Mapping[str, str]) -> str:
         """Return the SQL with parameters filled in; `thresholds` override their defaults."""
@@ -225,7 +226,7 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
         tags=_words(entries.get("tags", ())),
         needs=_words(entries.get("needs", ())),
         absence=_words(entries.get("absence", ())),
-        wants=tuple(_wants(entries.get("wants", ()), path)),
+        required_configs=tuple(_required_configs(entries.get("configs", ()), path)),
         parameters=parameters,
         dynamic=dynamic,
         risk=risk,
@@ -254,15 +255,14 @@ def _remedy(entry: _Entry | None, path: Path) -> tuple[bool | None, str]:
     return how == "dynamic", risk
 
 
-def _wants(entries: Iterable[_Entry], path: Path) -> Iterator[tuple[str, str]]:
+def _required_configs(entries: Iterable[_Entry], path: Path) -> Iterator[tuple[str, str]]:
     """Yield `topic_configs retention.ms, segment.ms` as (table, config) pairs."""
     for entry in entries:
         table, _, configs = entry.text.partition(" ")
         if table not in _CONFIG_TABLES or not configs.strip():
-            tables = " or ".join(_CONFIG_TABLES)
-            raise _malformed(
-                path, entry.line, f"wants must be {tables}, then configs, got {entry.text!r}"
-            )
+            raise _malformed(path, entry.line, f"configs must be TABLE CONFIG[, CONFIG...] with the"
+                                              f" table {' or '.join(_CONFIG_TABLES)}, got"
+                                              f" {entry.text!r}")  # fmt: skip
         for config in configs.split(","):
             yield table, config.strip()
 

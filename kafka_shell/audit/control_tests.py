@@ -139,7 +139,7 @@ def _difference(found: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[s
         where = entry.get("cluster", _CLUSTER), entry["resource"]
         of = [row for row in rows if (row["cluster"], row["resource"]) == where]
         if not of:
-            return f"{entry['resource']} was not judged"
+            return f"no result for resource {entry['resource']}"
         wanted = {name: str(entry[name]) for name in _EXPECTED if name in entry}
         if not any(wanted.items() <= row.items() for row in of):
             name = next(name for name in wanted if of[0][name] != wanted[name])

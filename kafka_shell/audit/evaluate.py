@@ -122,7 +122,7 @@ def _without_configs(
     config: their version of Kafka is older than the config."""
     wanted: dict[str, set[str]] = defaultdict(set)
     for control in controls:
-        for table, key in control.wants:
+        for table, key in control.required_configs:
             wanted[table].add(key)
     if not wanted:
         return Evaluation()
@@ -136,7 +136,7 @@ def _without_configs(
     counts = Counter(
         (control.id, "ok")
         for control in controls
-        for table, key in control.wants
+        for table, key in control.required_configs
         for cluster in clusters
         if (table, cluster, key) not in has and (cluster, table) not in unread
     )
@@ -192,7 +192,8 @@ def query_of(
     and one that does not exist, which a control of a user may return, is an error."""
     query = control.query(thresholds)
     if not control.built_in:
-        reason = "concat('the status ', coalesce(status, 'NULL'), ' does not exist')"
+        expected = sql_text(f" (expected {', '.join(_STATUSES)})")
+        reason = f"concat('invalid status ', coalesce(status, 'NULL'), {expected})"
         query = (
             "SELECT * EXCEPT (status, reason),"
             f" IF({_EXISTS}, status, 'error') AS status,"
@@ -270,7 +271,7 @@ def _alarms(session: Any, query: str) -> Counter[str]:
 
 def skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> Evaluation:
     """Return a skip finding per cluster and required table that could not be read."""
-    required = {*control.needs, *control.absence, *(table for table, _ in control.wants)}
+    required = {*control.needs, *control.absence, *(table for table, _ in control.required_configs)}
     found = [
         _of(control, cluster, table, "skip", f"{table} could not be read: {why}")
         for (cluster, table), why in sorted(unread.items())

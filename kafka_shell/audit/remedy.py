@@ -64,7 +64,9 @@ def _names(change: Change) -> set[str]:
         return {" ".join(shlex.split(name))}
     if kind in ("user", "user-default", "client-id", "client-id-default", "ip", "ip-default"):
         return _client_names(change)
-    return {f"{kind.replace('-', ' ')} {name}"}  # group, transactional-id
+    if kind == "transactional-id":
+        return {f"transactional ID {name}"}
+    return {f"{kind.replace('-', ' ')} {name}"}  # group
 
 
 def _client_names(change: Change) -> set[str]:

@@ -24,7 +24,7 @@ _AT_ONCE = 16
 DEADLINE_S = 60.0  # per cluster
 _HIDDEN_GROUPS = Trouble(
     "", "CLUSTER_AUTHORIZATION_FAILED",
-    "groups may be hidden from this login, which requires DESCRIBE on the cluster",
+    "some groups may not be visible: requires DESCRIBE on the cluster",
 )  # fmt: skip
 _OF_TOPICS = ("group_offsets",)  # beside the tables that are sliced by topics
 
@@ -94,14 +94,14 @@ def _survey(
 
 
 def _hidden(cluster: Cluster, names: Survey) -> list[Trouble]:
-    """What this login may not see of the topics."""
+    """What the principal of the connection may not see of the topics."""
     from kafka_shell.admin.topics.visibility import hidden
 
     found = hidden(cluster, frozenset(names.topics))
     topics = [about for about in found if about.startswith("topic ")]
     troubles = [trouble(about, why) for about, why in found.items() if about not in topics]
     if topics:
-        text = f"{counted(len(topics), 'topic')} hidden from this login, which requires DESCRIBE"
+        text = f"{counted(len(topics), 'topic')} not visible: requires DESCRIBE on the topics"
         troubles.append(Trouble("", found[topics[0]].name, text))
     return troubles
 

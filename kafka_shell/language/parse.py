@@ -147,7 +147,7 @@ def _converted(use: Use, line: Line | None) -> tuple[Any, tuple[Span, ...]]:
         if start == end:
             error.span = use.word.span
         if error.code == "bad-pattern" and line and line.pipe_span and _touches(use.word, line):
-            error.hint = f"The | started a pipe; quote it as part of a word. {error.hint}"
+            error.hint = f"Quote | to use it as part of a word. {error.hint}"
         raise
 
 

@@ -124,8 +124,8 @@ class Plan(Struct, frozen=True):
     `figures` are models that are shown with the changes. `stakes` is what is lost, for the question
     (`1,200 records, 3 groups`). `not_checked` is what could not be read for warnings and figures.
 
-    `notes` is what the plan does not do (`no records are deleted now`), and how sure the warnings
-    are.
+    `notes` is what the plan does not do (`no records would be deleted immediately`), and how sure
+    the warnings are.
 
     `monitor` is where a step that runs long reports to.
     `undoes` are the IDs of the journal entries that are undone when the whole plan is applied.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Done(Struct, frozen=True):
-    """A change and its status: done, failed, unknown (no answer in time), skipped or planned."""
+    """A change and its status: done, failed, unknown (no response in time), skipped or planned."""
 
     change: Change
     status: str

@@ -79,7 +79,7 @@ def add(sandbox: Sandbox, report: Report) -> None:
 def unregister_last_run(broker: Broker) -> None:
     """Unregister the real broker, whose previous run still counts as alive.
 
-    Does nothing if the controller does not answer yet: the broker will retry.
+    Does nothing if the controller does not respond yet: the broker will retry.
     """
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses

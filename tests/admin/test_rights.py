@@ -237,4 +237,4 @@ def test_lower_retention_says_that_sizes_are_not_checked(
     plan = config_changes.plan_alter(alice, {resource_of(topic): [lower]})
     assert [each.what for each in plan.not_checked] == ["the size of replicas on 1 broker"]
     assert "DESCRIBE on the cluster" in plan.not_checked[0].reason
-    assert "no records of 1 partition are deleted now" in plan.notes
+    assert "no records would be deleted immediately (1 partition checked)" in plan.notes

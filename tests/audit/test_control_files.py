@@ -43,9 +43,9 @@ def test_a_control_is_read_with_all_it_says() -> None:
 
 
 def test_required_configs() -> None:
-    text = GOOD.replace("-- remedy:", "-- wants: topic_configs a.b, c.d\n-- remedy:")
+    text = GOOD.replace("-- remedy:", "-- configs: topic_configs a.b, c.d\n-- remedy:")
     control = parse(text, Path("U01.sql"))
-    assert control.wants == (("topic_configs", "a.b"), ("topic_configs", "c.d"))
+    assert control.required_configs == (("topic_configs", "a.b"), ("topic_configs", "c.d"))
     assert control.requires == {"clusters", "topic_configs"}
 
 
@@ -61,7 +61,7 @@ def test_required_configs() -> None:
         ("'{most}'", "'{least}'", 11, "`-- parameter: least = ...` is missing"),
         ("SELECT", "DELETE", 11, "expected a SELECT"),
         ("-- source", "-- title: Another\n-- source", 6, "is set twice"),
-        ("-- remedy", "-- wants: topics a\n-- remedy", 10, "topic_configs or broker_configs"),
+        ("-- remedy", "-- configs: topics a\n-- remedy", 10, "topic_configs or broker_configs"),
     ],
 )
 def test_a_malformed_file_is_rejected_with_its_line(
@@ -98,7 +98,7 @@ def check_complete(name: str, control: Control) -> None:
     assert set(control.needs) <= set(TABLES), name
     read = {table for table in TABLES if re.search(rf"\b(FROM|JOIN) {table}\b", control.sql)}
     assert read - {"clusters"} <= set(control.needs), f"{name}: `needs` is incomplete"
-    assert {table for table, _ in control.wants} <= set(control.needs), name
+    assert {table for table, _ in control.required_configs} <= set(control.needs), name
     for column in ("AS resource", "AS status", "AS reason", "AS remedy", "AS undo"):
         assert column in control.sql, name
     for parameter in control.parameters:
@@ -114,8 +114,8 @@ NO_ALARM = {
     ("G08", "features"): "the cluster may then lack the protocol",
     ("Q02", "broker_configs"): "only for the remedy",
     ("Q02", "topic_configs"): "only for the remedy",
-    ("S03", "broker_configs"): "brokers without any config are not judged",
-    ("S04", "broker_configs"): "brokers without any config are not judged",
+    ("S03", "broker_configs"): "brokers without any config are not checked",
+    ("S04", "broker_configs"): "brokers without any config are not checked",
     ("S07", "acls"): "the ACL is then needed",
     ("S08", "acls"): "the ACLs are joined with themselves",
     ("T04", "partitions"): "only for the remedy",

@@ -291,7 +291,7 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
                      batch("latest", 900, 999, DAY, partition=1)]},
         [found("orders:1", "ok"),
          found("cluster", "skip",
-               reason="partitions of which the start of the log was not sampled: 1")],
+               reason="the start of the log was not sampled in 1 partition")],
     ),
     (
         "D05", "records older than retention.ms, and records deleted early",
@@ -309,7 +309,7 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
          "group_offsets": [{"group": "g", "topic": "orders", "offset": 1000, "latest": 1000}],
          "batches": [batch("latest", 900, 909, 20 * DAY), batch("latest", 910, 999, NO_TIME)]},
         [found("cluster", "skip",
-               reason="topics of which the start of the log was not sampled: 1")],
+               reason="the start of the log was not sampled in 1 topic")],
     ),
     (
         "D06", "the group has read everything that is kept",

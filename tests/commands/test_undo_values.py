@@ -135,7 +135,7 @@ def test_offsets(group: str, topic: str, partition: int, offset: int | None) -> 
 @given(topics, names)
 def test_log_dirs(topic: str, folder: str) -> None:
     about = Resource("replica", f"{topic}:3 on broker 2")
-    found = undone(Change(about, "alter", "log dir", folder, f"{folder}x"))
+    found = undone(Change(about, "alter", "log directory", folder, f"{folder}x"))
     assert found["log-dir"] == folder
 
 

@@ -170,7 +170,7 @@ def test_help_complains_of_nothing(text: str) -> None:
         ("config-command --alter --add-config 'k=[::1]:9092'", ":", "a comma after ]", "Escape"),
         ("describe-topic '/a(/'", "/a(/", "invalid regular expression", ""),
         ("describe-topic /a", "/a", "has no closing /", "Quote it"),
-        ("describe-topic /a|b/", "/a", "has no closing /", "The | started a pipe"),
+        ("describe-topic /a|b/", "/a", "has no closing /", "Quote | to use it"),
         ("list-topics |", "|", "no command after |", ""),
         ("list-topics 'a", "'", "unclosed quote", ""),
         ("watch 5 topics > f --long", "--long", "unexpected words after > FILE", "at the end"),

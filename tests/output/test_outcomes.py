@@ -201,13 +201,13 @@ def test_resources_are_named_in_kafkas_words() -> None:
 
 
 def test_a_note_of_a_plan_is_no_warning() -> None:
-    made = plan(Change(topic("a"), "alter", "x", "1", "2"), notes=("no records are deleted now",))
+    made = plan(Change(topic("a"), "alter", "x", "1", "2"), notes=("no records would be deleted",))
     drawing = writer()
     drawing.write(made)
-    assert out_of(drawing).splitlines()[-1] == "note: no records are deleted now"
+    assert out_of(drawing).splitlines()[-1] == "note: no records would be deleted"
     drawing = writer("json")
     drawing.write(outcome(made, "done"))
-    assert json.loads(out_of(drawing))["notes"] == ["no records are deleted now"]
+    assert json.loads(out_of(drawing))["notes"] == ["no records would be deleted"]
 
 
 def test_json_includes_unchanged_items() -> None:

@@ -219,7 +219,7 @@ def test_signs_stay_without_color_and_colors_have_signs() -> None:
 def test_many_deletions_are_grouped_and_what_is_lost_is_named() -> None:
     gone = [
         Change(topic(f"tmp.{number:03}"), "delete", before="1 partition",
-               note=f"topic id {number}", reversible=False)
+               note=f"topic ID {number}", reversible=False)
         for number in range(300)
     ]  # fmt: skip
     first, names, _ = plain(plan_lines(plan(*gone[:30]), limit=40)).split("\n")

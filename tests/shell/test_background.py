@@ -86,7 +86,7 @@ def test_the_throttle_of_a_broker_that_was_down_is_lifted_when_it_is_back(
     shell = move("1")
     kill(three_brokers, cluster, 1)
     moving.release(cluster)
-    shell.sees("waiting for broker 1, which is down, to remove its throttle")
+    shell.sees("waiting until broker 1 is up again to remove its throttle")
     assert replicas(cluster, topic) == [(2, 3)]
     start_broker(three_brokers.folder, 1)
     shell.sees("note: done: reassign-partitions")

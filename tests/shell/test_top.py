@@ -66,7 +66,7 @@ def test_views_sorting_filter_and_help(open_terminal: Open, bootstrap: str) -> N
     terminal.press("c-u")
     terminal.type("payme")
     terminal.press("enter")
-    terminal.sees("/payme  Esc all", "shell.payments")
+    terminal.sees("/payme  Esc remove filter", "shell.payments")
     terminal.misses("shell.orders")
     terminal.press("escape")
     terminal.sees("shell.orders")

@@ -29,7 +29,7 @@ NAMES = st.text(max_size=80) | st.sampled_from(["orders", "\x1b[2J", "\u202e.x",
 ROWS: dict[str, st.SearchStrategy[Any]] = {
     TOPICS: st.builds(
         TopicActivity, NAMES, COUNTS, RATES, RATES, st.none() | COUNTS, st.integers(0, 3),
-        st.sampled_from(["", "re-created", "1 of 2 partitions: no answer from broker 3"]),
+        st.sampled_from(["", "re-created", "1 of 2 partitions: no response from broker 3"]),
     ),
     GROUPS: st.builds(
         GroupActivity, NAMES, st.sampled_from(["Stable", "Empty", "x" * 40]),
@@ -37,8 +37,9 @@ ROWS: dict[str, st.SearchStrategy[Any]] = {
         RATES, st.integers(0, 5), st.sampled_from(["", "NOT_COORDINATOR"]),
     ),
     BROKERS: st.builds(
-        BrokerActivity, COUNTS, st.sampled_from(["up", "down", "no answer"]), st.none() | NAMES,
-        COUNTS, COUNTS, COUNTS, RATES, RATES, st.none() | COUNTS, st.integers(0, 3),
+        BrokerActivity, COUNTS, st.sampled_from(["up", "down", "not responding"]),
+        st.none() | NAMES, COUNTS, COUNTS, COUNTS, RATES, RATES, st.none() | COUNTS,
+        st.integers(0, 3),
     ),
 }  # fmt: skip
 FAILURES = st.dictionaries(

@@ -220,8 +220,11 @@ def _topics_of(group: Group) -> set[str]:
 def _no_loss(deleted: Collection[AclBinding]) -> list[str]:
     """Why no principal loses access."""
     if deleted:
-        return ["no principal loses access: other ACLs, or super.users, allow or deny the same"]
-    return ["no principal loses access: no ACL allowed what is denied now"]
+        return [
+            "no principal loses access: "
+            "other ACLs or super.users still allow or deny the same operations"
+        ]
+    return ["no principal loses access: the denied operations were not allowed before"]
 
 
 def _notes(rules: Rules, lost: Sequence[Loss], readers: dict[str, list[str]]) -> Iterator[str]:

@@ -21,7 +21,7 @@ _USER_SINCE = 3  # the first version of the three APIs with ACLs on users (Kafka
 
 
 def describe(cluster: Cluster, which: AclFilter = EVERYTHING) -> tuple[AclBinding, ...]:
-    """The bindings that match the filter (API key 29): all without one, sorted by resource.
+    """The bindings that match the filter; without a filter, all (API key 29). Sorted by resource.
 
     Raises ShellError if the broker refuses; SECURITY_DISABLED if it has no authorizer.
     """
@@ -98,8 +98,8 @@ def doubts(binding: AclBinding) -> Iterator[str]:
     """Warnings about an ACL that never applies."""
     if binding.pattern_type is PatternType.PREFIXED and binding.name == "*":
         yield (
-            f"a prefixed * matches only names that begin with a star; a literal * matches every"
-            f" {binding.resource_type.kind}"
+            f"a prefixed * matches only names that begin with an asterisk (*); a literal * matches"
+            f" every {binding.resource_type.kind}"
         )
     if binding.host != "*":
         yield from _doubts_of_host(binding.host)
@@ -110,13 +110,13 @@ def _doubts_of_host(host: str) -> Iterator[str]:
     it."""
     spelled = client_address(host)
     if spelled is None:
-        yield f"{host} is not an IP address or *: host names and ranges never match"
+        yield f"host {host} is not an IP address or *: host names and ranges never match"
     elif spelled != host:
-        yield f"{host} never matches: brokers spell this address {spelled}"
+        yield f"host {host} never matches: brokers write this address as {spelled}"
 
 
 def client_address(host: str) -> str | None:
-    """A client's address as brokers spell it to compare it with an ACL's host; None if it is not an
+    """A client's address as brokers write it to compare it with an ACL's host; None if it is not an
     address."""
     from ipaddress import ip_address
 

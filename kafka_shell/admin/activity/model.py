@@ -126,7 +126,7 @@ class GroupActivity(Struct, frozen=True):
 class BrokerActivity(Struct, frozen=True):
     """A broker: partitions it leads, replicas, and the rates of the partitions it leads.
 
-    `state` is `up`, `no answer` (registered, but it did not answer) or `down`. `in_sync` is the
+    `state` is `up`, `not responding` (but registered) or `down`. `in_sync` is the
     number of its replicas that are in sync, `size` the bytes of all its replicas. `not_measured` is
     the number of led partitions missing from `records_per_s`, `bytes_not_measured` of those missing
     from `bytes_per_s`.

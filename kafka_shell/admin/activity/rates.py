@@ -21,7 +21,7 @@ from .model import (
 )
 
 RECREATED, TRUNCATED, NEW, OFFLINE = "re-created", "truncated", "new", "no leader"
-UP, SILENT, DOWN = "up", "no answer", "down"
+UP, SILENT, DOWN = "up", "not responding", "down"
 _DIGITS = 3  # of rates
 
 Growth = tuple[int | None, int | None]
@@ -135,10 +135,10 @@ def _reason(old: PartitionSample | None, new: PartitionSample) -> str:
     if new.error:
         return error_name(new.error)
     if new.end is None:
-        return f"{SILENT} from broker {new.leader}"
+        return f"no response from broker {new.leader}"
     if old is None:
         return NEW
-    return TRUNCATED if old.end is not None else f"{SILENT} from broker {old.leader}"
+    return TRUNCATED if old.end is not None else f"no response from broker {old.leader}"
 
 
 def _broker(

@@ -51,7 +51,7 @@ class _Placement(Struct):
 
 
 def sample_topics(cluster: Cluster) -> Sample:
-    """All topics and brokers. A broker that does not answer in time is among the failures, and its
+    """All topics and brokers. A broker that does not respond in time is among the failures, and its
     partitions have no end and size. Raises ShellError if no broker answers."""
     with cluster.within(_TOPICS_S):
         return _sample_topics(cluster)
@@ -168,7 +168,7 @@ def _brokers(
 
 
 def sample_groups(cluster: Cluster, names: Sequence[str] | None = None) -> Sample:
-    """The lag of these groups, or of all groups. What a broker that does not answer coordinates or
+    """The lag of these groups, or of all groups. What a broker that does not respond coordinates or
     leads is unknown, and it is among the failures. Raises ShellError if no broker answers."""
     with cluster.within(_GROUPS_S):
         at = time.monotonic()

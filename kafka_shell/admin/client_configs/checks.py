@@ -139,7 +139,7 @@ def _by_user(
 def _heartbeat_too_slow(
     entity: ClientEntity, of_user: Mapping[ClientEntity, Sequence[ClientConfig]]
 ) -> Failure | None:
-    """The failure if the entity, or a client id of it, would get a heartbeat interval that is not
+    """The failure if the entity, or a client ID of it, would get a heartbeat interval that is not
     below its session timeout. `of_user` are all configs of its user."""
     concerned = [entity]
     if entity.client_id is None:

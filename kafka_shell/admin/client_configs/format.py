@@ -8,7 +8,7 @@
     value  {"version":1,"supported":["acks","linger.ms"],"at":1790000000000}
 
 A record of `__client_configs` with the key supported.configs is not a config. It asks the running clients of exactly
-that user and client id to register again; its value is different for each such request.
+that user and client ID to register again; its value is different for each such request.
 
 Keys are UTF-8 without spaces, with the fields in this order and non-ASCII characters unescaped: compaction compares
 bytes, so all writers must spell a key alike.

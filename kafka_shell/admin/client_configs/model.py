@@ -10,7 +10,7 @@ from kafka_shell.quoting import quote
 
 
 class ClientEntity(Struct, frozen=True, order=True):
-    """A client id of a user, or, if `client_id` is None, the default of all clients of the user.
+    """A client ID of a user, or, if `client_id` is None, the default of all clients of the user.
 
     There is always a user, as no user may change the configs of another user's clients (KIP-649).
     """
@@ -25,7 +25,7 @@ class ClientEntity(Struct, frozen=True, order=True):
 
     @property
     def order(self) -> tuple[str, bool, str]:
-        """The sort key: a user before its client ids."""
+        """The sort key: a user before its client IDs."""
         return self.user, self.client_id is not None, self.client_id or ""
 
     def __str__(self) -> str:
@@ -65,8 +65,8 @@ class ClientRegistration(Struct, frozen=True):
 class ClientConfigFilter(Struct, frozen=True):
     """Which entities to describe. `user` is a name or ANY_NAME; DEFAULT is refused.
 
-    `client_id` is a name, DEFAULT (the user's default), ANY_NAME (all client ids), or None for no
-    condition; then `strict` leaves client ids out.
+    `client_id` is a name, DEFAULT (the user's default), ANY_NAME (all client IDs), or None for no
+    condition; then `strict` leaves client IDs out.
     """
 
     user: str | Default | AnyName | None = ANY_NAME

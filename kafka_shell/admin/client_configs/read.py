@@ -52,7 +52,7 @@ def describe(
 def resolved(
     cluster: Cluster, user: str, client_id: str, *, unread: Unread | None = None
 ) -> tuple[ClientConfig, ...]:
-    """The effective configs of one client, each with its level: client id before user."""
+    """The effective configs of one client, each with its level: client ID before user."""
     found = describe(cluster, ClientConfigFilter(user), unread=unread)
     return tuple(resolve(found, user, client_id).values())
 

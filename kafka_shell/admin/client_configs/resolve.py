@@ -1,4 +1,4 @@
-"""The effective configs of one client: those of its client id override those of its user."""
+"""The effective configs of one client: those of its client ID override those of its user."""
 
 from __future__ import annotations
 

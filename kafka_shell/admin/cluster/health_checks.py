@@ -103,7 +103,7 @@ def _partitions(cluster: Cluster, seen: Seen) -> Found:
 
 
 def _topic_configs(cluster: Cluster, seen: Seen) -> Found:
-    """What the configs of all topics tell, which are read once."""
+    """The findings about the configs of all topics, which are read once."""
     topics = [ConfigResource(ResourceType.TOPIC, name) for name in sorted(seen.metadata.names)]
     found = configs.describe(cluster, topics, [min_isr.KEY, *RATE_OF])
     yield from _min_isr(cluster, seen, min_isr.of_configs(found))

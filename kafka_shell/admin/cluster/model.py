@@ -17,7 +17,7 @@ class Broker(Struct, frozen=True):
     """One broker of the cluster. `version` is the Kafka release, derived from its APIs, or
     empty.
 
-    `state` is empty (not checked), `up`, `no answer`, `fenced` (registered, but not serving) or
+    `state` is empty (not checked), `up`, `not responding`, `fenced` (registered, not serving) or
     `absent` (replicas are assigned to it, but it is not registered or not running; `host` is
     empty). A `cordoned` broker gets no new replicas (KIP-1066, Kafka 4.3); None is not checked.
     """

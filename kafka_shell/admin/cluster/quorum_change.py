@@ -165,17 +165,20 @@ def _voter_to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Vote
     """The voter with its missing parts, as known to the quorum."""
     if any(each.id == voter.id for each in quorum.voters) and voter.id not in replaced:
         return Failure(
-            "DUPLICATE_VOTER", f"{voter.id} is already a voter", _DUPLICATE_VOTER,
+            "DUPLICATE_VOTER", f"controller {voter.id} is already a voter", _DUPLICATE_VOTER,
             see=Resource("voter"),
         )  # fmt: skip
     directory = voter.directory_id
     if not directory:
         known = {r.directory_id for r in quorum.replicas if r.id == voter.id and not r.votes}
         if len(known) != 1 or known == {""}:
-            count = "more than one" if len(known) > 1 else "no"
+            why = "it is not an observer of the quorum"
+            if known:
+                several = len(known) > 1
+                why = "more than one observer has this ID" if several else "it is not reported"
             return Failure(
                 UNKNOWN_DIRECTORY_ID,
-                f"the quorum has {count} observer {voter.id}, so its directory ID is unknown",
+                f"the directory ID of controller {voter.id} is unknown: {why}",
                 hint="Start the controller first: it must catch up before it can be a voter. Or"
                 " specify its directory ID.",
             )
@@ -192,8 +195,8 @@ def _warnings(
     for replica in quorum.replicas:
         if replica.id in ids and not replica.votes and replica.lag > _FAR_BEHIND:
             yield (
-                f"{replica.id} is {replica.lag:,} records behind: the leader refuses it until"
-                " it has caught up"
+                f"observer {replica.id} is {replica.lag:,} records behind the leader and cannot be"
+                " added until it catches up"
             )
     if removing:
         left = len(quorum.voters) + len(adding) - len(removing)
@@ -249,5 +252,5 @@ def _voter(replica: QuorumReplica) -> Voter:
 
 
 def _format_voter(voter: Voter) -> str:
-    """`CONTROLLER://host:port:directory id`, as in `--add ID@...`."""
+    """`CONTROLLER://host:port:directory ID`, as in `--add ID@...`."""
     return f"{','.join(map(str, voter.endpoints))}:{voter.directory_id}"

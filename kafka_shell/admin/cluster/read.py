@@ -124,7 +124,7 @@ def _with_states(
     brokers = {broker.id: broker for broker in registrations.values() if broker.state}
     for broker in found.brokers:
         release = probed.values.get(broker.id, "")
-        state = "up" if broker.id in probed.values else "no answer"
+        state = "up" if broker.id in probed.values else "not responding"
         brokers[broker.id] = replace(broker, version=release, state=state)
     for id in found.replica_ids() - brokers.keys():
         brokers[id] = Broker(id, "", 0, state="absent")

@@ -93,7 +93,8 @@ def _overrides(cluster: Cluster, keys: Sequence[str]) -> list[str]:
         why = next(iter(unread.values())).message
         its = "its" if len(unread) == 1 else "their"
         found.append(
-            f"{_brokers(list(unread))} may override it: {its} configs could not be read: {why}"
+            f"{_brokers(list(unread))} may override the cluster-wide default: {its} configs could"
+            f" not be read: {why}"
         )
     return found
 
@@ -178,7 +179,8 @@ def _losses(
     for (verb, key, loss), group in groups.items():
         if _of_broker(group[0]):
             names = _affected(topics, group[0]) if topics else []
-            inherit = f"{counted(len(names), 'topic')} without a {group[0].topic_key} of their own"
+            own = "its own" if len(names) == 1 else "their own"
+            inherit = f"{counted(len(names), 'topic')} without {own} {group[0].topic_key}"
             where = f" in the {inherit}" if topics and topics.values else ""
         else:
             names = [each.change.resource.name for each in group]

@@ -26,8 +26,8 @@ from .model import ResourceType
 _DELETE = 1  # the operation of IncrementalAlterConfigs
 _INVALID_REQUEST = 42
 _TOO_LATE = (
-    "Controllers delete the configs of a stopped broker only while it is registered. Left behind,"
-    " they apply again if a broker with this ID starts."
+    "Controllers delete the configs of a stopped broker only while it is registered. If they"
+    " are not deleted, they apply to the next broker that starts with this ID."
 )
 _NOTE = "unknown value: only the broker itself returns it"
 

@@ -46,17 +46,18 @@ class Lost(Struct):
 
     @property
     def text(self) -> str:
-        """`up to 3,000 of 5,000 records (about 12 MiB of 20 MiB on disk) in 4 of 6 partitions`."""
+        """`up to 3,000 of 5,000 records (about 12 MiB of 20 MiB) in 4 of 6 partitions ...`."""
         if not self.partitions:
-            return f"no records of {counted(self.checked, 'partition')} are deleted now"
+            checked = counted(self.checked, "partition")
+            return f"no records would be deleted immediately ({checked} checked)"
         where = f"{self.partitions:,} of {counted(self.checked, 'partition')}"
         of = counted(self.of_records, "record")
         lost = of if self.records == self.of_records else f"{self.records:,} of {of}"
-        return f"{self._about}{lost}{self._size} in {where} are deleted now"
+        return f"{self._about}{lost}{self._size} in {where} would be deleted immediately"
 
     @property
     def stakes(self) -> str:
-        """The records in a few words, for the question; empty if none are deleted now."""
+        """The records in a few words, for the question; empty if none would be deleted."""
         lost = f"{self._about}{counted(self.records, 'record')}" if self.partitions else ""
         unread = f"{counted(self.unread, 'partition')} not checked" if self.unread else ""
         return ", ".join(filter(None, (lost, unread)))
@@ -76,7 +77,7 @@ class Lost(Struct):
 def count(
     cluster: Cluster, limits: Mapping[str, Limits], now_ms: int
 ) -> tuple[Lost, list[NotChecked]]:
-    """What these limits of topics delete now, and what could not be read."""
+    """What these limits of topics would delete now, and what could not be read."""
     lost, missing = Lost(), list[NotChecked]()
     partitions = attempt(lambda: _partitions(cluster, limits))
     if isinstance(partitions, Failure):

@@ -189,12 +189,12 @@ def _of_one_broker(resource: ConfigResource) -> bool:
 
 
 def _no_broker(resource: ConfigResource, found: Entries) -> bool:
-    """Whether the name is not a broker id; adds the failure to `found`."""
+    """Whether the name is not a broker ID; adds the failure to `found`."""
     if not _of_one_broker(resource) or (resource.name.isascii() and resource.name.isdigit()):
         return False
     found.failures[resource] = Failure(
         "INVALID_REQUEST",
-        f"{resource}: a broker id must be a number",
+        f"{resource}: a broker ID must be a number",
         _INVALID_REQUEST,
         see=Resource("broker"),
     )
@@ -264,7 +264,7 @@ def by_name(entries: Iterable[ConfigEntry]) -> dict[str, ConfigEntry]:
 def own_values(
     cluster: Cluster, keys: Sequence[str]
 ) -> tuple[list[tuple[str, ConfigEntry]], dict[str, Failure]]:
-    """(broker id, entry) of each broker that sets one of these keys itself; and failures by broker
+    """(broker ID, entry) of each broker that sets one of these keys itself; and failures by broker
     id."""
     brokers = [ConfigResource(ResourceType.BROKER, str(broker.id)) for broker in cluster.brokers()]
     found = describe(cluster, brokers, keys)

@@ -291,13 +291,13 @@ def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Ref
         touches=frozenset({"groups"}),
         fresh=lambda later: groups.describe(later, [name], offsets=True),
         warnings=(
-            *([f"the group skips up to {skipped}"] if skipped else ()),
+            *([f"group {name} will skip up to {skipped}"] if skipped else ()),
             *found.warnings,
             *streams.warnings(cluster, [name], "changing its offsets"),
         )
         if steps
         else (),
-        notes=(f"the group reads up to {again} again",) if again else (),
+        notes=(f"group {name} will read up to {again} again",) if again else (),
         stakes=f"skips up to {skipped}" if skipped else "",
         refused=Results({}, refused),
         unchanged=tuple(

@@ -27,7 +27,7 @@ from kafka_shell.structs import replace
 from .model import GroupType, Reset
 from .offsets import committed
 
-_COMMIT_BY_NAME = 9  # OffsetCommit v10 names topics by id
+_COMMIT_BY_NAME = 9  # OffsetCommit v10 names topics by ID
 _RETRY_S = 10.0
 # The coordinator may not know a topic yet that other brokers list: it was just created.
 COORDINATION_OR_TOPIC = COORDINATION | {3}  # UNKNOWN_TOPIC_OR_PARTITION

@@ -105,9 +105,10 @@ class PartitionsApi(Family):
 
         `only_leaders` only changes the order of replicas, `only_racks` only spreads them over
         racks. At most `max_bytes` are copied and `max_partitions` changed. A goal must gain
-        `min_gain` of its score to copy data. With `measure`, leaders are balanced by what is
-        written in so many seconds. `throttle` and `batches` are as in plan_reassign. The `figures`
-        of the plan are the load of brokers and topics and the score of each goal, before and after.
+        `min_gain` of its score to copy data. `measure` is the number of seconds to measure writes,
+        by which leaders are then balanced. `throttle` and `batches` are as in plan_reassign. The
+        `figures` of the plan are the load of brokers and topics and the score of each goal, before
+        and after.
         """
         limited = max_bytes is not None or max_partitions is not None
 

@@ -228,7 +228,8 @@ class InBatches(Struct, frozen=True):
     def _check_throttle(self, left: Mapping[Change, Failure]) -> None:
         for change, why in left.items():
             raise UnexpectedEnd(
-                f"all partitions are moved, but {change.resource} is still set: {why.message}",
+                f"all partitions are moved, but the throttle of {change.resource} is still set:"
+                f" {why.message}",
                 code="throttle-left",
                 see=Resource("throttle"),
             )

@@ -62,7 +62,7 @@ def plan_cancel(
         refused=Results({}, {each.resource: failure for each, failure in failures.items()}),
         unchanged=tuple(unchanged),
         warnings=tuple(
-            f"the throttle of {broker}, which is down, stays set until it is back"
+            f"{broker} is down: its throttle remains set until the broker is up again"
             for broker in dict.fromkeys(str(row.resource) for row in down)
         ),
     )

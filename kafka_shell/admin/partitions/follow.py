@@ -190,11 +190,11 @@ class _Waiting:
 
 
 def until_back(cluster: Cluster, record: ThrottleRecord, report: Report) -> None:
-    """Wait until the brokers are back whose throttle is recorded, and no longer needed. Raises
+    """Wait until all brokers with a recorded throttle that is no longer needed are up. Raises
     ShellError at the deadline."""
     task = ""
     while down := on_down_brokers(cluster, under_way(cluster).values, record.read()):
-        task = f"waiting for {down[0].resource}, which is down, to remove its throttle"
+        task = f"waiting until {down[0].resource} is up again to remove its throttle"
         report(task, 0, None)
         if cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline:
             raise ShellError(f"deadline exceeded: {task}", code="deadline")
@@ -204,7 +204,7 @@ def until_back(cluster: Cluster, record: ThrottleRecord, report: Report) -> None
 
 
 class RemoveThrottleLater(Struct, frozen=True):
-    """Removes the throttle in a record when the brokers are back that were down. Returns whether
+    """Removes the recorded throttle when the brokers that were down are up again. Returns whether
     nothing of it is left. Raises ShellError at the deadline."""
 
     record: ThrottleRecord

@@ -67,7 +67,7 @@ class AlterReplicaLogDirs(Struct, BaseStep, frozen=True):
     def changes(self) -> tuple[Change, ...]:
         return tuple(
             Change(
-                move.resource, "alter", "log dir", move.before, move.after,
+                move.resource, "alter", "log directory", move.before, move.after,
                 note="cancels the move in progress" if move.cancels
                 else approximate_bytes(move.size),
             )
@@ -333,7 +333,7 @@ def _offline(dir: LogDir) -> Failure:
 def _unchanged(move: LogDirMove, replicas: Replicas) -> Change:
     note = "already being moved there" if is_moving(replicas) else "already there"
     return Change(
-        move.resource, "alter", "log dir", move.after, move.after, note=f"no change: {note}"
+        move.resource, "alter", "log directory", move.after, move.after, note=f"no change: {note}"
     )
 
 

@@ -104,7 +104,7 @@ def _change(move: LogDirMove) -> Change:
     note = approximate_bytes(move.size) if move.before else "for the new replica"
     if move.cancels:
         note = "cancels the move in progress"
-    field = f"log dir on broker {move.broker}"
+    field = f"log directory on broker {move.broker}"
     return Change(resource, "alter", field, move.before or None, move.after, note=note)
 
 

@@ -292,7 +292,7 @@ def _refusal(
             "REASSIGNMENT_IN_PROGRESS",
             f"partition {partition} is being reassigned to {spell(now.moving[partition].after)}",
             60,
-            "Wait for the end of that reassignment.",
+            "Wait until the reassignment completes.",
             Resource("reassignment", topic),
         )
     return None

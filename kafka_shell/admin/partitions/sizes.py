@@ -162,7 +162,7 @@ def too_slow(cluster: Cluster, moves: Sequence[Move], throttle: int) -> tuple[st
         return ()
     return (
         f"the throttle of {format_rate(throttle)} is too low: broker {broker} would receive"
-        f" {_rate(rate)} of new records of these partitions (measured in {took:.1f} s), so its"
+        f" {_rate(rate)} of new records of these partitions (measured over {took:.1f} s), so its"
         " copies would never catch up",
     )
 

@@ -31,7 +31,7 @@ ANY_NAME: Final = AnyName()
 
 
 class QuotaEntity(Struct, frozen=True):
-    """A quota entity: a user, a client id, a client id of a user, or an IP address.
+    """A quota entity: a user, a client ID, a client ID of a user, or an IP address.
 
     Each part is a name, DEFAULT, or None if the entity does not have it.
     """
@@ -57,7 +57,7 @@ class QuotaEntity(Struct, frozen=True):
 
     @property
     def order(self) -> tuple[tuple[int, str], ...]:
-        """The sort key: the default before names, a user before its client ids."""
+        """The sort key: the default before names, a user before its client IDs."""
         return tuple(map(_rank, (self.ip, self.user, self.client_id)))
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class QuotaFilter(Struct, frozen=True):
     """Which entities to describe. None ignores a part, ANY_NAME matches all names.
 
     `strict` leaves out entities that have a part the filter ignores. An IP address cannot be
-    combined with a user or client id.
+    combined with a user or client ID.
     """
 
     user: str | Default | AnyName | None = None
@@ -152,7 +152,7 @@ class Quota(Struct, frozen=True):
 class QuotaHolder(Struct, frozen=True):
     """An entity with its own quota keys, and the number of entities below it that have quotas.
 
-    The children of a user are its client ids; those of a client id are its users.
+    The children of a user are its client IDs; those of a client ID are its users.
     """
 
     entity: QuotaEntity
@@ -181,7 +181,7 @@ class QuotaResolution(Struct, frozen=True):
 class EffectiveQuotas(Struct, frozen=True):
     """The effective quotas of a client. A part that is None is a name that no quota has.
 
-    The empty client id is Kafka's "none": quotas of client ids do not apply to it.
+    The empty client ID is Kafka's "none": quotas of client IDs do not apply to it.
     """
 
     user: str | None

@@ -30,7 +30,7 @@ _EVERYTHING = QuotaFilter()
 
 
 def describe(cluster: Cluster, which: QuotaFilter = _EVERYTHING) -> tuple[Quota, ...]:
-    """The quotas of the entities that match the filter (API key 48): all quotas without one.
+    """The quotas of the entities that match the filter; without a filter, all quotas (API key 48).
 
     Sorted by entity and key. Raises ShellError if the broker refuses the request.
     """

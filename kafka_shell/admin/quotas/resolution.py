@@ -36,7 +36,7 @@ def resolve(
     client_id: str | None = None,
     ip: str | None = None,
 ) -> EffectiveQuotas:
-    """The effective quotas of this user, client id and IP address; None is a name that no quota
+    """The effective quotas of this user, client ID and IP address; None is a name that no quota
     has.
 
     An IP address alone gives connection quotas only. Raises ShellError if quotas cannot be read.
@@ -70,9 +70,9 @@ def _requested(
 
 
 def levels(user: str | None, client_id: str | None) -> tuple[QuotaEntity, ...]:
-    """The entities whose quotas can apply to this user and client id, by precedence.
+    """The entities whose quotas can apply to this user and client ID, by precedence.
 
-    Only quotas of users apply to an empty client id.
+    Only quotas of users apply to an empty client ID.
     """
     users: tuple[_Name, ...] = (DEFAULT,) if user is None else (user, DEFAULT)
     clients: tuple[_Name, ...] = (DEFAULT,) if client_id is None else (client_id, DEFAULT)

@@ -55,7 +55,7 @@ class RecordsApi(Family):
         """The records from `start` (the earliest) up to, not including, `end`, in the order of
         their timestamps; those of a partition by offset (Fetch, API key 1).
 
-        Without an `end`, it is that of the log when the iteration starts. With `committed`, only
+        `end` defaults to the end of the log when the iteration starts. With `committed`, only
         records of committed transactions. Memory is bounded.
         """
         return RecordStream(self._calls.connect, partitions, start, end, committed)

@@ -31,7 +31,7 @@ IDENTIFIED = 13  # with topic IDs (KIP-516, Kafka 3.1)
 _ANSWER_BYTES = 16 << 20
 
 # offset, length, leader epoch, magic, crc, attributes, last offset delta, base timestamp,
-# max timestamp, producer id, producer epoch, base sequence, records
+# max timestamp, producer ID, producer epoch, base sequence, records
 _HEADER = struct.Struct(">qiibIhiqqqhii")
 HEADER_BYTES = _HEADER.size
 _LOG_OVERHEAD = 12

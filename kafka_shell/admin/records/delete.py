@@ -213,7 +213,8 @@ def _warnings(cuts: Sequence[Cut]) -> tuple[str, ...]:
     if len(cuts) < 2:  # the change itself says so
         return ()
     total = counted(sum(cut.to - cut.first for cut in cuts), "record")
-    return (f"{total} of {len(cuts):,} partitions are deleted and cannot be restored",)
+    where = f"{len(cuts):,} partitions"
+    return (f"{total} in {where} will be deleted; deleted records cannot be restored",)
 
 
 def _out_of_range(each: TopicPartition, to: int, offsets: OffsetRange) -> Failure:

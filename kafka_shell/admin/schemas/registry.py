@@ -78,7 +78,8 @@ class SchemaRegistry:
 
     def _compiled(self, number: int) -> tuple[str, Read]:
         if self._missing >= _MOST_MISSING:
-            raise SchemaError(f"schema {number} is not read: {self._missing} others do not exist")
+            missing = f"{self._missing} other schema IDs were not found"
+            raise SchemaError(f"schema {number} was not requested: {missing}")
         schema = self._client.by_id(number)
         kind = _TYPES.get(schema.schema_type, schema.schema_type)
         try:

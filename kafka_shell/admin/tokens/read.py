@@ -33,8 +33,8 @@ Tokens = dict[str, tuple[DelegationToken, Secret]]
 def describe(cluster: Cluster, owners: Sequence[str] | None = None) -> tuple[DelegationToken, ...]:
     """The visible tokens of these owners (`User:bob`), or all (API key 41). Sorted by owner, age.
 
-    Visible are the caller's own, those it may renew, and those that ACLs allow to DESCRIBE. Raises
-    ShellError if the broker refuses: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED without a login.
+    A caller sees its own tokens, those it may renew, and those that ACLs allow it to DESCRIBE.
+    Raises ShellError if the broker refuses: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED without a login.
     """
     now = time.time() * 1000
     found = (
@@ -45,7 +45,7 @@ def describe(cluster: Cluster, owners: Sequence[str] | None = None) -> tuple[Del
 
 
 def read_tokens(cluster: Cluster, owners: Sequence[str] | None = None) -> Tokens:
-    """Tokens by id, each with its HMAC."""
+    """Tokens by ID, each with its HMAC."""
     from kafka_shell.admin.wire.schemas.delegation_tokens import (
         DescribeDelegationTokenRequest as Request,
     )

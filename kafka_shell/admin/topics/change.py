@@ -119,8 +119,8 @@ def _own_configs(cluster: Cluster, made: Sequence[NewTopic]) -> dict[str, tuple[
 def _duplicates(name: str, count: int) -> Failure:
     return _failure(
         _INVALID_REQUEST,
-        f"topic {name} is named {times(count)}",
-        "Name it once. It was not created.",
+        f"topic {name} is specified {times(count)}",
+        "Specify each topic once.",
     )
 
 
@@ -143,7 +143,7 @@ def _no_brokers(name: str, assignment: Sequence[Sequence[int]]) -> Failure | Non
         return None
     return _failure(
         _INVALID_ASSIGNMENT,
-        f"the assignment of topic {name} contains {wrong[0]}, which is not a broker id",
+        f"the replica assignment of topic {name} contains {wrong[0]}, which is not a broker ID",
     )
 
 
@@ -255,16 +255,18 @@ def _growth_refusal(
     now = tuple(partition.replicas for partition in topic.partitions)
     if assignment and len(assignment) != count:
         listed = counted(len(assignment), "partition")
-        message = f"the assignment has {listed}, expected {count}"
+        message = f"the replica assignment of topic {topic.name} lists {listed}, expected {count}"
         return _failure(_INVALID_ASSIGNMENT, message, "List every partition, existing ones first.")
     if count < have:
         message = f"topic {topic.name} already has {existing}"
-        return _failure(
-            _INVALID_PARTITIONS, message, "The number of partitions can only be increased."
-        )
+        hint = f"Specify more than {existing}; the number cannot be reduced."
+        return _failure(_INVALID_PARTITIONS, message, hint)
     if count == have:
         message = f"topic {topic.name} has {existing} with other replicas: {spell_assignment(now)}"
-        hint = "To add partitions, list the new ones as well. Moving replicas is a reassignment."
+        hint = (
+            "To add partitions, list the new ones as well. To move replicas, use a partition"
+            " reassignment."
+        )
         return _failure(_INVALID_ASSIGNMENT, message, hint)
     if count > _INT32:
         return _failure(_INVALID_PARTITIONS, f"topic {topic.name} cannot have {count} partitions")
@@ -273,7 +275,8 @@ def _growth_refusal(
     if assignment[:have] != now:
         return _failure(
             _INVALID_ASSIGNMENT,
-            f"the first {existing} of topic {topic.name} must be {spell_assignment(now)}",
+            f"the replica assignment changes existing partitions of topic {topic.name}, expected"
+            f" {spell_assignment(now)} for the first {have}",
             "List every partition: existing ones with their current replicas, then the new ones.",
         )
     return _no_brokers(topic.name, assignment)

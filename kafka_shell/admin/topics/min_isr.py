@@ -129,8 +129,8 @@ def unreplicated(factors: Mapping[str, int]) -> Iterator[str]:
     topics = sorted(topic for topic, factor in factors.items() if factor == 1)
     if topics:
         yield (
-            f"one replica is left of {_which(topics)}: any broker down stops reads and writes, and"
-            " a lost disk loses records"
+            f"{_which(topics)} would have a single replica: if its broker is down, reads and writes"
+            " fail; if its disk is lost, records are lost"
         )
 
 
@@ -145,12 +145,14 @@ def _warning(minimum: int, factor: int, topics: Sequence[str], capped: bool) -> 
     relation = "equal to" if minimum == factor else "above"
     about = f"{KEY}={minimum} is {relation} the replication factor {factor} of {_which(topics)}"
     if minimum == factor:
-        return f"{about}: any broker down stops acks=all producers"
+        return f"{about}: acks=all producers fail when any broker is down"
     if not capped:
-        return f"{about}: acks=all producers fail at once"
+        return f"{about}: acks=all producers fail immediately"
     if factor == 1:
         return f"{about}: brokers require only this one replica"
-    return f"{about}: all replicas must be in sync, so any broker down stops acks=all producers"
+    return (
+        f"{about}: all replicas must be in sync, so acks=all producers fail when any broker is down"
+    )
 
 
 def of_new(

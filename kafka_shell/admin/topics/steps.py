@@ -106,7 +106,7 @@ def _created(changes: Sequence[Change], rows: Mapping[str, Any]) -> Outcomes:
 def _id_note(topic_id: str) -> str:
     """The note of a created or deleted topic. Undo compares them: a topic that was deleted and
     created again is another one."""
-    return f"topic id {topic_id}"
+    return f"topic ID {topic_id}"
 
 
 def _shape(new: NewTopic) -> str:

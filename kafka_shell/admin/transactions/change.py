@@ -105,7 +105,7 @@ def _identity(each: HangingTransaction) -> tuple[TopicPartition, int, int]:
 
 
 def _open(found: Iterable[Iterable[ProducerState]]) -> set[tuple[TopicPartition, int, int]]:
-    """The open transactions of partitions, as (partition, producer id, first offset)."""
+    """The open transactions of partitions, as (partition, producer ID, first offset)."""
     return {
         (state.topic_partition, state.producer_id, state.transaction_start)
         for states in found
@@ -183,9 +183,9 @@ def _warnings(
         if transaction is not None and each.topic_partition in transaction.partitions:
             name = transaction.transactional_id
             yield (
-                f"{each.topic_partition}: this transaction is not hanging: it belongs to"
-                f" transactional ID {name} ({transaction.state}); fencing producer {name} aborts"
-                " it everywhere"
+                f"the transaction of partition {each.topic_partition} is not hanging (transactional"
+                f" ID {name}, {transaction.state}); to abort it in all partitions, fence the"
+                " producer"
             )
     if not {each.producer_id for each in chosen} <= set(ids):
         yield from transactions.doubts(cluster)
@@ -232,7 +232,7 @@ def find_open(
 
 
 class FenceProducers(Struct, BaseStep, frozen=True):
-    """InitProducerId (API key 22) of each transactional id: a new epoch, so that the producer that
+    """InitProducerId (API key 22) of each transactional ID: a new epoch, so that the producer that
     has the old one is fenced. Its open transaction is aborted before the broker responds."""
 
     transactions: tuple[Transaction, ...]

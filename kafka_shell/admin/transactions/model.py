@@ -21,7 +21,7 @@ class TransactionListing(Struct, frozen=True):
 
 
 class Transaction(Struct, frozen=True):
-    """One transactional id with its current transaction (DescribeTransactions, 65).
+    """One transactional ID with its current transaction (DescribeTransactions, 65).
 
     `started` is the start of the open transaction, else of the last one (milliseconds since the
     epoch), None if there was none. `duration_ms` is the age of the open one, else None.

@@ -28,12 +28,12 @@ ABSENT = frozenset(
 class UserPage(Struct, frozen=True):
     """Everything about one user. A part that could not be read is a Failure.
 
-    `quotas` are the quotas of the user and its client ids; `limits` the effective ones: first for
-    a client id without quotas, then for each client id that has some. `client_configs` are the
+    `quotas` are the quotas of the user and its client IDs; `limits` the effective ones: first for
+    a client ID without quotas, then for each client ID that has some. `client_configs` are the
     dynamic configs (KIP-649), and `registrations` what clients of this user support. `super_user`
     is None if unknown. `acls` include those for everyone (`User:*`). `groups` are the existing
     groups that the user may read. `client_ids` are those in quotas and registrations: a cluster
-    does not record which client ids a user connects with.
+    does not record which client IDs a user connects with.
     """
 
     user: str

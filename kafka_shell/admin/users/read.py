@@ -116,7 +116,7 @@ def _credentials(cluster: Cluster, user: str) -> tuple[ScramCredential, ...]:
 
 
 def _quotas(cluster: Cluster, user: str) -> tuple[Quota, ...]:
-    """The quotas of the user and its client ids, of the default user, and of client ids."""
+    """The quotas of the user and its client IDs, of the default user, and of client IDs."""
     mine = quotas.describe(cluster, QuotaFilter(user=user))
     named = [quota.entity.client_id for quota in mine if isinstance(quota.entity.client_id, str)]
     clients: list[str | Default] = [*dict.fromkeys(named), DEFAULT]
@@ -179,7 +179,7 @@ def _client_ids(
     found: tuple[Quota, ...] | Failure,
     registrations: tuple[ClientRegistration, ...] | Failure,
 ) -> tuple[str, ...]:
-    """The client ids in the user's quotas and registrations (KIP-649)."""
+    """The client IDs in the user's quotas and registrations (KIP-649)."""
     quoted = () if isinstance(found, Failure) else _of_user(found, user)
     registered = () if isinstance(registrations, Failure) else registrations
     names = {*_named(quoted), *(each.entity.client_id for each in registered)}

@@ -93,7 +93,9 @@ def send_within_quota(
             if not retry or too_late or retry_at > progress_at + _STUCK_S:
                 return rows
             done = len(items) - len(retry)
-            cluster.report_wait(f"the quota on changes ({done:,} of {len(items):,} are made)")
+            cluster.report_wait(
+                f"the controller_mutation_rate quota ({done:,} of {len(items):,} changes applied)"
+            )
             time.sleep(max(0.0, retry_at - time.monotonic()))
             in_flight = left = retry
     except KeyboardInterrupt as interrupt:

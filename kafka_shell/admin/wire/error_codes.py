@@ -122,7 +122,7 @@ ERRORS: dict[int, tuple[str, str]] = {
     89: ("THROTTLING_QUOTA_EXCEEDED", "the quota for this operation is exceeded"),
     90: ("PRODUCER_FENCED", "fenced by a newer producer"),
     91: ("RESOURCE_NOT_FOUND", "the resource does not exist"),
-    92: ("DUPLICATE_RESOURCE", "the resource is named twice or already exists"),
+    92: ("DUPLICATE_RESOURCE", "the resource is specified twice or already exists"),
     93: ("UNACCEPTABLE_CREDENTIAL", "the password or its number of iterations is not acceptable"),
     94: ("INCONSISTENT_VOTER_SET", ""),
     95: ("INVALID_UPDATE_VERSION", "the feature level is invalid"),

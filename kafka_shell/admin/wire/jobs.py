@@ -83,7 +83,7 @@ def no_such_broker(pool: Pool, node: int) -> ShellError:
     ids = ", ".join(str(row[0]) for row in sorted(pool.head.brokers))
     return ShellError(
         f"broker {node} does not exist or is down",
-        hint=f"Brokers that are up: {ids}.",
+        hint=f"Running brokers: {ids}.",
         code="unknown-broker",
     )
 

@@ -95,7 +95,7 @@ class MetadataScan:
     def __init__(self, body: bytes, version: int) -> None:
         self._data = body
         self._version = version
-        self._head_size = 17 if version >= 10 else 1  # topic id, is_internal
+        self._head_size = 17 if version >= 10 else 1  # topic ID, is_internal
         # A flat array: a hundred thousand tuples would slow down Python's garbage collector.
         self._facts = array("q")
         self._rows: dict[str, int] = {}  # the index of a topic's facts

@@ -1,6 +1,6 @@
 """Operations that run in parallel, each with its own thread and its own Cluster.
 
-A broker that does not answer delays only the operation that waits for it.
+A broker that does not respond delays only the operation that waits for it.
 """
 
 from __future__ import annotations

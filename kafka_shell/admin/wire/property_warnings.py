@@ -23,7 +23,7 @@ def connection_warnings(
     """Misspelled names, unused logins, disabled checks, unencrypted and readable passwords."""
     return (
         *_misspelled(properties),
-        *_unused_login(properties),
+        *_unused_credentials(properties),
         *_no_host_name_check(properties, connection),
         *_unencrypted_password(connection),
         *_readable_by_everyone(properties),
@@ -41,15 +41,15 @@ def _misspelled(properties: Mapping[str, Property]) -> Iterator[str]:
             yield f"{found.where}: unknown client property {name}; did you mean {near[0]}?"
 
 
-def _unused_login(properties: Mapping[str, Property]) -> Iterator[str]:
-    """A login that is not used because of security.protocol. Java ignores it silently."""
+def _unused_credentials(properties: Mapping[str, Property]) -> Iterator[str]:
+    """SASL credentials that are ignored because of security.protocol; Java does not say so."""
     protocol = properties.get("security.protocol")
     names = ("sasl.jaas.config", "sasl.mechanism", "password-command", "keyring")
     found = next((properties[name] for name in names if name in properties), None)
     if found is None or (protocol is not None and protocol.value.upper().startswith("SASL_")):
         return
     name = protocol.value if protocol else "PLAINTEXT"
-    yield f"{found.where}: the login is not used, because security.protocol is {name}"
+    yield f"{found.where}: SASL credentials are ignored because security.protocol is {name}"
 
 
 def _no_host_name_check(

@@ -5,14 +5,15 @@
 -- description: A misspelled topic name creates a topic with the default configs of the broker.
 -- source: Apache Kafka documentation, Broker configs, auto.create.topics.enable
 -- needs: broker_configs
--- wants: broker_configs auto.create.topics.enable
+-- configs: broker_configs auto.create.topics.enable
 -- remedy: restart, safe
 SELECT
   cluster,
   concat('broker ', broker_id) AS resource,
   CASE WHEN value = 'true' THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN value = 'true'
-    THEN 'auto.create.topics.enable is true; set it to false in server.properties and restart'
+    THEN concat('auto.create.topics.enable is true; set it to false in server.properties',
+      ' and restart the broker')
     ELSE 'auto.create.topics.enable is false' END AS reason,
   NULL AS remedy,
   NULL AS undo

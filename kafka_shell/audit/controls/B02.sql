@@ -5,7 +5,7 @@
 -- description: Topics created without a replication factor get this one.
 -- source: Apache Kafka documentation, Broker configs, default.replication.factor
 -- needs: broker_configs
--- wants: broker_configs default.replication.factor
+-- configs: broker_configs default.replication.factor
 -- parameter: factor = 3
 -- remedy: restart, safe
 SELECT
@@ -14,7 +14,7 @@ SELECT
   CASE WHEN try_cast(value AS INT) < {factor} THEN 'alarm' ELSE 'ok' END AS status,
   concat('default.replication.factor is ', value,
     CASE WHEN try_cast(value AS INT) < {factor}
-      THEN '; set it to {factor} in server.properties and restart' ELSE '' END) AS reason,
+      THEN '; set it to {factor} in server.properties and restart the broker' ELSE '' END) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM broker_configs

@@ -6,7 +6,7 @@
 --   a single copy. Kafka uses the replication factor where that is lower.
 -- source: Apache Kafka documentation, Broker configs, min.insync.replicas
 -- needs: broker_configs, features
--- wants: broker_configs min.insync.replicas
+-- configs: broker_configs min.insync.replicas
 -- parameter: copies = 2
 -- remedy: dynamic, disruptive
 WITH judged AS (

@@ -6,7 +6,7 @@
 --   not recommended for production.
 -- source: Apache Kafka documentation, KRaft, Process roles
 -- needs: broker_configs
--- wants: broker_configs process.roles
+-- configs: broker_configs process.roles
 -- remedy: restart, disruptive
 SELECT
   cluster,

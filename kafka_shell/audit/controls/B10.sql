@@ -4,7 +4,7 @@
 -- tags: hygiene
 -- description: The properties files of the brokers set different values for the same config.
 --   Configs that must differ are ignored.
--- source: Apache Kafka documentation, Broker configs; audit catalogue B10
+-- source: Apache Kafka documentation, Broker configs
 -- needs: broker_configs
 -- parameter: besides = broker.id|node.id|broker.rack|.*listeners|log.dirs?|metadata.log.dir|.*keystore.*|.*quorum.*|process.roles
 -- remedy: restart, safe

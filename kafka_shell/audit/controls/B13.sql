@@ -4,7 +4,7 @@
 -- tags: balance
 -- description: The broker has more replicas, leaders or bytes than the average broker. Small
 --   amounts are ignored.
--- source: Apache Kafka documentation, Balancing leadership; audit catalogue B13
+-- source: Apache Kafka documentation, Balancing leadership
 -- needs: replicas, brokers, disk_replicas
 -- absence: replicas, brokers, disk_replicas
 -- parameter: times = 1.1

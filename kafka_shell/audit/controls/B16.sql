@@ -4,7 +4,8 @@
 -- tags: capacity
 -- description: A replica is being moved to another log directory of its broker and has not caught
 --   up. Until it does, both copies use disk space. The remedy cancels the move.
--- source: Apache Kafka documentation, kafka-reassign-partitions, moves between log dirs (KIP-113)
+-- source: Apache Kafka documentation, kafka-reassign-partitions, moves between log
+--   directories (KIP-113)
 -- needs: disk_replicas
 -- parameter: behind = 0
 -- remedy: dynamic, safe

@@ -3,12 +3,12 @@
 -- severity: low
 -- tags: performance
 -- description: Brokers have fewer threads than the defaults of Kafka, or a single replica
---   fetcher, so requests wait while CPUs and disks are idle. Kafka can at most double a number of
---   threads at a time.
+--   fetcher, so requests wait while CPUs and disks are idle. One change can at most double the
+--   number of threads.
 -- source: Apache Kafka documentation, Broker configs, num.io.threads, num.network.threads,
 --   num.replica.fetchers; Updating thread configs
 -- needs: broker_configs
--- wants: broker_configs num.io.threads, num.network.threads, num.replica.fetchers
+-- configs: broker_configs num.io.threads, num.network.threads, num.replica.fetchers
 -- parameter: io = 8
 -- parameter: network = 3
 -- parameter: fetchers = 2

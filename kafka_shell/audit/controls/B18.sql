@@ -10,7 +10,8 @@ SELECT
   cluster,
   concat('broker ', broker_id) AS resource,
   CASE WHEN count(*) > 1 THEN 'alarm' ELSE 'ok' END AS status,
-  concat(count(*), CASE WHEN count(*) = 1 THEN ' log dir' ELSE ' log dirs' END) AS reason,
+  concat(count(*), CASE WHEN count(*) = 1 THEN ' log directory'
+    ELSE ' log directories' END) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM log_dirs

@@ -7,8 +7,8 @@
 --   those that are only compacted, and changelogs are ignored.
 -- source: Apache Kafka documentation, Broker configs, offsets.retention.minutes
 -- needs: broker_configs, topic_configs, topics
--- wants: broker_configs offsets.retention.minutes
--- wants: topic_configs retention.ms, cleanup.policy
+-- configs: broker_configs offsets.retention.minutes
+-- configs: topic_configs retention.ms, cleanup.policy
 -- parameter: besides = $frameworks
 -- remedy: restart, safe
 WITH longest AS (

@@ -3,8 +3,8 @@
 -- severity: medium
 -- tags: capacity
 -- description: A reassignment that does not end keeps additional replicas on disk, and its throttles
---   slow down replication. Kafka does not report when it started, and a collection shows one moment
---   only, so this is never an alarm, only info. One that is in snapshots of two days may be stuck:
+--   slow down replication. Kafka does not report when it started, and a collection is a snapshot of
+--   one moment, so this is never an alarm, only info. One that is in snapshots of two days may be stuck:
 --   cancel it with reassign-partitions --cancel, or start the brokers it waits for.
 -- source: Apache Kafka documentation, kafka-reassign-partitions (KIP-455)
 -- needs: reassignments

@@ -8,7 +8,7 @@
 -- source: Apache Kafka documentation, kafka-transactions (KIP-664)
 -- needs: transactions, open_transactions, broker_configs
 -- absence: transactions, broker_configs
--- wants: broker_configs transaction.max.timeout.ms
+-- configs: broker_configs transaction.max.timeout.ms
 -- remedy: dynamic, irreversible
 WITH most AS (
   SELECT cluster, max(try_cast(value AS BIGINT)) AS ms
@@ -17,7 +17,7 @@ WITH most AS (
 known AS (SELECT cluster, producer_id, explode(partitions) AS part FROM transactions)
 SELECT
   t.cluster,
-  concat('transactional id ', t.transactional_id) AS resource,
+  concat('transactional ID ', t.transactional_id) AS resource,
   CASE WHEN t.duration_ms > most.ms THEN 'alarm' ELSE 'ok' END AS status,
   concat(t.state, CASE WHEN t.duration_ms IS NOT NULL
     THEN concat(' for ', {age t.duration_ms}) ELSE '' END) AS reason,

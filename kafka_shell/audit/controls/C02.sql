@@ -7,7 +7,7 @@
 -- source: Apache Kafka documentation, Broker configs, group.min.session.timeout.ms and
 --   group.max.session.timeout.ms
 -- needs: effective_client_configs, broker_configs
--- wants: broker_configs group.min.session.timeout.ms, group.max.session.timeout.ms
+-- configs: broker_configs group.min.session.timeout.ms, group.max.session.timeout.ms
 -- remedy: dynamic, safe
 WITH bounds AS (
   SELECT cluster,

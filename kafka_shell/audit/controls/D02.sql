@@ -2,7 +2,7 @@
 -- title: Tiny batches
 -- severity: medium
 -- tags: log, performance
--- description: Half of the sampled batches hold almost no records, and the topic receives many
+-- description: Half of the sampled batches contain almost no records, and the topic receives many
 --   records. linger.ms and batch.size of the producers have no effect, and almost every record is
 --   a request of its own. The rate is the average between the first and the last sampled batch of a
 --   partition, of which there must be two.

@@ -7,7 +7,7 @@
 --   newer one. Kafka Connect and Schema Registry wait for each record instead.
 -- source: Apache Kafka documentation, Producer configs, enable.idempotence
 -- needs: batches, topic_configs, topics
--- wants: topic_configs cleanup.policy
+-- configs: topic_configs cleanup.policy
 -- parameter: besides = $frameworks
 -- parameter: ordered = .*\.ordered
 WITH sampled AS (

@@ -4,10 +4,10 @@
 -- tags: log, retention
 -- description: The oldest record is much older than retention.ms (segments are too large, or
 --   timestamps delay their deletion), or records are deleted much earlier by retention.bytes. Only
---   partitions of which the start of the log was sampled are judged.
+--   partitions of which the start of the log was sampled are evaluated.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: batches, topic_configs, topics
--- wants: topic_configs retention.ms, cleanup.policy, retention.bytes
+-- configs: topic_configs retention.ms, cleanup.policy, retention.bytes
 -- parameter: over = 1.5
 -- parameter: under = 0.5
 WITH oldest AS (
@@ -45,5 +45,6 @@ SELECT
 FROM judged WHERE at_start
 UNION ALL
 SELECT cluster, 'cluster', 'skip',
-  concat('partitions of which the start of the log was not sampled: ', count(*)), NULL, NULL
+  concat('the start of the log was not sampled in ', count(*),
+    IF(count(*) = 1, ' partition', ' partitions')), NULL, NULL
 FROM judged WHERE NOT at_start GROUP BY cluster

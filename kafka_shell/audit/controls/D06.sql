@@ -4,11 +4,11 @@
 -- tags: log, cost
 -- description: The slowest group of the topic is never further behind than a small part of the
 --   retained records. Ages are upper bounds, taken from the sampled batch at or before the
---   committed offset. Only topics of which the start of the log was sampled are judged.
--- source: audit catalogue D06
+--   committed offset. Only topics of which the start of the log was sampled are evaluated.
+-- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: batches, group_offsets, topic_configs, partition_offsets
 -- absence: batches, group_offsets, partition_offsets
--- wants: topic_configs retention.ms, cleanup.policy
+-- configs: topic_configs retention.ms, cleanup.policy
 -- parameter: share = 0.1
 -- parameter: shortest = 604800000
 WITH slowest AS (
@@ -49,5 +49,6 @@ SELECT
 FROM judged WHERE kept IS NOT NULL
 UNION ALL
 SELECT cluster, 'cluster', 'skip',
-  concat('topics of which the start of the log was not sampled: ', count(*)), NULL, NULL
+  concat('the start of the log was not sampled in ', count(*),
+    IF(count(*) = 1, ' topic', ' topics')), NULL, NULL
 FROM judged WHERE kept IS NULL GROUP BY cluster

@@ -3,10 +3,10 @@
 -- severity: high
 -- tags: log, compaction
 -- description: A compacted topic rejects records without a key, and older records without one
---   stop the log cleaner. Compaction itself makes keys unique, so that is no fault.
+--   stop the log cleaner. Unique keys are expected in a compacted topic and are not reported.
 -- source: Apache Kafka documentation, Log compaction
 -- needs: record_samples, topic_configs, topics
--- wants: topic_configs cleanup.policy
+-- configs: topic_configs cleanup.policy
 WITH sampled AS (
   SELECT r.cluster, r.topic, sum(records) AS records, sum(null_keys) AS null_keys,
     sum(unread) AS unread

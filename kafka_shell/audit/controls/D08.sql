@@ -3,8 +3,8 @@
 -- severity: medium
 -- tags: log, balance
 -- description: All records of a key are in one partition, so one consumer does most of the work
---   and more partitions do not help. Topics with one partition are not judged.
--- source: Apache Kafka documentation, Producer, partitioning by key; audit catalogue D08
+--   and more partitions do not help. Topics with one partition are not checked.
+-- source: Apache Kafka documentation, Producer, partitioning by key
 -- needs: record_samples, topics
 -- parameter: fewest = 100
 -- parameter: share = 0.5

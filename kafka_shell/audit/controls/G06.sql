@@ -3,14 +3,14 @@
 -- severity: medium
 -- tags: groups
 -- description: A partition is assigned to one member at a time, so members in excess of the
---   number of partitions are idle. Members of Kafka Streams may be standbys, and are not judged.
+--   number of partitions are idle. Members of Kafka Streams may be standbys, and are not checked.
 -- source: Apache Kafka documentation, Consumer position and groups
 -- needs: groups, group_members
 SELECT
   g.cluster,
   concat('group ', g.group) AS resource,
   CASE WHEN count_if(m.partitions = 0) > 0 THEN 'alarm' ELSE 'ok' END AS status,
-  concat(count_if(m.partitions = 0), ' of ', count(*), ' members have no partitions') AS reason,
+  concat('members without partitions: ', count_if(m.partitions = 0), ' of ', count(*)) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM groups g JOIN group_members m ON m.cluster = g.cluster AND m.group = g.group

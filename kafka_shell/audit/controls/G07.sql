@@ -5,7 +5,7 @@
 -- description: The group has no members, or all topics it has read were deleted. Deletion is
 --   suggested only in the latter case, because it removes the committed offsets. Where MirrorMaker copies groups
 --   to this cluster, they have no members, and are only reported as info.
--- source: audit catalogue G07
+-- source: Apache Kafka documentation, Managing consumer groups
 -- needs: groups, group_offsets, topics
 -- absence: group_offsets, topics
 -- remedy: dynamic, irreversible
@@ -25,10 +25,12 @@ SELECT
     ELSE 'alarm'
   END AS status,
   CASE
-    WHEN g.state NOT IN ('Empty', 'Dead') THEN concat(g.members, ' members')
+    WHEN g.state NOT IN ('Empty', 'Dead')
+      THEN concat(g.members, IF(g.members = 1, ' member', ' members'))
     WHEN coalesce(reads.existing, 0) = 0
       THEN 'no members, and no existing topic with committed offsets'
-    ELSE concat('no members; committed offsets in ', reads.existing, ' partitions')
+    ELSE concat('no members; committed offsets in ', reads.existing,
+      IF(reads.existing = 1, ' partition', ' partitions'))
   END AS reason,
   CASE WHEN g.state IN ('Empty', 'Dead') AND coalesce(reads.existing, 0) = 0
       AND copied.cluster IS NULL THEN concat('delete-group --group=', g.word) END AS remedy,

@@ -4,7 +4,7 @@
 -- tags: groups, upgrade
 -- description: The cluster supports the consumer rebalance protocol, which does not stop all
 --   members during a rebalance. Set group.protocol=consumer in the consumers. Kafka Streams has a protocol
---   of its own, and its groups are not judged.
+--   of its own, and its groups are not checked.
 -- source: Apache Kafka documentation, Consumer rebalance protocol (KIP-848)
 -- needs: groups, features, group_members
 -- absence: group_members
@@ -17,7 +17,7 @@ SELECT
   concat('group ', g.group) AS resource,
   CASE WHEN g.type = 'classic' AND able.level > 0 AND g.members > 0 THEN 'alarm' ELSE 'ok'
   END AS status,
-  concat('protocol ', g.type, ', ', g.members, ' members') AS reason,
+  concat('protocol ', g.type, ', ', g.members, IF(g.members = 1, ' member', ' members')) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM groups g LEFT JOIN able ON able.cluster = g.cluster

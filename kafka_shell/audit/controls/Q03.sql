@@ -2,11 +2,11 @@
 -- title: Quota of an unknown user or client ID
 -- severity: medium
 -- tags: quotas, hygiene
--- description: The user has no credential, is no super user, and no ACL or client config names it;
+-- description: The user has no credential, is not a super user, and no ACL or client config names it;
 --   no group and no dynamic client config names the client ID. Users that authenticate in another
 --   way than SCRAM are not visible, so an unknown user is then only reported as info. Producers are
 --   not visible, so an unknown client ID is only reported as info.
--- source: audit catalogue Q03
+-- source: kafka.sh
 -- needs: quotas, scram_users, acls, group_members, client_configs, broker_configs, listeners
 -- absence: scram_users, acls, group_members, client_configs, broker_configs, listeners
 -- remedy: dynamic, safe

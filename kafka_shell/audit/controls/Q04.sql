@@ -7,8 +7,8 @@
 -- source: Apache Kafka documentation, Broker configs, quota.window.num and
 --   quota.window.size.seconds
 -- needs: quotas, broker_configs, topic_configs
--- wants: broker_configs quota.window.num, quota.window.size.seconds
--- wants: topic_configs max.message.bytes
+-- configs: broker_configs quota.window.num, quota.window.size.seconds
+-- configs: topic_configs max.message.bytes
 -- remedy: dynamic, safe
 WITH windows AS (
   SELECT n.cluster, min(try_cast(n.value AS BIGINT) * try_cast(s.value AS BIGINT)) AS seconds

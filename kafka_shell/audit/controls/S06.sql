@@ -17,7 +17,7 @@ SELECT
   acl AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN bad THEN concat(principal, ' has ALL on every ', resource_type)
-    ELSE 'bounded' END AS reason,
+    ELSE 'limited to some operations or resources' END AS reason,
   CASE WHEN bad THEN concat('alter-acls --remove=', word) END AS remedy,
   CASE WHEN bad THEN concat('alter-acls --add=', word) END AS undo
 FROM judged

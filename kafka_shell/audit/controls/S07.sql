@@ -36,7 +36,7 @@ SELECT
   acl AS resource,
   CASE WHEN cover IS NOT NULL THEN 'alarm' ELSE 'ok' END AS status,
   CASE
-    WHEN denied IS NOT NULL THEN concat('void: ', denied)
+    WHEN denied IS NOT NULL THEN concat('overridden by: ', denied)
     WHEN cover IS NOT NULL THEN concat('covered by: ', cover)
     ELSE 'needed'
   END AS reason,

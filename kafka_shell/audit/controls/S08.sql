@@ -1,5 +1,5 @@
 -- id: S08
--- title: ACL that allows something to or on what does not exist
+-- title: ACL for a missing principal or resource
 -- severity: medium
 -- tags: access, hygiene
 -- description: The topic or group was deleted, or the user has no credentials. Whoever creates
@@ -7,7 +7,7 @@
 --   visible, so a user without a SCRAM credential is then only reported as info. ACLs that deny
 --   also protect what is created later, and are not reported. A prefix may be meant for topics that
 --   an application is about to create, and a group exists once it is used: both are info only.
--- source: Apache Kafka documentation, Security, Authorization and ACLs; audit catalogue S08
+-- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: acls, topics, groups, scram_users, listeners
 -- absence: topics, groups, scram_users, listeners
 -- remedy: dynamic, disruptive

@@ -3,10 +3,10 @@
 -- severity: medium
 -- tags: access, hygiene
 -- description: The user can authenticate, but no ACL gives it permissions. Super users need none:
---   if the brokers do not return super.users, the user may be one, and no remedy is given. What
---   User:* may do, or what allow.everyone.if.no.acl.found opens, is open to the user as well: it is
---   then only reported as info. Deletion is irreversible because the password cannot be read back.
--- source: Apache Kafka documentation, Security, SCRAM; audit catalogue S09
+--   if the brokers do not return super.users, the user may be one, and no remedy is given. The
+--   user also has the permissions of User:* and of allow.everyone.if.no.acl.found: if there are
+--   any, it is only reported as info. Deletion is irreversible because the password cannot be read back.
+-- source: Apache Kafka documentation, Security, SCRAM
 -- needs: scram_users, acls, broker_configs
 -- absence: acls, broker_configs
 -- remedy: dynamic, irreversible

@@ -6,7 +6,7 @@
 --   as soon as one replica is not in sync.
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
 -- needs: topics, topic_configs
--- wants: topic_configs min.insync.replicas
+-- configs: topic_configs min.insync.replicas
 -- remedy: dynamic, safe
 WITH judged AS (
   SELECT t.cluster, t.topic, t.min_factor, k.pair, k.overridden, k.inherited, try_cast(k.value AS INT) AS wanted,

@@ -8,7 +8,7 @@
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
 -- needs: topics, topic_configs, partitions, reassignments
 -- absence: reassignments
--- wants: topic_configs min.insync.replicas
+-- configs: topic_configs min.insync.replicas
 -- parameter: copies = 2
 -- remedy: dynamic, safe
 WITH synced AS (

@@ -6,7 +6,7 @@
 --   lost.
 -- source: Apache Kafka documentation, Topic configs, unclean.leader.election.enable
 -- needs: topic_configs
--- wants: topic_configs unclean.leader.election.enable
+-- configs: topic_configs unclean.leader.election.enable
 -- remedy: dynamic, safe
 SELECT
   cluster,

@@ -5,10 +5,10 @@
 -- description: The replication factor should be the target, or min.insync.replicas plus one if
 --   that is higher, limited by the number of brokers, and the same for all partitions of a topic.
 --   Topics that are being reassigned are ignored: they have more replicas until the end.
--- source: Apache Kafka documentation, Replication; audit catalogue T06
+-- source: Apache Kafka documentation, Replication
 -- needs: topics, topic_configs, brokers, reassignments
 -- absence: reassignments
--- wants: topic_configs min.insync.replicas
+-- configs: topic_configs min.insync.replicas
 -- parameter: target = 3
 -- remedy: dynamic, disruptive
 WITH brokers_of AS (

@@ -5,7 +5,7 @@
 -- description: Writes with acks=all fail now (NotEnoughReplicas).
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
 -- needs: partitions, topic_configs
--- wants: topic_configs min.insync.replicas
+-- configs: topic_configs min.insync.replicas
 WITH judged AS (
   SELECT p.cluster, p.topic, p.partition, size(p.isr) AS in_sync,
     least(try_cast(k.value AS INT), size(p.replicas)) AS wanted
@@ -17,7 +17,7 @@ SELECT
   cluster,
   concat(topic, ':', partition) AS resource,
   CASE WHEN in_sync < wanted THEN 'alarm' ELSE 'ok' END AS status,
-  concat(in_sync, ' replicas in sync, min.insync.replicas is ', wanted) AS reason,
+  concat('in-sync replicas: ', in_sync, ', min.insync.replicas: ', wanted) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM judged

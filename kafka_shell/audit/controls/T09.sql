@@ -2,7 +2,7 @@
 -- title: Under-replicated partition
 -- severity: high
 -- tags: durability, availability
--- description: The partition has fewer in-sync copies than replicas: a broker is offline, or its
+-- description: The partition has fewer in-sync replicas than replicas: a broker is offline, or its
 --   disk or fetchers cannot keep up. Replicas that a reassignment is adding are not in sync yet,
 --   and are ignored.
 -- source: Apache Kafka documentation, Monitoring, UnderReplicatedPartitions

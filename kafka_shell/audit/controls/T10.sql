@@ -3,7 +3,7 @@
 -- severity: low
 -- tags: balance
 -- description: After an outage leaders stay on the brokers that were online; the brokers that
---   restarted lead nothing.
+--   restarted lead no partitions.
 -- source: Apache Kafka documentation, Balancing leadership
 -- needs: partitions
 -- remedy: dynamic, safe

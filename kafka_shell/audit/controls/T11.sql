@@ -29,12 +29,14 @@ SELECT
   END AS status,
   CASE
     WHEN unknown THEN 'unknown rack: a broker with a replica is offline'
-    ELSE concat(factor, ' replicas in ', racks, ' of ', existing, ' racks')
+    ELSE concat(factor, IF(factor = 1, ' replica', ' replicas'), ' in ', racks, ' of ', existing,
+      IF(existing = 1, ' rack', ' racks'))
   END AS reason,
   CASE WHEN NOT unknown AND racks < least(factor, existing)
     THEN concat('reassign-partitions --topics=', topic) END AS remedy,
   NULL AS undo
 FROM spread
 UNION ALL
-SELECT cluster, 'cluster', 'skip', concat(without, ' brokers have no rack, see B04'), NULL, NULL
+SELECT cluster, 'cluster', 'skip',
+  concat(without, IF(without = 1, ' broker has', ' brokers have'), ' no rack, see B04'), NULL, NULL
 FROM racks WHERE without > 0

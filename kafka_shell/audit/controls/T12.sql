@@ -8,7 +8,7 @@
 --   the local retention is limited.
 -- source: Apache Kafka documentation, Topic configs, retention.ms and retention.bytes
 -- needs: topic_configs
--- wants: topic_configs retention.ms, retention.bytes, cleanup.policy
+-- configs: topic_configs retention.ms, retention.bytes, cleanup.policy
 -- parameter: retention = 604800000
 -- parameter: besides = .*-repartition|__remote_log_metadata|__share_group_state
 -- remedy: dynamic, irreversible

@@ -6,7 +6,7 @@
 --   have no retention.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: topic_configs
--- wants: topic_configs retention.ms, cleanup.policy
+-- configs: topic_configs retention.ms, cleanup.policy
 -- parameter: shortest = 3600000
 -- remedy: dynamic, safe
 WITH judged AS (

@@ -7,7 +7,7 @@
 --   keep what the application declares.
 -- source: Apache Kafka documentation, Tiered Storage
 -- needs: topic_configs
--- wants: topic_configs retention.ms, cleanup.policy
+-- configs: topic_configs retention.ms, cleanup.policy
 -- parameter: besides = .*-changelog
 -- parameter: longest = 2592000000
 -- remedy: dynamic, irreversible

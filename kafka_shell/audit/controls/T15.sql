@@ -8,7 +8,7 @@
 --   which T13 reports: segments would be tiny.
 -- source: Apache Kafka documentation, Topic configs, segment.ms
 -- needs: topic_configs
--- wants: topic_configs retention.ms, segment.ms, cleanup.policy
+-- configs: topic_configs retention.ms, segment.ms, cleanup.policy
 -- parameter: shortest = 3600000
 -- remedy: dynamic, safe
 WITH judged AS (

@@ -5,7 +5,7 @@
 -- description: A single partition is read by one consumer of a group at a time. Every partition
 --   costs file handles, memory and failover time. Kafka Connect, MirrorMaker and Schema Registry
 --   require topics with one partition.
--- source: Apache Kafka documentation, Monitoring, PartitionCount; audit catalogue T16
+-- source: Apache Kafka documentation, Monitoring, PartitionCount
 -- needs: topics
 -- parameter: most = 100
 -- parameter: besides = $frameworks

@@ -7,7 +7,7 @@
 -- source: Apache Kafka documentation, Topic configs, max.compaction.lag.ms and
 --   min.cleanable.dirty.ratio
 -- needs: topic_configs
--- wants: topic_configs max.compaction.lag.ms, min.cleanable.dirty.ratio, cleanup.policy
+-- configs: topic_configs max.compaction.lag.ms, min.cleanable.dirty.ratio, cleanup.policy
 -- parameter: dirty = 0.9
 -- remedy: dynamic, safe
 WITH judged AS (

@@ -6,7 +6,7 @@
 --   deletions and keeps deleted keys.
 -- source: Apache Kafka documentation, Topic configs, delete.retention.ms
 -- needs: topic_configs
--- wants: topic_configs delete.retention.ms, cleanup.policy
+-- configs: topic_configs delete.retention.ms, cleanup.policy
 -- parameter: shortest = 86400000
 -- remedy: dynamic, safe
 WITH judged AS (

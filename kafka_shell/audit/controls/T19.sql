@@ -6,7 +6,7 @@
 --   with a different codec.
 -- source: Apache Kafka documentation, Topic configs, compression.type
 -- needs: topic_configs, topics
--- wants: topic_configs compression.type
+-- configs: topic_configs compression.type
 -- remedy: dynamic, safe
 WITH judged AS (
   SELECT *, value <> 'producer' AS bad FROM topic_configs WHERE key = 'compression.type'

@@ -7,8 +7,8 @@
 --   and length of a batch, which are ignored.
 -- source: Apache Kafka documentation, Broker configs, replica.fetch.max.bytes
 -- needs: topic_configs, broker_configs
--- wants: topic_configs max.message.bytes
--- wants: broker_configs replica.fetch.max.bytes
+-- configs: topic_configs max.message.bytes
+-- configs: broker_configs replica.fetch.max.bytes
 -- parameter: overhead = 12
 -- remedy: dynamic, disruptive
 WITH fetch AS (

@@ -6,7 +6,7 @@
 --   throughput.
 -- source: Apache Kafka documentation, Topic configs, flush.messages and flush.ms
 -- needs: topic_configs
--- wants: topic_configs flush.messages, flush.ms
+-- configs: topic_configs flush.messages, flush.ms
 -- remedy: dynamic, safe
 SELECT
   cluster,

@@ -8,7 +8,7 @@
 -- source: Apache Kafka documentation, Limiting bandwidth usage during data migration (KIP-73)
 -- needs: topic_configs, reassignments
 -- absence: reassignments
--- wants: topic_configs leader.replication.throttled.replicas
+-- configs: topic_configs leader.replication.throttled.replicas
 -- remedy: dynamic, disruptive
 WITH judged AS (
   SELECT k.cluster, k.topic,

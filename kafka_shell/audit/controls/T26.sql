@@ -3,11 +3,11 @@
 -- severity: high
 -- tags: durability, availability
 -- description: Groups, transactions and share groups stop if their internal topics are
---   unavailable. Judged only if there are enough brokers.
+--   unavailable. Checked only if there are enough brokers.
 -- source: Apache Kafka documentation, Broker configs, offsets.topic.replication.factor and
 --   transaction.state.log.min.isr
 -- needs: topics, topic_configs, brokers
--- wants: topic_configs min.insync.replicas
+-- configs: topic_configs min.insync.replicas
 -- parameter: factor = 3
 -- parameter: copies = 2
 -- remedy: dynamic, disruptive

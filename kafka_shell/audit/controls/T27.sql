@@ -2,9 +2,9 @@
 -- title: Partition larger than 1 TiB
 -- severity: medium
 -- tags: capacity
--- description: Reassigning or rebuilding the partition takes hours, and the disk of one broker
---   has to hold it.
--- source: Apache Kafka documentation, Log, size of a partition; audit catalogue T27
+-- description: Reassigning or rebuilding the partition takes hours, and one broker's disk must
+--   have space for it.
+-- source: Apache Kafka documentation, Log, size of a partition
 -- needs: disk_replicas
 -- parameter: most = 1099511627776
 SELECT

@@ -3,8 +3,8 @@
 -- severity: medium
 -- tags: balance
 -- description: One partition is much larger than the others of its topic: a few keys have most of
---   the records, or partitions were added later. Small topics are not judged.
--- source: Apache Kafka documentation, Producer, partitioning by key; audit catalogue T28
+--   the records, or partitions were added later. Small topics are not checked.
+-- source: Apache Kafka documentation, Producer, partitioning by key
 -- needs: disk_replicas
 -- absence: disk_replicas
 -- parameter: times = 3

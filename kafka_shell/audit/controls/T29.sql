@@ -2,10 +2,10 @@
 -- title: Unused topic
 -- severity: low
 -- tags: hygiene
--- description: No records were written for a week. Find the owner of the topic. Kafka does not tell
+-- description: No records were written for a week. Find the owner of the topic. Kafka does not report
 --   when a topic was created, so one without any records is only reported as info. Compacted topics,
---   and those of Kafka Connect, Kafka Streams, MirrorMaker and Schema Registry, may rest.
--- source: audit catalogue T29
+--   and those of Kafka Connect, Kafka Streams, MirrorMaker and Schema Registry, may be inactive.
+-- source: kafka.sh
 -- needs: partition_offsets, topics, topic_configs
 -- absence: partition_offsets, topic_configs
 -- parameter: days = 7
@@ -31,7 +31,7 @@ SELECT
     ELSE 'ok'
   END AS status,
   CASE
-    WHEN written = 0 THEN 'nothing was ever written to the topic; Kafka does not report since when'
+    WHEN written = 0 THEN 'no record was ever written; the creation time is unknown'
     WHEN records = 0 THEN 'the topic is empty: its records have expired or were deleted'
     WHEN compacted THEN 'compacted'
     WHEN newest IS NULL THEN 'the broker does not report the newest timestamp (Kafka before 3.0)'

@@ -6,7 +6,7 @@
 --   store offsets elsewhere are not visible. Topics of Kafka Connect, Kafka Streams, MirrorMaker and
 --   Schema Registry are ignored, and so are topics that MirrorMaker copies to this cluster. A topic
 --   without records may be new, and is only reported as info.
--- source: audit catalogue T30
+-- source: kafka.sh
 -- needs: topics, group_offsets, group_members, partition_offsets
 -- absence: topics, group_offsets, group_members, partition_offsets
 -- parameter: besides = $frameworks

@@ -101,7 +101,7 @@ COMMANDS: tuple[Command, ...] = (
             " consumers commit every few seconds (--once: over its interval). brokers:"
             " partitions led, replicas in sync, and the rates of the partitions they lead.\n"
             "- means unknown: the topic is new, was re-created or truncated, a broker did not"
-            " answer, or a permission is missing (see NOTE). + marks a sum that lacks such"
+            " respond, or a permission is missing (see NOTE). + marks a sum that lacks such"
             " partitions. Bytes per second are unknown when a log shrinks or its leader moves, and"
             " too low if old segments are deleted while it grows. Transaction markers count as"
             " records.\n"

@@ -9,7 +9,7 @@ from kafka_shell.output.text import Role, Text, text
 from kafka_shell.units import approximate_bytes, approximate_duration
 
 _STATES: dict[str, Role] = {"Stable": "good", "Empty": "dim", "Dead": "bad", "up": "good",
-                            "no answer": "bad", "down": "bad"}  # fmt: skip
+                            "not responding": "bad", "down": "bad"}  # fmt: skip
 
 
 def state(name: str) -> Text:

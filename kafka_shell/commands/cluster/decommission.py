@@ -103,7 +103,7 @@ class _Work:
         """Place no new replicas on the broker. Returns whether that worked."""
         from kafka_shell.admin.cluster.decommission import plans
 
-        self.cordoned = True  # or may be, if the request is not answered
+        self.cordoned = True  # or may be, if there is no response
         outcome = yield Stage("cordon", plans.plan_cordon(self._context.cluster, self._broker))
         if not _is_done(outcome):
             self.cordoned = _may_be_applied(outcome)
@@ -237,7 +237,7 @@ class _Work:
                 if error.code == "deadline" and attempt < _ATTEMPTS - 1:
                     continue  # it hangs: there is another one soon
                 error.message = f"the dynamic configs were not deleted: {error.message}"
-                keep = "To unregister the broker without that, add --keep-configs."
+                keep = "Use --keep-configs to unregister the broker without deleting its configs."
                 error.hint = "\n".join(filter(None, (error.hint, keep)))
                 raise
         return False
@@ -330,8 +330,8 @@ COMMANDS = (
             replace(THROTTLE, excludes=("--undo",)),
             *BATCHES,
             Option("--keep-configs", kinds.FLAG,
-                   "Do not delete the dynamic configs of the broker, for which this client must be"
-                   " able to connect to the controllers.", excludes=("--undo",)),
+                   "Keep the dynamic configs of the broker (deleting them requires a connection to"
+                   " the controllers).", excludes=("--undo",)),
             Option("--undo", kinds.FLAG,
                    "Only remove the cordon, so that the broker gets new replicas again. Replicas"
                    " that were moved stay where they are."),

@@ -35,7 +35,7 @@ def list_groups(invocation: Invocation, context: Context) -> object:
     types = [GroupType(each) for each in invocation["type"]]
     found = groups.list_groups(context.cluster, invocation["state"], types)
     listing = Listing(tuple(found), long=invocation["long"])
-    if found.failures:  # of each broker that did not answer
+    if found.failures:  # of each broker that did not respond
         return Results({Resource("group"): listing}, _by_resource(found).failures)
     if not found.values:
         filters = [*invocation["type"], *invocation["state"]]
@@ -206,8 +206,8 @@ COMMANDS: tuple[Command, ...] = (
             _view("--offsets", "Only offsets and lag."),
             _view("--members", "Only members and their assignments."),
             _view("--state", "One line per group: state, members, lag; largest lag first."),
-            _view("--lag", "Lag: of all groups one line per group, largest first; of named groups"
-                           " one line per partition."),
+            _view("--lag", "Show lag: one line per group, largest first; for named groups, one line"
+                           " per partition."),
             Option("--by", kinds.CHOICE,
                    "group: one line per group; partition: one line per partition. Largest lag"
                    " first.", choices=("group", "partition"), excludes=("--members", "--state")),
@@ -225,8 +225,8 @@ COMMANDS: tuple[Command, ...] = (
             " streams. LAG is LOG-END-OFFSET minus CURRENT-OFFSET; - means that no offset is"
             " committed or that the partition cannot be read (see NOTE).\n"
             "lag sums the known lags of each group, and counts the partitions whose lag is unknown."
-            " Repeated by watch, it also shows the change per second since the last run, and the"
-            " time to catch up: watch 5 lag\n"
+            " watch 5 lag repeats it and also shows the change per second since the last run, and"
+            " the time to catch up.\n"
             "lag --sort lag sorts the partitions of all groups by their lag."
         ),
         examples=(

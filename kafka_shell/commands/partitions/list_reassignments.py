@@ -182,7 +182,8 @@ def _cancel_line(invocation: Invocation) -> str:
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="verify-reassign-partitions",
-        summary="Show the state of reassignments and leftover throttles; --finish removes them.",
+        summary="Show the state of reassignments and leftover throttles; --finish removes the"
+        " throttles.",
         family="partitions",
         run=verify_reassign_partitions,
         options=(

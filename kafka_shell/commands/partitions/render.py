@@ -188,8 +188,9 @@ def _rate(throttle: Throttle) -> str:
 
 
 def _throttle_note(throttle: Throttle) -> str | None:
-    about = throttle.resource
-    return f"{about} is down; --finish removes it when {about} is back" if throttle.down else None
+    if not throttle.down:
+        return None
+    return f"{throttle.resource} is down; --finish removes the throttle when the broker is up again"
 
 
 COLUMNS |= {

@@ -63,7 +63,7 @@ def plan_start(
         sizes=sizes,
     )
     if invocation.command.option("--additional"):
-        hint = "Wait for its end, or use --additional to change its target or throttle."
+        hint = "Wait until it completes, or use --additional to change its target or throttle."
         plan = with_hint(plan, "REASSIGNMENT_IN_PROGRESS", hint)
     paths = paths_of(context)
     plan = in_batches(

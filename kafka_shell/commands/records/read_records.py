@@ -215,7 +215,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--keys-only", kinds.FLAG, "Print only the keys.", excludes=("--full",)),
             Option("--raw", kinds.FLAG, "Print the unchanged bytes of values, one per line.",
                    excludes=("--full",)),
-            Option("--full", kinds.FLAG, "Print all of each record, not one line."),
+            Option("--full", kinds.FLAG, "Print each record in full instead of on one line."),
             Option("--isolation-level", kinds.CHOICE,
                    "read_committed: without aborted and open transactions.",
                    choices=ISOLATION_LEVELS, metavar="LEVEL"),
@@ -227,8 +227,8 @@ COMMANDS: tuple[Command, ...] = (
         shorts=(Short("peek", "read-records"),),
         search=("consume", "consumer", "tail", "messages", "kcat", "dump", "search", "grep"),
         description=(
-            "Without --from, --where, --grep or --count, the last 10 records of the topic, or as"
-            " many as --limit; with one of them, all from the earliest. Records are in the order of"
+            "Without --from, --where, --grep or --count, prints the last 10 records of the topic"
+            " (or --limit); with any of them, reads from the earliest. Records are in the order of"
             " their timestamps, those of a partition in the order of their offsets; with --follow,"
             " new ones as they arrive, also those of partitions that are added meanwhile.\n"
             "--from is inclusive, --to exclusive. Without --to, reading stops at the current end of"

@@ -98,7 +98,7 @@ def doubts_about(reading: Reading) -> list[Doubt]:
     """What the twin lacks of this original."""
     settings = reading.original.settings
     found = [
-        Doubt(keys, f"{key}={settings[key]} may refuse it")
+        Doubt(keys, f"{key}={settings[key]} may reject the change")
         for key, keys in _POLICIES.items()
         if settings.get(key)
     ]
@@ -212,7 +212,7 @@ def judge(
 
 
 def _copies_data(seen: Seen) -> bool:
-    """Whether moves copy data, as far as the plans tell. It is not known how those end."""
+    """Whether moves copy data, as far as the plans show. It is not known how those end."""
     steps = [
         step.step if isinstance(step, RecordedMove) else step
         for plan in seen.plans

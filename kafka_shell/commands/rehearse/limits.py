@@ -24,7 +24,7 @@ _TRANSACTIONS = "a twin has no producers and no transactions"
 _DIRS = "a twin has no log directories"
 _TOKENS = "delegation tokens cannot be copied"
 _QUORUM = "a twin has a metadata quorum of its own: one controller"
-ONE_BROKER = "a twin has no configs and loggers of single brokers"
+ONE_BROKER = "a twin has no per-broker configs or loggers"
 
 
 class _Apis(Struct, frozen=True):
@@ -79,10 +79,11 @@ _COMMANDS = {
 }
 
 _ALWAYS = (
-    KnownLimit("permissions", "a twin allows everything; yours are checked on the cluster"),
+    KnownLimit("permissions", "a twin allows every operation; your permissions are"
+               " checked on the cluster"),
     KnownLimit("replica placement", "brokers are chosen at random for new partitions"),
-    KnownLimit("policies and custom authorizers", "a twin has none; they are only known if the"
-               " configs of the brokers name them"),
+    KnownLimit("policies and custom authorizers", "not on a twin; only those set in the brokers'"
+               " configs are detected"),
     KnownLimit("listeners", "a twin has one listener on this machine"),
     KnownLimit("other releases", "a twin runs the nearest available version of Kafka"),
     KnownLimit("pipes, redirects, ! and files", "lines that run programs or write files"),

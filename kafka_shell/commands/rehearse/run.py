@@ -144,7 +144,7 @@ class _Rehearsal:
             self._reading,
         )
         if verdict != FAILED and run != text:
-            left = f"its throttle was left out, as {ONE_BROKER}"
+            left = f"--throttle was ignored because {ONE_BROKER}"
             verdict, why_not = UNKNOWN, f"{why_not}; {left}" if why_not else left
         if verdict != FAILED and (lacks := self._lacks(seen, context.cluster.sent)):
             verdict, why_not = lacks
@@ -219,7 +219,7 @@ def undo_script(lines: Sequence[RehearsedLine]) -> tuple[str, ...]:
             continue
         undo = each.plan.undo if each.plan is not None else ()
         if any(_ROLLBACK in line for line in undo):
-            found.append(f"# line {number} writes the file that undoes it when it runs")
+            found.append(f"# line {number}: its rollback file is written when the line is run")
         elif undo:
             found += undo
         elif each.status == UNKNOWN:

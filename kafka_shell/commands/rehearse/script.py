@@ -72,7 +72,7 @@ def lines_of_file(path: Path) -> tuple[str, ...]:
 def _read_stdin(context: Context) -> tuple[str, ...]:
     if context.script.from_stdin or context.shell is not None or sys.stdin.isatty():
         raise UsageError(
-            "standard input is not a script here",
+            "the script cannot be read from standard input here",
             hint="Use rehearse FILE, or in a shell: kafka.sh rehearse - < FILE",
             code="bad-value",
         )

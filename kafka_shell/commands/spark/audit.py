@@ -126,9 +126,12 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
         chosen = choice.choose(known, words, invocation["severity"] or "")
         given = {word.strip().upper() for word in words}
         if given and given <= {policy.ID, *policy.DRIFT} and not (chosen or invocation["against"]):
+            first = min(given)
             raise UsageError(
-                "there is nothing to compare with",
-                hint="X01 requires --policy, X02 and X03 require --against.",
+                f"control {first} requires {'--policy' if first == policy.ID else '--against'}",
+                hint="X01 requires --policy, X02 and X03 require --against."
+                if len(given) > 1
+                else "",
                 code="no-control",
             )
     except UsageError as error:

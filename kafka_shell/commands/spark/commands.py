@@ -159,7 +159,7 @@ COMMANDS = (
         options=(
             SOURCE_OPTIONS[0],
             *SAMPLE_OPTIONS,
-            Option("--no-findings", kinds.FLAG, "Only the tables: run no audit."),
+            Option("--no-findings", kinds.FLAG, "Save only the tables, without running an audit."),
             *SPARK_OPTIONS,
         ),
         search=("save", "parquet", "export", "baseline"),

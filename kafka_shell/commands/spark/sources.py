@@ -194,7 +194,7 @@ SAMPLE_OPTIONS = (
            "Positions in the logs that are sampled (default: all); latest does not read cold"
            " segments.", choices=("all", "latest", "none")),
     Option("--sample-rate", kinds.RATE,
-           "The most bytes per second that a task samples (default: 20MB/s).", least=1),
+           "Maximum bytes per second that a task reads for samples (default: 20MB/s).", least=1),
 )  # fmt: skip
 # The tables of log samples.
 SAMPLED = frozenset({"batches", "record_samples"})

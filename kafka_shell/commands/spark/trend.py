@@ -31,7 +31,8 @@ def trend(
     what = invocation["what"]
     if not invocation["snapshot"]:
         raise UsageError(
-            "--snapshot is missing", hint="Use --snapshot DIR, a folder of spark snapshot."
+            "--snapshot is required",
+            hint="Use --snapshot DIR, with a folder written by spark snapshot.",
         )
     engine = engine_of(invocation, context)
     folder = invocation["snapshot"]

@@ -179,7 +179,8 @@ class _Loader:
                         hint = "Put a rule that contains commas in quotes."
                     raise item.error(error.message, hint) from None
             if rule.target is not None:
-                raise item.error(f"the resource of this ACL is {text}: leave out 'on ...'")
+                message = f"an ACL below '{text}' must not name a resource"
+                raise item.error(message, "Remove 'on ...'.")
             for binding in rule.bindings([target]):
                 yield binding, {}
 

@@ -83,7 +83,7 @@ def describe_topic(
     else:
         described = _with_overrides(found, cluster, only=invocation["topics-with-overrides"])
     if described.ok and not described.values:
-        return Nothing(f"none of the {counted(len(names), 'topic')} matches")
+        return Nothing(f"none of the {counted(len(names), 'topic')} matches the filters")
     return described
 
 

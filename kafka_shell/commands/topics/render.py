@@ -22,7 +22,7 @@ from .use_render import use_page
 
 
 def _brokers(ids: Iterable[int], role_of: dict[int, Role] | None = None) -> Text | None:
-    """Broker ids in their order, `1,2,3`; None for no ids."""
+    """Broker IDs in their order, `1,2,3`; None for no IDs."""
     roles = role_of or {}
     return join(",", (text(str(broker), roles.get(broker, "")) for broker in ids)) or None
 

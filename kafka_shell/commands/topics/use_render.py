@@ -12,7 +12,7 @@ from kafka_shell.units import approximate_bytes, counted, format_time, some
 
 MOST_TOPICS = 20
 _MOST_NAMES = 5
-_ROOM = 11
+_ROOM = 16
 
 
 def use_page(use: TopicsUse, width: int | None) -> Iterator[Text]:
@@ -67,7 +67,7 @@ def _facts(topic: TopicUse) -> Iterator[tuple[str, Sequence[Text]]]:
         known = counted(topic.producers, "idempotent producer")
         yield "producers", [text(f"{known}{last}", "warning")]
     if topic.acls:
-        yield "ACLs left", _few([text(each) for each in topic.acls], "ACL")
+        yield "remaining ACLs", _few([text(each) for each in topic.acls], "ACL")
 
 
 def _records(topic: TopicUse) -> str | None:

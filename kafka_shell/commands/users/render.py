@@ -61,7 +61,7 @@ def user_page(page: UserPage, width: int | None) -> Iterator[Text]:
     if page.registrations:
         yield from _part("registrations", page.registrations, _table(_SUPPORTED), width, "")
     yield from _part("ACLs", page.acls, _acls, width, "no ACL for this user")
-    yield from _part("tokens", page.tokens, _table(_TOKEN), width, "none visible to this login")
+    yield from _part("tokens", page.tokens, _table(_TOKEN), width, "none visible to you")
     yield from _part("groups", page.groups, _names, width, "none that the user may READ")
     unseen = "none found in quotas or registrations; brokers do not list client IDs"
     yield from _part("client IDs", page.client_ids, _names, width, unseen)

@@ -200,7 +200,7 @@ def _last_line(state: TopState, width: int, note: str) -> Text:
         return text("Up and Down scroll  Esc back", "hint")
     if note:
         return text(f"{key_of(state.row)}: {note}", "warning")
-    kept = f"/{state.filter}  Esc all  " if state.filter else ""
+    kept = f"/{state.filter}  Esc remove filter  " if state.filter else ""
     return text(kept, "key") + text(help_line(max(0, width - len(kept))), "hint")
 
 

@@ -50,7 +50,7 @@ GROUPS = st.dictionaries(
 )  # fmt: skip
 SAMPLES = st.builds(
     lambda *fields: Sample(*fields), st.floats(0, 1e9), TOPICS, BROKERS, GROUPS,
-    st.just({Resource("broker", "1"): Failure("timeout", "no answer")}),
+    st.just({Resource("broker", "1"): Failure("timeout", "no response")}),
 )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def test_the_rates_of_two_partitions_are_added() -> None:
         (TopicSample("other", {0: PartitionSample(1, 90, 900)}), "re-created"),
         (TopicSample("id", {0: PartitionSample(1, 4, 900)}), "truncated"),
         (TopicSample("id", {0: PartitionSample(-1)}), "no leader"),
-        (TopicSample("id", {0: PartitionSample(1)}), "no answer from broker 1"),
+        (TopicSample("id", {0: PartitionSample(1)}), "no response from broker 1"),
         (TopicSample("id", {0: PartitionSample(1, None, 1, 6)}), "NOT_LEADER_OR_FOLLOWER"),
     ],
 )
@@ -112,15 +112,15 @@ def test_what_cannot_be_compared_is_unknown(new: TopicSample, note: str) -> None
     assert row.note == note and row.not_measured == 1
 
 
-def test_the_others_are_measured_where_one_broker_did_not_answer() -> None:
+def test_the_others_are_measured_where_one_broker_did_not_respond() -> None:
     old = TopicSample("id", {0: PartitionSample(1, 10, 0), 1: PartitionSample(2, 10, 0)})
     new = TopicSample("id", {0: PartitionSample(1, 30, 0), 1: PartitionSample(2)})
     (row,) = topic_rates(one(old, 0.0), one(new, 1.0))
     assert row.records_per_s == 20.0
-    assert row.note == "1 of 2 partitions: no answer from broker 2"
+    assert row.note == "1 of 2 partitions: no response from broker 2"
     newer = TopicSample("id", {0: PartitionSample(1, 40, 0), 1: PartitionSample(2, 15, 0)})
     (again,) = topic_rates(one(new, 0.0), one(newer, 1.0))
-    assert again.note == "1 of 2 partitions: no answer from broker 2", "it was missing before"
+    assert again.note == "1 of 2 partitions: no response from broker 2", "it was missing before"
 
 
 def test_a_broker_that_leads_nothing_is_idle_and_one_that_is_down_is_unknown() -> None:

@@ -364,7 +364,7 @@ def test_bytes_that_look_like_messages_do_not_flood_the_registry(proxy: LoginPro
     for number in range(900_000, 900_150):
         found = decoded(client, message(number, b"abc"))
     assert len(proxy.requests) == 100
-    assert found.problem == "schema 900149 is not read: 100 others do not exist"
+    assert found.problem == ("schema 900149 was not requested: 100 other schema IDs were not found")
 
 
 def test_tls(registry: Registry, order_id: int) -> None:

@@ -78,7 +78,7 @@ def test_ctrl_c_while_topics_wait_for_the_quota(
         results = interrupted(topic_changes.plan_create([first, second]), limited)
     (created,) = results.values.values()
     assert created.resource.name == first.name
-    assert created.note == f"topic id {described(limited, first.name).id}"
+    assert created.note == f"topic ID {described(limited, first.name).id}"
     assert failures(results) == {second.name: "THROTTLING_QUOTA_EXCEEDED"}
     assert second.name not in scan(limited)
 

@@ -217,7 +217,8 @@ def test_a_transaction_that_its_coordinator_knows_does_not_hang(either: Cluster,
     found = transaction_changes.find_open(either, each, offset)
     assert not isinstance(found, Failure)
     (warning,) = transaction_changes.plan_abort(either, [found]).warnings
-    assert f"fencing producer {name}" in warning
+    assert f"is not hanging (transactional ID {name}, Ongoing)" in warning
+    assert "to abort it in all partitions, fence the producer" in warning
     wrong = transaction_changes.find_open(either, each, offset + 5)
     assert isinstance(wrong, Failure)
     assert f"at {offset}" in wrong.hint

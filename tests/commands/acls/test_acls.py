@@ -182,7 +182,8 @@ def test_probable_mistakes_are_warned_about(kafka: Program, bob: str) -> None:
     run = kafka.ok(
         "alter-acls", "--dry-run", "--add", f"allow User:{bob} Read from ::1 on prefixed topic *"
     )
-    assert "a prefixed * matches only names that begin with a star" in run.stderr + run.stdout
+    doubt = "a prefixed * matches only names that begin with an asterisk (*)"
+    assert doubt in run.stderr + run.stdout
     assert "0:0:0:0:0:0:0:1" in run.stderr + run.stdout
     run = kafka.ok("alter-acls", "--topic", "t", "--dry-run", "--add", f"allow User:{bob} Read"
                    " from app.example.com")  # fmt: skip

@@ -212,11 +212,11 @@ def test_a_frozen_broker_is_marked(three_brokers: Sandbox, tmp_path: Path) -> No
     assert "broker 3" in run.err and "broker 1" not in run.err, run
     row = row_of(run, topic)
     assert (row["records_per_s"], row["not_measured"]) == (0, 1), row
-    assert row["note"] in ("1 of 3 partitions: no answer from broker 3",
+    assert row["note"] in ("1 of 3 partitions: no response from broker 3",
                            "1 of 3 partitions: no leader"), row  # fmt: skip
     assert row_of(run, alone)["records_per_s"] is None, "not counted as zero"
     state = row_of(brokers, 3)
-    assert state["state"] in ("no answer", "down") and state["size"] is None, state
+    assert state["state"] in ("not responding", "down") and state["size"] is None, state
     assert state["records_per_s"] is None
     assert row_of(brokers, 1)["state"] == "up"
 

@@ -127,7 +127,7 @@ def test_what_makes_it_risky_or_unsafe(
     wait_for("it moves", lambda: moving.moving(five, name) == {0: (5,)})
     unsafe = kafka("decommission", "5", "--yes")
     assert unsafe.status == 1, unsafe
-    assert "1 partition being reassigned with a replica on the broker" in unsafe.stdout, unsafe
+    assert "1 partition on the broker is being reassigned" in unsafe.stdout, unsafe
     leaving = kafka.ok("decommission", "3", "--dry-run", "--output", "json").json
     assert leaving["leaving"] == 1, "somebody else's reassignment off broker 3 is followed"
     kafka.ok("reassign-partitions", "--cancel", "--topics", name)

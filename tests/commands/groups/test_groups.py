@@ -174,9 +174,9 @@ def test_a_line_that_is_wrong(kafka: Program, words: str, said: str) -> None:
 
 def test_it_asks(kafka: Program, cluster: Cluster, topic: str, group: str) -> None:
     run = kafka("reset-offsets", group, "--to", "latest")
-    assert "warning: the group skips up to 11 records\n" in run.stderr
+    assert f"warning: group {group} will skip up to 11 records\n" in run.stderr
     back = kafka.ok("reset-offsets", group, "--to", "earliest", "--dry-run").stdout
-    assert "note: the group reads up to 9 records again\n" in back and "skips" not in back
+    assert f"note: group {group} will read up to 9 records again\n" in back and "skip" not in back
     assert run.status == 2
     assert "confirmation is required" in run.stderr
     assert held(cluster, group) == {f"{topic}:0": 3, f"{topic}:1": 6}

@@ -108,7 +108,7 @@ def test_a_replica_moves_and_moves_back(kafka: Program, topic: str) -> None:
     here = {row["broker"]: row["path"] for row in rows}[1]
     there = str(Path(here).with_name("data-b" if here.endswith("data-a") else "data-a"))
     dry = kafka.ok("alter-log-dirs", f"{topic}:0", "--log-dir", there, "--dry-run")
-    assert f"log dir: {here} -> {there}" in dry.stdout
+    assert f"log directory: {here} -> {there}" in dry.stdout
     run = kafka.ok("alter-log-dirs", topic, "--log-dir", there, "--wait")
     back = f"alter-log-dirs {topic}:0 --broker-id 1 --log-dir {here}"
     assert f"undo: {back}" in run.stderr, str(run)

@@ -99,7 +99,7 @@ def test_replicas_go_to_the_dirs_that_a_file_names_and_back(
         ([2, 1], ["any", elsewhere[2]]),  # nothing moves between brokers
     )  # fmt: skip
     run = kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--wait")
-    change = f"log dir on broker 1: {before[0][1]} -> {elsewhere[0]}"
+    change = f"log directory on broker 1: {before[0][1]} -> {elsewhere[0]}"
     lines = run.stderr.splitlines()
     assert change in lines[lines.index(f"partition {topic}:0: 1,2 -> 1,3") + 1], str(run)
     after = {

@@ -19,7 +19,7 @@ from tests.output.samples import drawn
 pytestmark = pytest.mark.quick
 
 GIB = 1 << 30
-BROKEN = Failure("KAFKA_STORAGE_ERROR", "log dir /b of broker 1 is offline", 56)
+BROKEN = Failure("KAFKA_STORAGE_ERROR", "log directory /b of broker 1 is offline", 56)
 REPLICAS = (LogReplica("orders", 0, 3 * GIB, 0), LogReplica("orders", 1, GIB, 70, future=True))
 
 

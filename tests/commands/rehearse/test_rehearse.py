@@ -330,7 +330,7 @@ def test_what_the_brokers_name_makes_lines_unknown() -> None:
     assert doubts({}) == {}
     assert doubts({}, create_topic_policy_class_name="") == {}
     found = doubts({}, create_topic_policy_class_name="our.Policy")
-    assert found[19] == "create.topic.policy.class.name=our.Policy may refuse it"
+    assert found[19] == "create.topic.policy.class.name=our.Policy may reject the change"
     assert 44 not in found
     assert 44 in doubts({}, alter_config_policy_class_name="our.Policy")
     assert doubts({}, authorizer_class_name="our.Own")[30] == "the authorizer is our.Own"

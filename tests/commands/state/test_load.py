@@ -150,7 +150,7 @@ topics:
         ("version: 1\nacls:\n  topc a: []", "3:3", "unknown resource type 'topc'"),
         ("version: 1\nacls:\n  topic a: [allow bob Read]", "3:13", "not a valid principal"),
         ("version: 1\nacls:\n  topic a: [allow User:b Raed]", "3:13", "unknown operation 'Raed'"),
-        ("version: 1\nacls:\n  topic a: [allow User:b Read on topic x]", "3:13", "leave out"),
+        ("version: 1\nacls:\n  topic a: [allow User:b Read on topic x]", "3:13", "must not name"),
         ("version: 1\nquotas:\n  usr bob: {}", "3:3", "unexpected 'usr'"),
         ("version: 1\nquotas:\n  user: {}", "3:3", "the name after 'user' is missing"),
         ("version: 1\nquotas:\n  user b: {producer_byte_rate: fast}", "3:32", "must be a number"),

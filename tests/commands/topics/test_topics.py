@@ -37,7 +37,7 @@ def test_a_topic_with_as_many_partitions_is_unchanged(shell: Shell, stem: str) -
     }
     assert "no change" in shell.ok(f"alter-topic {stem}.* --partitions 3").err
     fewer = shell(f"alter-topic {stem}.a --partitions 2")
-    assert fewer.status == 1 and "can only be increased" in fewer.err
+    assert fewer.status == 1 and "the number cannot be reduced" in fewer.err
 
 
 def test_a_pattern_does_not_change_internal_topics(
@@ -83,7 +83,8 @@ def test_an_assignment_gives_the_number_of_partitions(shell: Shell, stem: str) -
     run = shell(f"alter-topic {stem}.b --replica-assignment 1,1,2")
     assert run.status == 1 and "INVALID_REPLICA_ASSIGNMENT" in run.err
     run = shell(f"alter-topic {stem}.b --partitions 4 --replica-assignment 1,1,1")
-    assert run.status == 1 and "the assignment has 3 partitions" in run.err
+    assert run.status == 1
+    assert f"the replica assignment of topic {stem}.b lists 3 partitions" in run.err
     assert "no change" in shell.ok(f"alter-topic {stem}.b --replica-assignment 1,1,1").err
 
 
@@ -183,12 +184,11 @@ def test_a_deletion_shows_what_is_lost_and_asks_with_it(
     shell.ok(f"alter-acls --topic {stem}.a --add 'allow User:{stem} Read'")
     try:
         run = shell(f"delete-topic {stem}.a", answer="n")
-        assert "\nrecords    5, " in run.err and " KiB on disk\n" in run.err, run
-        assert (
-            f"\ngroups     {stem}-group: no members, committed offsets of 1 partition\n" in run.err
-        )
-        assert "\nproducers  1 idempotent producer, last record " in run.err
-        assert f"\nACLs left  allow User:{stem} Read on topic {stem}.a\n" in run.err
+        assert "\nrecords         5, " in run.err and " KiB on disk\n" in run.err, run
+        group = f"{stem}-group: no members, committed offsets of 1 partition"
+        assert f"\ngroups          {group}\n" in run.err
+        assert "\nproducers       1 idempotent producer, last record " in run.err
+        assert f"\nremaining ACLs  allow User:{stem} Read on topic {stem}.a\n" in run.err
         assert re.fullmatch(r"Delete 1 topic \(5 records, [\d.]+ KiB, 1 group\)\? \[y/N\] ",
                             shell.asked[-1])  # fmt: skip
         both = shell(f"delete-topic {stem}.* --dry-run --output json")

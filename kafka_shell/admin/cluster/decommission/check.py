@@ -66,10 +66,11 @@ def _moves(drain: Drain) -> Iterator[Reason]:
             [each.name for each in refused],
         )  # fmt: skip
     if busy := drain.busy:
+        are = "is" if len(busy) == 1 else "are"
         yield _reason(
             Verdict.UNSAFE, "moves",
-            f"{counted(len(busy), 'partition')} being reassigned with a replica on the broker: wait"
-            " until that is complete, or cancel it",
+            f"{counted(len(busy), 'partition')} on the broker {are} being reassigned; wait for"
+            " the reassignments to complete, or cancel them",
             busy,
         )  # fmt: skip
     wanted = {*drain.targets.replicas, *drain.leaving}

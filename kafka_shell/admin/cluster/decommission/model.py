@@ -79,4 +79,4 @@ class BrokerState(Struct, frozen=True):
     @property
     def running(self) -> bool:
         """Whether it is in the metadata, even if it did not respond to a probe."""
-        return self.broker.state in ("up", "no answer")
+        return self.broker.state in ("up", "not responding")

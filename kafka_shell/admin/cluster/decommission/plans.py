@@ -84,8 +84,8 @@ class DeleteAllConfigs(Struct, BaseStep, frozen=True):
 def plan_delete_configs(cluster: Cluster, broker: int, keys: Sequence[str] | None = None) -> Plan:
     """Delete the dynamic configs of a broker that is not running: these, or all (None).
 
-    Nobody returns them. So all are deleted that another broker accepts as dynamic configs, and the
-    rates of replication throttles.
+    No broker returns them, so every config that another broker accepts as dynamic is deleted, and
+    so are the rates of replication throttles.
     """
     if keys is not None and not keys:
         return Plan(Effect.CHANGE, ())
