@@ -88,4 +88,4 @@ def test_a_status_that_does_not_exist_is_an_error(engine: Engine, rows: int, giv
     wrong = control("U01", SQL.replace("CASE WHEN id % 3 = 0 THEN 'alarm' ELSE 'ok' END", given))
     found = evaluate(session(engine, 3), [wrong], {}, status(rows))
     assert found.counts == {("U01", "error"): 3}
-    assert all("does not exist" in each.reason for each in found.findings), found.findings
+    assert all(each.reason.startswith("invalid status ") for each in found.findings), found.findings

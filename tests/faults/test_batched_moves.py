@@ -247,9 +247,15 @@ def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
             retarget = f"reassign-partitions --drain 3 --partitions {topics[0]}:0 --additional"
             assert retarget in ended.stderr, str(ended)
             cancelled = kafka.ok("reassign-partitions", "--cancel", "--resume", id)
-            assert "the throttle of broker 3, which is down, stays set" in cancelled.stderr
+            assert (
+                "broker 3 is down: its throttle remains set until the broker is up"
+                in cancelled.stderr
+            )
             left = kafka("verify-reassign-partitions")
-            assert left.status == 1 and "broker 3 is down; --finish removes it" in left.stdout
+            assert (
+                left.status == 1
+                and "broker 3 is down; --finish removes the throttle" in left.stdout
+            )
             assert "leftover throttles on brokers that are down" in kafka("health").stdout
             with running(kafka, "verify-reassign-partitions --finish") as finish:
                 start_broker(three_brokers.folder, 3)
