@@ -259,7 +259,11 @@ def test_executors_write_what_is_reported(shell: Shell, tmp_path: Path, name: st
     assert again.status == 2 and "already exists" in again.err
 
 
-@pytest.mark.parametrize("control", ["X01", "X02", "X03"])
-def test_a_control_of_an_option_that_is_not_given_is_refused(shell: Shell, control: str) -> None:
+@pytest.mark.parametrize(
+    ("control", "option"), [("X01", "--policy"), ("X02", "--against"), ("X03", "--against")]
+)
+def test_a_control_of_an_option_that_is_not_given_is_refused(
+    shell: Shell, control: str, option: str
+) -> None:
     run = shell(f"spark audit --controls {control}")
-    assert run.status == 2 and "X01 requires --policy" in run.err, str(run)
+    assert run.status == 2 and f"control {control} requires {option}" in run.err, str(run)
