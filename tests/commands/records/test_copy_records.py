@@ -23,7 +23,7 @@ from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics import change as topics
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import is_missing
-from kafka_shell.plan.model import Step, StepInterrupted
+from kafka_shell.plan.model import Outcomes, Plan, Step, StepInterrupted
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.structs import replace
 from tests import java_consumer
@@ -194,12 +194,8 @@ def _step(cluster: Cluster, source: str, target: str) -> Step:
     return step
 
 
-@pytest.mark.quick
-def test_what_an_interruption_between_two_windows_leaves_is_told(
-    cluster: Cluster, source: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(copying, "_WINDOW_BYTES", 1)
-    plan = plan_copy(cluster, cluster, CopyRequest(source, _topic(cluster)))
+def _at_the_second_window(plan: Plan, cluster: Cluster) -> Outcomes:
+    """Press Ctrl-C when it is saved, and return the outcomes."""
     assert plan.monitor is not None
     saved = []
 
@@ -211,8 +207,18 @@ def test_what_an_interruption_between_two_windows_leaves_is_told(
     plan.monitor.save = save
     with pytest.raises(StepInterrupted) as caught:
         plan.steps[0].send(cluster, validate_only=False)
-    assert caught.value.outcomes.values
-    (why,) = caught.value.outcomes.failures.values()
+    return caught.value.outcomes
+
+
+@pytest.mark.quick
+def test_what_an_interruption_between_two_windows_leaves_is_told(
+    cluster: Cluster, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "_WINDOW_BYTES", 1)
+    plan = plan_copy(cluster, cluster, CopyRequest(source, _topic(cluster)))
+    outcomes = _at_the_second_window(plan, cluster)
+    assert outcomes.values
+    (why,) = outcomes.failures.values()
     assert (why.name, why.message) == ("not-sent", "not sent: interrupted")
 
 
@@ -237,19 +243,9 @@ def test_what_was_deleted_before_it_was_read_is_told_after_ctrl_c_too(
     """A later run continues after it."""
     monkeypatch.setattr(copying, "_WINDOW_BYTES", 1)
     plan = plan_copy(cluster, cluster, CopyRequest(source, _topic(cluster)))
-    assert plan.monitor is not None
     done(plan_delete(cluster, {TopicPartition(source, 2): 25}), cluster)
-    saved = []
-
-    def save(state: object) -> None:
-        saved.append(state)
-        if len(saved) == 2:
-            raise KeyboardInterrupt
-
-    plan.monitor.save = save
-    with pytest.raises(StepInterrupted) as caught:
-        plan.steps[0].send(cluster, validate_only=False)
-    names = {why.name: str(change.field) for change, why in caught.value.outcomes.failures.items()}
+    outcomes = _at_the_second_window(plan, cluster)
+    names = {why.name: str(change.field) for change, why in outcomes.failures.items()}
     assert names.keys() == {"deleted", "not-sent"}
     assert f"{source}:2 offsets 0-24" in names["deleted"]
 
