@@ -72,9 +72,8 @@ def current_assignment(cluster: Cluster, topics: Sequence[str] | None = None) ->
     """Read the brokers, the replicas and the reassignments: all, or those of these topics."""
     moving = under_way(cluster, topics).values
     found = scan(cluster, topics)
-    moving |= under_way(
-        cluster, topics
-    ).values  # of one that began meanwhile, it shows all replicas
+    # The metadata shows the old and the new replicas of a reassignment that began meanwhile.
+    moving |= under_way(cluster, topics).values
     now = current(found, moving)  # decoded once: it takes a second for 100,000 partitions
     racks = {broker.id: broker.rack for broker in found.brokers}
     replicas = {

@@ -150,8 +150,7 @@ def _no_offset(about: str, hint: str = "") -> Failure:
 
 
 def _target_text(invocation: Invocation) -> tuple[str, Span]:
-    """The value of --to, or its equivalent for an option of kafka-consumer-groups but --to-offset,
-    and its span."""
+    """The value of --to, or its equivalent for an option of kafka-consumer-groups, and its span."""
     for name, spelled in _KAFKA_OPTIONS.items():
         value = invocation[name]
         if value is not None and value is not False:
@@ -273,6 +272,8 @@ COMMANDS: tuple[Command, ...] = (
             " offset (1200), a shift (+10, -10), a time (2026-01-31T10:00), a time before now"
             " (-1h, -P1D), the offsets of another group (group:OTHER) or of a CSV file of"
             " topic,partition,offset (file:FILE, written by --export or Kafka's tool).\n"
+            "A number of more than 11 digits is a time in milliseconds, as in the output of"
+            " read-records; --to-offset is always an offset.\n"
             "To save the current offsets: --to current --export before.csv --dry-run.\n"
             "Without --topic, resets all partitions with committed offsets. A group with members is"
             " refused, because they would keep their positions. With --topic or --offset, a group"

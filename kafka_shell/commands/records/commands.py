@@ -213,6 +213,7 @@ COMMANDS: tuple[Command, ...] = (
         exactly_one=(("topic", "offset-json-file"),),
         search=("purge", "truncate", "empty", "trim"),
         description=(
+            "A number of more than 11 digits is a time in milliseconds.\n"
             "Deleted records cannot be restored. latest is the end of the partition when the plan"
             " is made; records written later are kept. The file lists {\"partitions\": [{\"topic\":"
             " \"orders\", \"partition\": 0, \"offset\": 100}]}; offset -1 is the end.\n"
