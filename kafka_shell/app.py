@@ -134,19 +134,19 @@ def _main(words: list[str]) -> Status:
 
 def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> Status:
     if command:
-        from .dispatch import run_argv
+        from .run.dispatch import run_argv
 
         status = run_argv(command, context)
         if context.resources.prompt is not None:
             _prompt(context.resources.prompt)
         return status
     if sys.stdin.isatty() and not sys.stdout.isatty():
-        from .reporting import report_error
+        from .run.reporting import report_error
 
         return report_error(_NO_TERMINAL, context)
     if sys.stdin.isatty():
         return _prompt(context)
-    from .script import run_stdin
+    from .run.script import run_stdin
 
     return run_stdin(sys.stdin.buffer, context, keep_going=bool(program.get("keep-going")))
 
@@ -170,9 +170,9 @@ def _check_home(environ: Mapping[str, str]) -> None:
 def _context(line: Split, paths: Paths) -> Context:
     from . import settings
     from .context import ClusterSession, Context
-    from .dispatch import run_text
-    from .reporting import warn
-    from .script import run_file
+    from .run.dispatch import run_text
+    from .run.reporting import warn
+    from .run.script import run_file
 
     environ = dict(os.environ)
     if "output" in line.program:
@@ -270,8 +270,8 @@ def _full_screen() -> FullScreen | None:
 
 
 def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> Context:
+    from kafka_shell.common.structs import replace
     from kafka_shell.sandbox import session
-    from kafka_shell.structs import replace
 
     from . import settings
 
@@ -336,7 +336,7 @@ def _version() -> Status:
 
 
 def _completion(shell: str) -> Status:
-    from .completion_scripts import SCRIPTS
+    from .run.completion_scripts import SCRIPTS
 
     sys.stdout.write(SCRIPTS[shell])
     return Status.OK
@@ -344,7 +344,7 @@ def _completion(shell: str) -> Status:
 
 def _complete(words: list[str]) -> Status:
     """Answer a completion script."""
-    from .completion import answer
+    from .run.completion import answer
 
     sys.stdout.write(answer(words, os.environ))
     return Status.OK

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.wire.endpoint import parse_addresses
 from kafka_shell.admin.wire.properties import Property, bad, read_located
 
+from .common.units import to_path
 from .config_file import BOOTSTRAP
 from .errors import UsageError
-from .units import to_path
 
 if TYPE_CHECKING:
     from kafka_shell.language.command import Invocation

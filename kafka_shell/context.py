@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from msgspec import Struct, field
 
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Plan, Report
-from kafka_shell.structs import replace
 
-from .xdg import xdg_folder
+from .common.xdg import xdg_folder
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

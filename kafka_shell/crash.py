@@ -6,10 +6,10 @@ import traceback
 from collections.abc import Iterator
 from typing import TextIO
 
+from .common.masking import masked
+from .common.private import open_private
 from .context import Paths
 from .errors import Status
-from .masking import masked
-from .private import open_private
 
 
 def report_crash(error: BaseException, paths: Paths, err: TextIO) -> Status:

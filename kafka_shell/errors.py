@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from .characters import escape
-from .quoting import quote
+from .common.characters import escape
+from .common.quoting import quote
 
 if TYPE_CHECKING:
-    from .resource import Resource
+    from .common.resource import Resource
 
 
 class Status(IntEnum):

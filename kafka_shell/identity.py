@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from kafka_shell.structs import replace
+from kafka_shell.common.structs import replace
 
 from . import settings
 from .config_file import GUARDS
@@ -91,7 +91,7 @@ def _remember_id(context: Context) -> None:
         return
     import json
 
-    from .private import write_private
+    from .common.private import write_private
 
     try:
         content = json.dumps({**ids, current.profile: cluster_id}, indent=1)

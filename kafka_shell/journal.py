@@ -18,16 +18,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.common.structs import fields, replace
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.outcome import Done, JournalEntry
-from kafka_shell.structs import fields, replace
 
+from .common.masking import masked
+from .common.private import open_private, private_folder
+from .common.quoting import quote
 from .context import Context
 from .errors import ShellError
-from .masking import masked
-from .private import open_private, private_folder
-from .quoting import quote
 
 MAX_ENTRIES = 1_000  # per cluster
 MAX_DAYS = 400

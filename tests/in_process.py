@@ -10,7 +10,7 @@ from typing import Any
 
 from kafka_shell import settings
 from kafka_shell.context import ClusterSession, Context, Paths, Resources
-from kafka_shell.dispatch import run_text
+from kafka_shell.run.dispatch import run_text
 
 
 @dataclass

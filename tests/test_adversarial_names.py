@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from kafka_shell.audit.declared_state import regex_of
 from kafka_shell.commands import REGISTRY
+from kafka_shell.common.quoting import quote
 from kafka_shell.errors import near_miss
 from kafka_shell.language.cursor import wanted
 from kafka_shell.language.highlight import classify
 from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.results import mentions
-from kafka_shell.quoting import quote
 from kafka_shell.view.match import NameIndex
 
 pytestmark = [pytest.mark.quick, pytest.mark.timeout(60)]

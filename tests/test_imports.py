@@ -16,53 +16,17 @@ pytestmark = pytest.mark.quick
 ROOT = Path(__file__).parent.parent / "kafka_shell"
 
 # Values and text: they know no cluster, no terminal and no command.
-BASE = {
-    "answers",
-    "characters",
-    "class_data",
-    "coded_enum",
-    "config_units",
-    "errors",
-    "files",
-    "java",
-    "masking",
-    "private",
-    "quota_units",
-    "quoting",
-    "regex",
-    "resource",
-    "structs",
-    "units",
-    "xdg",
-}
-VALUES = BASE | {"plan", "admin.*.model", "audit.model"}
+VALUES = {"common", "errors", "plan", "admin.*.model", "audit.model"}
 
 # A folder or module -> what it may import besides itself. `*` is any one name; of several entries
 # the longest counts.
 MAY_IMPORT: dict[str, set[str]] = {
-    "characters": set(),
-    "coded_enum": set(),
-    "quoting": set(),
-    "private": set(),
-    "class_data": {"private", "xdg"},
-    "masking": set(),
-    "answers": set(),
-    "structs": set(),
-    "xdg": set(),
-    "completion_scripts": set(),
-    "units": {"errors"},
-    "config_units": {"units", "errors", "admin.configs.model"},
-    "quota_units": {"units", "errors"},
-    "resource": set(),
-    "errors": {"characters", "quoting", "resource"},
-    "files": {"units", "errors"},
-    "regex": {"errors"},
-    "plan": {"errors", "resource", "structs"},
-    "resource_kinds": {"plan.model", "quoting", "resource"},
-    "java": {"errors"},
+    "common": {"errors", "admin.configs.model"},
+    "errors": {"common.characters", "common.quoting", "common.resource"},
+    "plan": {"errors", "common"},
     "admin.*.model": VALUES,
     # What a command does to a cluster (Effect) and a Secret are values of plans.
-    "language": {"answers", "errors", "units", "quoting", "regex", "structs", "plan.model"},
+    "language": {"common", "errors", "plan.model"},
     "admin.wire": VALUES,
     # A family may read what another one reads; its changes are its own.
     "admin": VALUES | {"admin"},
@@ -70,7 +34,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     # Remedies are lines of this shell: they are quoted as the language reads them.
     "audit": VALUES | {"admin", "settings", "language"},
     "view": VALUES | {"admin", "settings", "language"},
-    "output": VALUES | {"resource_kinds"},
+    "output": VALUES,
+    "sandbox": VALUES | {"admin"},
     "config_file": VALUES | {"admin"},
     "connection_options": VALUES | {"admin", "config_file"},
     "settings": VALUES | {"admin", "config_file", "connection_options"},
@@ -79,44 +44,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "crash": VALUES | {"context"},
     "journal": VALUES | {"context", "language", "admin"},
     "identity": VALUES | {"admin", "config_file", "context", "settings"},
-    # `theme` lists and previews what output draws with; `watch` and `source` run lines.
+    # `theme` lists and previews what output draws with.
     "commands": VALUES
-    | {"language", "admin", "view", "context", "settings", "journal", "history"}
-    | {"resource_kinds", "output", "watch", "sandbox", "audit", "identity", "connection_options"},
-    "sandbox": VALUES | {"admin"},
-    "watch": VALUES | {"context", "output"},
-    "redirect": VALUES | {"context"},
-    "pipe": VALUES | {"context"},
-    "sending": VALUES | {"commands", "context", "journal", "resource_kinds"},
-    "execute": VALUES
-    | {
-        "admin",
-        "commands",
-        "context",
-        "identity",
-        "journal",
-        "output",
-        "resource_kinds",
-        "sending",
-    },
-    "runbook": VALUES | {"context", "execute", "output"},
-    "dispatch": VALUES
-    | {
-        "execute",
-        "runbook",
-        "commands",
-        "context",
-        "identity",
-        "language",
-        "output",
-        "reporting",
-        "settings",
-    }
-    | {"pasted", "pipe", "redirect", "connection_options"},
+    | {"language", "admin", "view", "context", "settings", "connection_options", "output"}
+    | {"journal", "history", "identity", "sandbox", "audit", "run.watch"},
     "pasted": VALUES | {"commands", "context", "language", "admin"},
-    "reporting": VALUES | {"commands", "context", "crash", "language", "output"},
-    "script": VALUES | {"context", "dispatch", "journal", "language", "reporting"},
-    "completion": VALUES | {"commands", "language", "view", "context", "settings"},
+    "run": VALUES
+    | {"language", "commands", "admin", "view", "context", "settings", "connection_options"}
+    | {"output", "journal", "identity", "crash", "pasted"},
 }
 ANYTHING = {"app", "__main__", "__init__", "submit"}
 # The prompt reads the view, and asks no cluster itself.
@@ -142,7 +77,7 @@ LIBRARIES: dict[str, set[str]] = {
     "fastavro": {"admin.schemas"},
     "google": {"admin.schemas"},
     "grpc_tools": {"admin.schemas"},
-    "re2": {"regex"},
+    "re2": {"common.regex"},
     "cramjam": {"admin.records"},
     "google_crc32c": {"admin.records"},
 }
@@ -338,7 +273,7 @@ def test_a_library_is_imported_only_where_it_belongs() -> None:
 def test_a_one_shot_starts_without_the_heavy_libraries() -> None:
     """`list-topics` must pay neither for a prompt nor for Spark, and kafka only when needed."""
     code = (
-        "import sys; import kafka_shell.app, kafka_shell.dispatch, kafka_shell.commands,"
+        "import sys; import kafka_shell.app, kafka_shell.run.dispatch, kafka_shell.commands,"
         " kafka_shell.settings, kafka_shell.admin.topics.read;"
         f" print(sorted({LAZY!r} & set(sys.modules)))"
     )

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from kafka_shell import journal
 from kafka_shell.admin.configs.model import HIDDEN
+from kafka_shell.common.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Resource, Secret
 from kafka_shell.plan.outcome import Done, JournalEntry
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
-from kafka_shell.structs import replace
 
 pytestmark = pytest.mark.quick
 

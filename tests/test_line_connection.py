@@ -9,11 +9,11 @@ import pytest
 
 from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.dispatch import run_text
 from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.run.dispatch import run_text
+from kafka_shell.run.watch import watch
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import Settings, load, load_for_line
-from kafka_shell.watch import watch
 from tests.in_process import Shell
 from tests.program import Program
 

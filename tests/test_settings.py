@@ -16,10 +16,10 @@ from kafka_shell.admin.wire.client_properties import is_secret
 from kafka_shell.admin.wire.endpoint import Address, parse_addresses
 from kafka_shell.admin.wire.oauth import bearer_token
 from kafka_shell.admin.wire.properties import Property, parse_jaas, parse_properties
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Secret
 from kafka_shell.settings import Settings, load
-from kafka_shell.structs import replace
 
 pytestmark = pytest.mark.quick
 

@@ -31,7 +31,7 @@ HEAVY = {
     "unicodedata", "zipfile",
 }  # fmt: skip
 # Folders of this program that a list does not need.
-UNUSED = {"audit", "clients", "sandbox", "shell", "watch"}
+UNUSED = {"audit", "clients", "sandbox", "shell"}
 
 
 def imported(home: Path, *words: str, **environ: str) -> set[str]:
@@ -57,8 +57,9 @@ def test_what_needs_no_command_imports_next_to_nothing(
 ) -> None:
     loaded = imported(tmp_path, *words)
     assert not loaded & (HEAVY | {"pathlib", "socket", "threading"})
-    expected = {"app", "characters", "completion_scripts", "errors", "output", "quoting"}
-    assert of_ours(loaded) <= expected | {"output.terminal"}
+    folders = {name.partition(".")[0] for name in of_ours(loaded)}
+    assert folders <= {"app", "common", "errors", "output", "run"}
+    assert not of_ours(loaded) & {"run.dispatch", "common.units", "output.writer"}
 
 
 def test_a_list_imports_what_it_uses(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -66,6 +67,7 @@ def test_a_list_imports_what_it_uses(sandbox: Sandbox, tmp_path: Path) -> None:
     assert not loaded & HEAVY
     ours = of_ours(loaded)
     assert not {name.partition(".")[0] for name in ours} & UNUSED
+    assert "run.watch" not in ours
     assert {f"commands.{module}" for module in INDEX} & ours == {"commands.topics.commands"}
 
 

@@ -9,10 +9,10 @@ from typing import Any, Self, TypeVar
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure
 from kafka_shell.admin.wire.failures import requires as permission_hint
+from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Outcomes, StepInterrupted
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.resource import Resource
 
 K = TypeVar("K")
 V = TypeVar("V")

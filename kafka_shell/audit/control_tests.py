@@ -21,8 +21,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.common.files import read_text
 from kafka_shell.errors import UsageError, did_you_mean
-from kafka_shell.files import read_text
 
 from .collection import mentioned
 from .control import Control

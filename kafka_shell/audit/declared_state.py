@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kafka_shell import quota_units, units
 from kafka_shell.admin.quotas.model import DEFAULT, QuotaEntity
+from kafka_shell.common import quota_units, units
+from kafka_shell.common.quoting import quote, with_option
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.quoting import quote, with_option
 
 from .control import Control, Level
 from .macros import sql_text

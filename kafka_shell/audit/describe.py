@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kafka_shell.common.structs import fields
 from kafka_shell.errors import UsageError, did_you_mean
-from kafka_shell.structs import fields
 
 from .control import Control
 from .model import AuditColumn, AuditControl, AuditTable, ExplainedControl

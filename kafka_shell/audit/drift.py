@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.common.quoting import quote
 from kafka_shell.errors import ShellError
-from kafka_shell.quoting import quote
 
 from .collection import Collection
 from .engine import Engine

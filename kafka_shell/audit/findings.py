@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.admin.wire.chunks import in_slices
+from kafka_shell.common.structs import asdict
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.structs import asdict
 
 from .control import COLUMNS, Control
 from .engine import Engine

@@ -8,10 +8,10 @@ import sys
 import time
 from pathlib import Path
 
-from kafka_shell.class_data import Archive, archive_of, jvm_options, make_archive
+from kafka_shell.common.class_data import Archive, archive_of, jvm_options, make_archive
+from kafka_shell.common.java import find_java
+from kafka_shell.common.private import private_folder
 from kafka_shell.errors import Status
-from kafka_shell.java import find_java
-from kafka_shell.private import private_folder
 
 _MODULE = "jdk.incubator.vector"  # in every JDK, but not in the Java of the sandbox
 _JDK = (

@@ -21,10 +21,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from kafka_shell import quota_units, units
 from kafka_shell.admin.configs.model import ConfigType
-from kafka_shell.config_units import format_config_value
-from kafka_shell.quoting import quote
+from kafka_shell.common import quota_units, units
+from kafka_shell.common.config_units import format_config_value
+from kafka_shell.common.quoting import quote
 
 _MACRO = re.compile(r"\{([a-z]+)\s+([^{}]+)\}")
 _OVERRIDE = re.compile(r"\{override\s+([\w.]+)\s*=\s*([^{}]+)\}")

@@ -40,9 +40,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kafka_shell import units
+from kafka_shell.common import units
+from kafka_shell.common.files import read_text
 from kafka_shell.errors import ShellError, did_you_mean
-from kafka_shell.files import read_text
 
 from .control import Control
 from .declared_state import ENTITIES, Acls, declared, regex_of, wrong

@@ -11,10 +11,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell import units
-from kafka_shell.characters import printable
+from kafka_shell.common import units
+from kafka_shell.common.characters import printable
+from kafka_shell.common.private import open_private
 from kafka_shell.plan.results import Results
-from kafka_shell.private import open_private
 
 from . import history, stores
 from .collection import Collection

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 
 from kafka_shell.admin.configs.model import ConfigType
-from kafka_shell.config_units import format_config_value
+from kafka_shell.common.config_units import format_config_value
 
 from .collection import Collection, mentioned
 from .control import Control

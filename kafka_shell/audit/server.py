@@ -22,8 +22,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from kafka_shell.common.private import private_folder, write_private
 from kafka_shell.errors import ShellError
-from kafka_shell.private import private_folder, write_private
 
 IDLE_S = 3600
 _START_S = 180.0

@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from kafka_shell.common.private import open_private, private_folder
 from kafka_shell.errors import ShellError
-from kafka_shell.private import open_private, private_folder
 
 from . import jvm
 from .where import LOCAL, Where, is_local, is_submitted

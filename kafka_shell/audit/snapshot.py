@@ -11,8 +11,8 @@ from functools import reduce
 from typing import Any
 
 from kafka_shell import __version__
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
-from kafka_shell.units import counted
 
 from .collect import Read
 from .source import COLLECTION, EVERYTHING, FORMAT, batches_of, pack, record_batch, unpack

@@ -24,8 +24,8 @@ from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, EqualTo, Filter, InputPartition
 
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, did_you_mean
-from kafka_shell.structs import replace
 
 from .table import Table, arrow_schema
 from .work import Target, Work, from_json, to_json
@@ -132,7 +132,7 @@ def _table(name: str) -> Table:
 
 def _targets(options: Mapping[str, str]) -> tuple[Target, ...]:
     """The clusters in the options of a notebook. Raises ShellError."""
-    from kafka_shell.xdg import xdg_folder
+    from kafka_shell.common.xdg import xdg_folder
 
     from .targets import of_profiles
 

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.common.private import open_private, private_folder
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError
-from kafka_shell.private import open_private, private_folder
-from kafka_shell.units import to_path
 
 from .session import CONFIG, SQL
 

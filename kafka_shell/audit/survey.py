@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
-from kafka_shell.units import counted
 
 from .collect import Opener, Read, open_target, status_row
 from .table import Table, Trouble, trouble

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kafka_shell import settings
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import UsageError
 from kafka_shell.settings import Settings
-from kafka_shell.units import to_path
 
 from .work import Target
 

@@ -20,7 +20,7 @@ from kafka_shell.admin.client_configs.format import (
     registration_record,
 )
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity, ClientRegistration
-from kafka_shell.characters import quoted
+from kafka_shell.common.characters import quoted
 
 from . import internals
 

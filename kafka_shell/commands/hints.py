@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.results import Results
-from kafka_shell.structs import replace
 
 
 def with_hint(plan: Plan, name: str, hint: str) -> Plan:

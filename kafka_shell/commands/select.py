@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.selectors import is_pattern, select, split
-from kafka_shell.units import some
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition

@@ -7,7 +7,7 @@ from enum import Enum
 
 from msgspec import Struct, field
 
-from kafka_shell.structs import replace
+from kafka_shell.common.structs import replace
 
 from . import kinds
 from .command import Argument, Command, Invocation, Option, Parameter

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from kafka_shell.common.quoting import quote
 from kafka_shell.errors import UsageError
-from kafka_shell.quoting import quote
 
 from .logical_lines import Span
 

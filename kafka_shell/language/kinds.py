@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shell import units
+from kafka_shell.common import units
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.plan.model import Secret
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_shell.quoting import join, quote
+from kafka_shell.common.quoting import join, quote
 
 from . import kinds
 from .command import Argument, Command, Invocation, Option

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from kafka_shell.common.regex import compile_re2, short
 from kafka_shell.errors import UsageError
-from kafka_shell.regex import compile_re2, short
 
 _GLOB = re.compile(r"[*?]|\[[^\]]+\]")
 _ITEM = re.compile(r"/(?:\\.|[^/\\])*+/(?=,|\Z)|[^,\[]+|\[[^\]]*\]|\[", re.DOTALL)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from kafka_shell.quoting import join
-from kafka_shell.structs import replace
+from kafka_shell.common.quoting import join
+from kafka_shell.common.structs import replace
 
 from .logical_lines import Open, Span, unfinished
 

@@ -6,7 +6,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from kafka_shell.structs import fields
+from kafka_shell.common.structs import fields
 
 from .renderers import NO_RENDERERS, Renderers
 from .tables import Cell, Column

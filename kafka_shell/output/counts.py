@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from kafka_shell.common.units import counted
+from kafka_shell.output.resource_kinds import kind_of, title_of
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.resource_kinds import kind_of, title_of
-from kafka_shell.units import counted
 
 _MAX_NAMES = 3
 _OFFSETS = ("group-offsets", "share-group-offsets")

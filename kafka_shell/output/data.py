@@ -23,11 +23,11 @@ from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigResource
 from kafka_shell.admin.users.model import ScramMechanism
-from kafka_shell.answers import Listing
+from kafka_shell.common.answers import Listing
+from kafka_shell.common.structs import fields
 from kafka_shell.plan.model import Change, Plan, Resource, Secret
 from kafka_shell.plan.outcome import Done, JournalEntry, Outcome
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import fields
 
 from .renderers import Renderers
 

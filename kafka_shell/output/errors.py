@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_shell.characters import escape
+from kafka_shell.common.characters import escape
+from kafka_shell.common.masking import masked
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError
-from kafka_shell.masking import masked
+from kafka_shell.output.resource_kinds import see_line
 from kafka_shell.plan.results import Failure, mentions
-from kafka_shell.resource_kinds import see_line
-from kafka_shell.structs import replace
-from kafka_shell.units import counted, some
 
 from .pane import Pane
 from .text import ELLIPSIS, Role, Text, cut, hang, text, width, wrap

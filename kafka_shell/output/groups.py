@@ -7,8 +7,8 @@ from itertools import takewhile
 
 from msgspec import Struct
 
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.structs import replace
 
 from .counts import count_kinds
 from .humanize import change_values

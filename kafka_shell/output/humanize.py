@@ -19,7 +19,7 @@ def format_raw(key: str, kind: ConfigType, raw: str) -> str:
     """A raw config value with its unit; `""` for the empty string."""
     if not raw:
         return '""'
-    from kafka_shell.config_units import format_config_value
+    from kafka_shell.common.config_units import format_config_value
 
     return format_config_value(key, kind, raw)
 
@@ -50,7 +50,7 @@ def _value(change: Change, value: Value) -> str:
 
 def quota_value(key: str, value: float) -> str:
     """The value of a quota with its unit: `5MiB/s`, `50%`, `10/s`."""
-    from kafka_shell.quota_units import format_quota
+    from kafka_shell.common.quota_units import format_quota
 
     return format_quota(key, value)
 
@@ -59,6 +59,6 @@ def local_time(milliseconds: int) -> str:
     """Milliseconds since the epoch as local time with its zone; "" if negative."""
     if milliseconds < 0:
         return ""
-    from kafka_shell.units import format_time
+    from kafka_shell.common.units import format_time
 
     return format_time(milliseconds)

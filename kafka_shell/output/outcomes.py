@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.units import some
+from kafka_shell.output.resource_kinds import title_of
 from kafka_shell.plan.model import Change, Effect, Resource
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.plan.results import Failure, mentions
-from kafka_shell.resource_kinds import title_of
-from kafka_shell.units import some
 
 from .counts import count_records, past
 from .errors import failure_lines

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.structs import replace
+from kafka_shell.output.resource_kinds import title_of
 from kafka_shell.plan.model import Change, Plan, Resource
 from kafka_shell.plan.results import Failure
-from kafka_shell.resource_kinds import title_of
-from kafka_shell.structs import replace
 
 from .columns import columns_of
 from .counts import (

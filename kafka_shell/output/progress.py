@@ -5,8 +5,8 @@ from __future__ import annotations
 from time import monotonic
 from typing import TextIO
 
-from kafka_shell.characters import escape
-from kafka_shell.units import format_remaining
+from kafka_shell.common.characters import escape
+from kafka_shell.common.units import format_remaining
 
 from .pane import columns_of
 from .terminal import draw

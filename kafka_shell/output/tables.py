@@ -193,6 +193,6 @@ def _broken(heading: str, room: int) -> list[str]:
 
 
 def _cutting(column: Column) -> Column:
-    from kafka_shell.structs import replace
+    from kafka_shell.common.structs import replace
 
     return replace(column, give="cut")

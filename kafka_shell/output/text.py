@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from kafka_shell.characters import escape
+from kafka_shell.common.characters import escape
 
 Role = Literal[
     "",

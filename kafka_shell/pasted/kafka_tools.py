@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from kafka_shell.common.quoting import join
+from kafka_shell.common.units import in_utc
 from kafka_shell.errors import UsageError
 from kafka_shell.language.parse import parse
 from kafka_shell.language.registry import Registry
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import words_of
-from kafka_shell.quoting import join
-from kafka_shell.units import in_utc
 
 from .kafka_configs import client_metrics, configs
 from .options import Action, Given, first, line_of, split_keys

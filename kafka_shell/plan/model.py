@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from kafka_shell.resource import Resource as Resource
-from kafka_shell.structs import replace
+from kafka_shell.common.resource import Resource as Resource
+from kafka_shell.common.structs import replace
 
 from .results import Results
 

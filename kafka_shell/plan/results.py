@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
+    from kafka_shell.common.resource import Resource
     from kafka_shell.errors import ShellError
-    from kafka_shell.resource import Resource
 
 K = TypeVar("K")
 L = TypeVar("L")

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kafka_shell.class_data import make_archive
+from kafka_shell.common.class_data import make_archive
+from kafka_shell.common.java import find_java
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.java import find_java
-from kafka_shell.structs import replace
 
 from . import jars
 from .config import class_archive, jvm_arguments, server_properties, write_configuration

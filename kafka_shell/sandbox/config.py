@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kafka_shell.class_data import Archive, archive_folder, archive_of, jvm_options
-from kafka_shell.private import private_folder, write_private
+from kafka_shell.common.class_data import Archive, archive_folder, archive_of, jvm_options
+from kafka_shell.common.private import private_folder, write_private
 
 from . import stand_ins
 from .java_properties import escape, to_properties

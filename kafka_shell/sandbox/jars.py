@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.common.private import private_folder
+from kafka_shell.common.xdg import xdg_folder
 from kafka_shell.errors import ShellError
-from kafka_shell.private import private_folder
-from kafka_shell.xdg import xdg_folder
 
 if TYPE_CHECKING:
     from jgo.maven import MavenContext

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.structs import replace
 
 from .options import RACKS, SandboxOptions
 from .ports import becomes_free, free_ports

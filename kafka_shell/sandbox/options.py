@@ -7,8 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from kafka_shell.common.xdg import xdg_folder
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.xdg import xdg_folder
 
 from .jars import locked_versions
 

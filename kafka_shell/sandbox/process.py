@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from kafka_shell.common.private import write_private
 from kafka_shell.errors import ShellError
-from kafka_shell.private import write_private
 
 try:
     import psutil

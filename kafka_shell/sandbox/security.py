@@ -6,8 +6,8 @@ import json
 import secrets
 from pathlib import Path
 
+from kafka_shell.common.private import private_folder, write_private
 from kafka_shell.errors import ShellError
-from kafka_shell.private import private_folder, write_private
 
 from .java_properties import to_properties
 from .state import Sandbox

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.structs import replace
 
 from .cluster import leave, no_report, start, status
 from .jars import Report

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from kafka_shell.private import private_folder
+from kafka_shell.common.private import private_folder
 
 LOCK_FILES = ("lock", "users")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from kafka_shell.common.private import write_private
+from kafka_shell.common.structs import asdict, replace
 from kafka_shell.errors import ShellError
-from kafka_shell.private import write_private
-from kafka_shell.structs import asdict, replace
 
 from .options import SandboxOptions
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.styles.style import parse_color
 
+from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.plan.results import Failure
-from kafka_shell.resource_kinds import hint_of
 from kafka_shell.settings import Settings
 
 TRY = ("health", "topics", "help")

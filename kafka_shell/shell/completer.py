@@ -10,8 +10,10 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import FormattedText
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.characters import escape
 from kafka_shell.commands.configs.complete import CONFIGS, is_about_quotas, subject_of
+from kafka_shell.common.characters import escape
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.context import Context
 from kafka_shell.language import kinds
 from kafka_shell.language.cursor import LONGEST, Want, Wanted, wanted
@@ -21,8 +23,6 @@ from kafka_shell.language.registry import Registry
 from kafka_shell.language.scan import find_command
 from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import part_at
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
 from kafka_shell.view.cache import FRESH_S, TOPICS, Cache, label
 from kafka_shell.view.candidates import Candidate, Catalog, offers
 from kafka_shell.view.view import ClusterView, Key, TopicsOf

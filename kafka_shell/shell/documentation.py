@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigType, ResourceType
-from kafka_shell.config_units import format_config_value
+from kafka_shell.common.config_units import format_config_value
 from kafka_shell.output.text import Text, cut, text, width, wrap
 from kafka_shell.view.view import ClusterView, ConfigDoc
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from prompt_toolkit.history import History
 
 from kafka_shell.admin.configs.model import ResourceType
+from kafka_shell.common.masking import SECRET_WORD, masked
+from kafka_shell.common.private import open_private
 from kafka_shell.history import read
-from kafka_shell.masking import SECRET_WORD, masked
-from kafka_shell.private import open_private
 from kafka_shell.view.view import ClusterView
 
 LIMIT = 10_000  # entries loaded; the file is never truncated

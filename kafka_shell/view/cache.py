@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
-from kafka_shell.structs import replace
 
 from . import names, readers
 from .disk import HasCache, Shelf

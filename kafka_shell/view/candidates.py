@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import to_path
 from kafka_shell.language.command import Command, Option
 from kafka_shell.language.cursor import Want, Wanted
-from kafka_shell.structs import replace
-from kafka_shell.units import to_path
 
 from .match import LIMIT, NameIndex
 from .view import ClusterView

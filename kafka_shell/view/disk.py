@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigType, ResourceType
-from kafka_shell.private import write_private
-from kafka_shell.structs import replace
+from kafka_shell.common.private import write_private
+from kafka_shell.common.structs import replace
 
 from .match import NameIndex
 from .view import NAMES, ClusterView, ConfigDoc, Part, TopicIndex

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.topics.model import TopicSummary
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 
 from .html_text import plain
 from .match import NameIndex

@@ -12,11 +12,11 @@ import pytest
 import kafka_shell.admin
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.commands import REGISTRY
+from kafka_shell.common.resource import Resource
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
+from kafka_shell.output.resource_kinds import KINDS, command_for
 from kafka_shell.plan.model import Effect
-from kafka_shell.resource import Resource
-from kafka_shell.resource_kinds import KINDS, command_for
 
 pytestmark = pytest.mark.quick
 

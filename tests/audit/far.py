@@ -17,7 +17,7 @@ from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.where import Where
 from kafka_shell.audit.work import Target
-from kafka_shell.structs import asdict
+from kafka_shell.common.structs import asdict
 
 CONTROLS = ("T01", "T13", "S05", "Q03")
 

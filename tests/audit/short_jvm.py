@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.audit import jvm
-from kafka_shell.class_data import archive_folder
+from kafka_shell.common.class_data import archive_folder
 
 
 def options() -> str:

@@ -13,7 +13,7 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.audit.access import Access, Removal
-from kafka_shell.structs import replace
+from kafka_shell.common.structs import replace
 
 pytestmark = pytest.mark.quick
 

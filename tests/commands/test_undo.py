@@ -10,7 +10,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kafka_shell import resource_kinds
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import (
@@ -29,6 +28,7 @@ from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
+from kafka_shell.output import resource_kinds
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Change, Plan, Resource
 
@@ -111,7 +111,7 @@ def test_created_topics_are_deleted_the_last_first(names: list[str]) -> None:
 
 @given(alterations())
 def test_what_cannot_be_taken_back_has_no_line(changes: list[Change]) -> None:
-    from kafka_shell.structs import replace
+    from kafka_shell.common.structs import replace
 
     assert undo_lines([replace(change, reversible=False) for change in changes]) == ()
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner.plan import rebalance
 from kafka_shell.admin.partitions.planner.problem import Problem, Proposal
-from kafka_shell.structs import replace
+from kafka_shell.common.structs import replace
 from tests.admin.partitions.planned import after, incoming, problems, values
 from tests.generating import generate
 

@@ -24,11 +24,11 @@ from kafka_shell.admin.wire import chunks as many
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.common.structs import replace
 from kafka_shell.sandbox import config, stand_ins
 from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
 from kafka_shell.sandbox.session import options_from
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests.admin.helpers import connect, wait_for
 from tests.in_process import Shell
 from tests.program import Program, Run

@@ -12,6 +12,7 @@ from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.undo import undo_lines
+from kafka_shell.common.quoting import join, positional, quote, with_option
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
@@ -21,7 +22,6 @@ from kafka_shell.language.scan import Role, Scope, find_command, scan
 from kafka_shell.language.tokens import commands, tokenize
 from kafka_shell.pasted.kafka_tools import translate
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.quoting import join, positional, quote, with_option
 
 pytestmark = pytest.mark.quick
 

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from kafka_shell.commands.configs.kinds import CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR, CONFIG_PAIRS
 from kafka_shell.commands.topics.changes import ASSIGNMENT
+from kafka_shell.common.quoting import join
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
@@ -18,8 +20,6 @@ from kafka_shell.language.registry import Registry
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Word, tokenize
 from kafka_shell.plan.model import Effect
-from kafka_shell.quoting import join
-from kafka_shell.structs import replace
 from tests.language.registry import REGISTRY, nothing
 
 pytestmark = pytest.mark.quick

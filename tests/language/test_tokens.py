@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_shell.common.quoting import join, quote
 from kafka_shell.language.logical_lines import logical_lines, unfinished
 from kafka_shell.language.tokens import Line, tokenize, words_of
-from kafka_shell.quoting import join, quote
 
 pytestmark = pytest.mark.quick
 

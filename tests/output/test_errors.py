@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.output.errors import (
     draw_note,
@@ -17,7 +18,6 @@ from kafka_shell.output.errors import (
 from kafka_shell.output.pane import Pane
 from kafka_shell.output.text import width
 from kafka_shell.plan.results import Failure
-from kafka_shell.resource import Resource
 from tests.output.samples import GONE, plain
 
 pytestmark = pytest.mark.quick

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from kafka_shell.common.structs import replace
 from kafka_shell.output.plans import draw_plan
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 from tests.output.samples import GONE, err_of, out_of, outcome, plan, topic, validated, writer
 
 pytestmark = pytest.mark.quick

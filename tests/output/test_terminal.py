@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.wire.error_codes import ERRORS
 from kafka_shell.admin.wire.failures import failure
-from kafka_shell.characters import printable, quoted
+from kafka_shell.common.characters import printable, quoted
+from kafka_shell.common.quoting import quote
 from kafka_shell.errors import did_you_mean
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.pane import Pane
@@ -22,7 +23,6 @@ from kafka_shell.output.terminal import Cleaned, draw
 from kafka_shell.output.text import text
 from kafka_shell.output.theme import load
 from kafka_shell.output.writer import Writer
-from kafka_shell.quoting import quote
 
 pytestmark = pytest.mark.quick
 

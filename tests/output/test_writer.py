@@ -9,13 +9,13 @@ import pytest
 from msgspec import Struct
 
 from kafka_shell.admin.topics.model import Partition, TopicDescription, TopicSummary
-from kafka_shell.answers import Lazy, Listing
+from kafka_shell.common.answers import Lazy, Listing
+from kafka_shell.common.structs import replace
 from kafka_shell.output import writer as writer_module
 from kafka_shell.output.theme import load
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Secret
 from kafka_shell.plan.results import Results
-from kafka_shell.structs import replace
 from tests.output.samples import (
     ENTRIES,
     GONE,

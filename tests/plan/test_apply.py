@@ -9,10 +9,10 @@ import pytest
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Plan
-from kafka_shell.structs import replace
 from tests.admin.helpers import lose_requests
 
 pytestmark = pytest.mark.quick

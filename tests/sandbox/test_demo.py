@@ -19,13 +19,13 @@ from kafka_shell.admin.users import scram
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.demo import company, make_demo, records
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import connection_to
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 
 PROMISED = [
     *("orders.placed", "orders.shipped", "payments.authorized", "payments.captured"),

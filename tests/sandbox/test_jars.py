@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.jars import Jar, fetch, locked_jars, locked_versions
-from kafka_shell.structs import replace
 
 pytestmark = pytest.mark.quick
 

@@ -22,6 +22,7 @@ from kafka_shell.admin.wire.schemas.brokers import BrokerHeartbeatRequest
 from kafka_shell.commands.rehearse.original import Reading, read_original
 from kafka_shell.commands.rehearse.run import difference, state_of
 from kafka_shell.commands.rehearse.twins import remove_abandoned, running_twin
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import no_report
 from kafka_shell.sandbox.process import find_all
@@ -29,7 +30,6 @@ from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import broker_epochs, nearest_version
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.followers import following
-from kafka_shell.structs import replace
 from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.in_process import Shell
 

@@ -28,12 +28,12 @@ from kafka_shell.admin.partitions.reassignment_files import MovePaths
 from kafka_shell.admin.topics.model import TopicSummary
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.partitions.batch_store import BatchFile
+from kafka_shell.common.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
 from kafka_shell.shell.completer import Offer, ShellCompleter, line_at
-from kafka_shell.structs import replace
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part, TopicIndex, TopicsOf
 

@@ -21,6 +21,7 @@ from kafka_shell.admin.configs.model import (
 )
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.commands import REGISTRY
+from kafka_shell.common.structs import replace
 from kafka_shell.output.theme import available, load
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Setting, Settings
@@ -29,7 +30,6 @@ from kafka_shell.shell.documentation import lines_for, pane
 from kafka_shell.shell.lexer import UNSEEN, ShellLexer
 from kafka_shell.shell.screen import menu_rows
 from kafka_shell.shell.styles import style_of
-from kafka_shell.structs import replace
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part
 
 pytestmark = pytest.mark.quick

@@ -13,10 +13,10 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
 from kafka_shell.commands.acls.kinds import ACL_RULE
 from kafka_shell.commands.quotas.commands import QUOTA_KEY, QUOTA_PAIR
+from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.kind import Fragment, Kind
 from kafka_shell.plan.results import Failure
-from kafka_shell.structs import replace
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import Part, TopicsOf
 from tests.shell.test_completer import NOW, VIEW, Bench

@@ -57,7 +57,7 @@ def test_lines_that_failed_are_left_out(suggest: Suggest) -> None:
 
 
 def test_an_invalid_line_is_detected() -> None:
-    from kafka_shell.dispatch import is_valid
+    from kafka_shell.run.dispatch import is_valid
 
     for line in ("topics --long | wc", "!ls", "topic a; topics && health"):
         assert is_valid(line)

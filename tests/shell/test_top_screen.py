@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.activity.model import BrokerActivity, GroupActivity, TopicActivity
 from kafka_shell.commands.activity.meter import BROKERS, GROUPS, TOPICS, VIEWS, Measurement
+from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import replace
 from kafka_shell.output.text import Text, width
 from kafka_shell.plan.results import Failure
-from kafka_shell.resource import Resource
 from kafka_shell.shell.top import state as states
 from kafka_shell.shell.top.columns import COLUMNS, key_of, lay_out, sortable
 from kafka_shell.shell.top.history import LENGTH, History
 from kafka_shell.shell.top.keys import KEYS, help_line, help_lines
 from kafka_shell.shell.top.screen import body_rows, draw
 from kafka_shell.shell.top.state import TopState
-from kafka_shell.structs import replace
 
 pytestmark = pytest.mark.quick
 

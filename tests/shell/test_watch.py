@@ -13,7 +13,7 @@ import pytest
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.errors import UsageError
 from kafka_shell.output.terminal import draw
-from kafka_shell.watch import watch
+from kafka_shell.run.watch import watch
 
 pytestmark = pytest.mark.quick
 

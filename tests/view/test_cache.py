@@ -14,9 +14,9 @@ import pytest
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
-from kafka_shell.structs import replace
 from kafka_shell.view import names, readers
 from kafka_shell.view.cache import Cache
 from kafka_shell.view.disk import Shelf

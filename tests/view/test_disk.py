@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.configs.model import ConfigType, ResourceType
-from kafka_shell.private import open_private
+from kafka_shell.common.private import open_private
 from kafka_shell.view.disk import Shelf, view_on_disk
 from kafka_shell.view.view import ConfigDoc
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.structs import replace
 
 from . import read as acls
 from .model import (

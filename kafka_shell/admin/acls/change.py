@@ -13,10 +13,10 @@ from kafka_shell.admin.wire.chunks import MANY, in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import times
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
-from kafka_shell.units import times
 
 from .model import AclBinding, AclFilter, AclOperation, PatternType
 from .read import EVERYTHING, describe_each, doubts, filter_fields, lowest_version

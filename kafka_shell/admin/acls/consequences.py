@@ -16,10 +16,10 @@ from kafka_shell.admin.groups.model import Group, GroupListing
 from kafka_shell.admin.wire.chunks import MANY
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted, some
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure
-from kafka_shell.structs import replace
-from kafka_shell.units import counted, some
 
 from . import authorizer
 from .authorizer import ANYONE, STANDARD, Rules

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 
 from .authorizer import ANYONE, Rules, implied_by, verdict
 from .model import (

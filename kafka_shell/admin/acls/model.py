@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from kafka_shell.coded_enum import CodedEnum
+from kafka_shell.common.coded_enum import CodedEnum
+from kafka_shell.common.quoting import quote
 from kafka_shell.plan.model import Resource
-from kafka_shell.quoting import quote
 
 CLUSTER_NAME = "kafka-cluster"  # the name of the only CLUSTER resource
 

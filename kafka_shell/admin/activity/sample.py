@@ -16,9 +16,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.common.resource import Resource
+from kafka_shell.common.units import counted
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.resource import Resource
-from kafka_shell.units import counted
 
 from .model import (
     BrokerSample,

@@ -10,10 +10,10 @@ from msgspec import Struct
 from kafka_shell.admin.records import log
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results, as_failure
-from kafka_shell.structs import replace
 
 from . import format as records
 from . import store as client_config_store

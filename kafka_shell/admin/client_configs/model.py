@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from kafka_shell.admin.quotas.model import ANY_NAME, AnyName, Default
+from kafka_shell.common.quoting import quote
 from kafka_shell.plan.model import Resource
-from kafka_shell.quoting import quote
 
 
 class ClientEntity(Struct, frozen=True, order=True):

@@ -12,9 +12,9 @@ from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
+from kafka_shell.common.resource import Resource
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Failure
-from kafka_shell.resource import Resource
 
 from .format import CONFIGS_TOPIC, EXPIRES_MS, REGISTRATIONS_TOPIC
 

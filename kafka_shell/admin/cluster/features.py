@@ -8,9 +8,9 @@ from typing import Any
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error, failure
 from kafka_shell.admin.wire.versions import api_name
+from kafka_shell.common.resource import Resource
 from kafka_shell.errors import UsageError
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.resource import Resource
 
 from .model import ApiRange, ApiSupport, Feature, FeatureRange, Features
 from .registrations import not_running

@@ -15,10 +15,10 @@ from kafka_shell.admin.partitions.throttle_configs import Record
 from kafka_shell.admin.wire import metadata_scan, parallel
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
+from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Failure, as_failure
-from kafka_shell.units import counted, some
 
 from . import health_checks as checks
 from . import probes

@@ -23,9 +23,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.admin.wire.failures import AUTHORIZATION, in_one_line
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
-from kafka_shell.units import counted
 
 from . import probes, quorum
 from .model import Finding, Quorum, QuorumReplica, Severity

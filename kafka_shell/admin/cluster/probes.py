@@ -18,9 +18,9 @@ from kafka_shell.admin.wire.exchanges import Login, State
 from kafka_shell.admin.wire.link_errors import connect_timeout, silent
 from kafka_shell.admin.wire.login import greet, log_in
 from kafka_shell.admin.wire.transport import Link
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Results, as_failure
-from kafka_shell.structs import replace
 
 K = TypeVar("K")
 Waiting = Callable[[list[K]], None]

@@ -13,9 +13,9 @@ from kafka_shell.admin.wire.failures import (
     requires,
 )
 from kafka_shell.admin.wire.metadata_scan import spell_id
+from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
-from kafka_shell.resource import Resource
 
 from .model import Endpoint, Quorum, QuorumReplica
 

@@ -15,10 +15,10 @@ from kafka_shell.admin.wire.failures import (
 from kafka_shell.admin.wire.metadata_scan import uuid_of
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call, response_timeout
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 
 from .model import Quorum, QuorumReplica, Voter
 from .quorum import describe

@@ -13,10 +13,10 @@ from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
-from kafka_shell.structs import replace
-from kafka_shell.units import some
 
 from . import features, probes, quorum
 from .model import ClusterMetadata

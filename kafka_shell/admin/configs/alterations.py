@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kafka_shell.admin.configs.known import inherited
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.structs import replace
 
 from .checks import LIST_OPS, is_settable
 from .losses import Loss, losses

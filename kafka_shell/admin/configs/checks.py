@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from kafka_shell import config_units
 from kafka_shell.admin.configs.known import Known
+from kafka_shell.common import config_units
+from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, near_miss
-from kafka_shell.resource import Resource
-from kafka_shell.structs import replace
 
 from .model import (
     ConfigAlteration,

@@ -16,9 +16,9 @@ from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.min_isr import Requirement
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.common.units import counted, some
 from kafka_shell.plan.model import Change, NotChecked
 from kafka_shell.plan.results import Failure
-from kafka_shell.units import counted, some
 
 from . import lost_records
 from .inheritance import TOPIC_KEYS, TopicValues

@@ -7,10 +7,10 @@ from typing import Any
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.config_units import convert_unit
+from kafka_shell.common.config_units import convert_unit
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 
 from .model import (
     ConfigEntry,

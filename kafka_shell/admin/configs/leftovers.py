@@ -16,10 +16,10 @@ from kafka_shell.admin.steps import BaseStep, refused_of, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.admin.wire.failures import as_error
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 
 from .model import ResourceType
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from kafka_shell.config_units import convert_unit, format_config_value
+from kafka_shell.common.config_units import convert_unit, format_config_value
 
 from .inheritance import TOPIC_KEYS
 from .model import ConfigEntry, ConfigResource, ConfigType, ResourceType

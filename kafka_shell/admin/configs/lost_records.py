@@ -16,9 +16,9 @@ from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.admin.records.offsets import list_offsets
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure
-from kafka_shell.units import approximate_bytes, counted
 
 from .losses import Limits
 

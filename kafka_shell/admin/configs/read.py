@@ -13,9 +13,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import BrokerError, failure, requires
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import ANY, Call, Node, RawRequest, Target
+from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.resource import Resource
-from kafka_shell.structs import replace
 
 from . import wire as config_wire
 from .model import (

@@ -12,9 +12,9 @@ from kafka_shell.admin.records.offsets import known, list_offsets
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Answer, Answers, Question, ask
 from kafka_shell.admin.wire.failures import as_error, error_name
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import some
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
-from kafka_shell.units import some
 
 from .model import Group, GroupOffset, GroupType, Member
 

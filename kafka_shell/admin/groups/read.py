@@ -16,10 +16,10 @@ from kafka_shell.admin.wire.coordinators import (
     without_coordinator,
 )
 from kafka_shell.admin.wire.failures import failure, requires
+from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.resource import Resource
-from kafka_shell.structs import replace
 
 from . import offsets as group_offsets
 from .describe import QUESTIONS, read

@@ -12,10 +12,10 @@ from kafka_shell.admin.records import delete as records
 from kafka_shell.admin.records.offsets import by_topic, list_offsets
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted, format_time, some
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
-from kafka_shell.units import counted, format_time, some
 
 from . import read as groups
 from . import streams

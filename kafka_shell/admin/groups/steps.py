@@ -19,10 +19,10 @@ from kafka_shell.admin.wire.failures import (
     requires,
 )
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 
 from .model import GroupType, Reset
 from .offsets import committed

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.units import some
+from kafka_shell.common.units import some
 
 _ENDINGS = ("-changelog", "-repartition")
 _NAMED = 5  # topics that a warning names

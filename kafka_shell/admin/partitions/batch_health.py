@@ -13,9 +13,9 @@ from kafka_shell.admin.topics.min_isr import partitions_below
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, request, scan
 from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
-from kafka_shell.units import counted, some
 
 from .batch_state import Batch
 from .model import TopicPartition

@@ -9,10 +9,10 @@ from msgspec import Struct
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 
 from . import sizes as move_sizes
 from .batch_health import below_min_isr

@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.plan.apply import SENDING
 from kafka_shell.plan.model import Change, Report, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
-from kafka_shell.units import counted, some
 
 from .batch_health import problem
 from .batch_state import Batch, BatchState, Started

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.structs import replace
+from kafka_shell.common.structs import replace
 
 from .model import Move
 from .sizes import Sizes

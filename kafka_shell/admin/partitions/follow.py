@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from msgspec import Struct, field
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.plan.apply import SENDING
 from kafka_shell.plan.model import Report
-from kafka_shell.units import counted
 
 from .log_dir_targets import Dirs
 from .log_dir_targets import follow as follow_dirs

@@ -16,11 +16,11 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error, failure
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Report, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
-from kafka_shell.units import approximate_bytes, counted
 
 from . import log_dirs
 from .model import LogDir, ReplicaOnDisk, TopicPartition

@@ -14,11 +14,11 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import wait_until_visible
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import approximate_bytes
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Report, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
-from kafka_shell.units import approximate_bytes
 
 from . import log_dir_moves, log_dirs
 from .log_dir_moves import (

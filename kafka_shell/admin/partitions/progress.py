@@ -10,9 +10,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import requires
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Results
-from kafka_shell.structs import replace
 
 from . import sizes as move_sizes
 from . import stalls

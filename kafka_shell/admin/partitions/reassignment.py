@@ -16,10 +16,10 @@ from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
 
 from . import sizes as move_sizes
 from .follow import Follow, RemoveThrottleLater

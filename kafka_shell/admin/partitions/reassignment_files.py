@@ -16,9 +16,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.common.files import bad_file, read_json
+from kafka_shell.common.units import counted, to_path
 from kafka_shell.errors import ShellError
-from kafka_shell.files import bad_file, read_json
-from kafka_shell.units import counted, to_path
 
 from .log_dir_moves import Place
 from .log_dir_targets import Dirs

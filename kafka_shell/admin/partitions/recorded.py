@@ -9,12 +9,12 @@ from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.private import open_private
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.private import open_private
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
 
 from .batch_plans import StartBatches
 from .follow import Follow

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.units import format_rate
 from kafka_shell.plan.results import Results
-from kafka_shell.units import format_rate
 
 from . import log_dirs
 from .model import Assignment, BrokerLoad, LogDir, Move, MoveSize, Racks, TopicPartition

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from kafka_shell.units import counted
+from kafka_shell.common.units import counted
 
 from .model import Reassignment, TopicPartition
 

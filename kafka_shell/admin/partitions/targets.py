@@ -10,11 +10,11 @@ from msgspec import Struct, field
 from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
 
 from . import disks as broker_disks
 from .disks import Disks

@@ -9,9 +9,9 @@ from msgspec import Struct
 from kafka_shell.admin.configs import read as configs_module
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 
 from .model import Reassignment, TopicPartition
 

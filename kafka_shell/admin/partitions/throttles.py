@@ -35,10 +35,10 @@ from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.propagation import wait_until_visible
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results, as_failure
-from kafka_shell.structs import replace
 
 from .model import Move, TopicPartition
 from .progress import under_way

@@ -13,9 +13,9 @@ from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Effect, NotChecked, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 
 from .model import (
     Default,

@@ -9,9 +9,9 @@ from kafka_shell.admin.wire.chunks import MANY
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error, requires
 from kafka_shell.admin.wire.requests import Call
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 
 from .model import (
     DEFAULT,

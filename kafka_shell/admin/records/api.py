@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.calls import ClusterPlan, Family, Plans, Reads
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Plan
-from kafka_shell.structs import replace
 
 from . import copy_plan, delete, produce
 from .codecs import CODECS

@@ -12,11 +12,11 @@ from kafka_shell.admin.steps import refused_of
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.characters import escape
+from kafka_shell.common.characters import escape
+from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, Monitor, Plan, Report
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.units import approximate_bytes, counted
 
 from .chunk import Filter, Span
 from .codecs import NONE

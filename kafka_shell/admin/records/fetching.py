@@ -19,9 +19,9 @@ from kafka_shell.admin.wire.failures import MOVED, failure, requires
 from kafka_shell.admin.wire.flight import Flight
 from kafka_shell.admin.wire.metadata_scan import scan, uuid_of
 from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
-from kafka_shell.units import counted
 
 from .batches import IDENTIFIED, NAMED, THROTTLED, fetch_request, headers, held_back, wait_out
 from .chunk import Chunk, PartitionState, Span

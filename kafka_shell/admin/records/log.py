@@ -13,10 +13,10 @@ from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import MOVED, as_error, error_name, failure
 from kafka_shell.admin.wire.requests import Node
+from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
-from kafka_shell.resource import Resource
-from kafka_shell.structs import replace
 
 from .batches import NAMED, THROTTLED, fetch_request, held_back, wait_out
 from .decode import all_records

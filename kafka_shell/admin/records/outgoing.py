@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from kafka_shell.admin.wire.failures import MAY_STILL_HAPPEN
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure
-from kafka_shell.structs import replace
 
 from .encode import ProducerId, encoded_size
 from .model import NewRecord

@@ -8,12 +8,12 @@ from typing import Generic, TypeVar
 from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes
 from kafka_shell.plan.results import Failure, Results, as_failure
-from kafka_shell.resource import Resource
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
 
 from .outgoing import NOT_SENT, Written
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
+from kafka_shell.common.regex import compile_re2
 from kafka_shell.errors import UsageError
-from kafka_shell.regex import compile_re2
 
 from .formats import AUTO, Formats
 from .model import Record

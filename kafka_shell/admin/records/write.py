@@ -18,9 +18,9 @@ from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import MOVED, as_error, failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, as_failure
-from kafka_shell.structs import replace
 
 from .batches import wait_out
 from .codecs import NONE

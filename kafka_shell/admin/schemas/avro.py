@@ -15,7 +15,7 @@ from uuid import UUID
 import fastavro
 
 from kafka_shell.admin.records.numbers import finite
-from kafka_shell.units import counted
+from kafka_shell.common.units import counted
 
 from .client import Imported
 from .errors import SchemaError

@@ -13,10 +13,10 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import format_duration, format_time
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, Secret
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
-from kafka_shell.units import format_duration, format_time
 
 from .model import DelegationToken, NewToken
 from .read import (

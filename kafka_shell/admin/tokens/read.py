@@ -12,11 +12,11 @@ from typing import Any
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error, failure
+from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret
 from kafka_shell.plan.results import Failure
-from kafka_shell.resource import Resource
-from kafka_shell.structs import replace
 
 from .model import DelegationToken
 

@@ -13,11 +13,11 @@ from kafka_shell.admin.steps import refused_of
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted, times
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
-from kafka_shell.units import counted, times
 
 from .model import NewTopic, Topic, TopicDescription, spell_assignment
 from .read import describe

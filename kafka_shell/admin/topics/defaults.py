@@ -7,8 +7,8 @@ from typing import Any
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.structs import replace
 
 from .model import NewTopic
 

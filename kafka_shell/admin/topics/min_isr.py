@@ -13,9 +13,9 @@ from kafka_shell.admin.facts import Budget, attempt, not_checked
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
+from kafka_shell.common.units import counted, some
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.units import counted, some
 
 from .model import NewTopic, Partition, Topic
 

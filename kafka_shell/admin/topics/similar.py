@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, near_miss
 from kafka_shell.plan.results import Failure
-from kafka_shell.structs import replace
 
 _UNKNOWN_TOPIC = 3
 _MOST_UNKNOWN = 10  # more unknown names than this are an outdated list, not typing errors

@@ -17,12 +17,12 @@ from kafka_shell.admin.wire.chunks import Rows
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan, spell_id, uuid_of
 from kafka_shell.admin.wire.requests import CONTROLLER
-from kafka_shell.config_units import format_config_value
+from kafka_shell.common.config_units import format_config_value
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
 
 from .defaults import DEFAULT_TIMEOUT_MS as DEFAULT_TIMEOUT_MS
 from .defaults import creatable, has_default, with_defaults

@@ -22,10 +22,10 @@ from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.transactions.model import ProducerState
 from kafka_shell.admin.wire.chunks import MANY
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure
-from kafka_shell.structs import replace
-from kafka_shell.units import approximate_bytes, counted
 
 from .model import Topic, TopicsUse, TopicUse
 

@@ -28,10 +28,10 @@ from kafka_shell.admin.quotas.model import DEFAULT, Default, EffectiveQuotas, Qu
 from kafka_shell.admin.tokens import read as delegation_tokens
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, as_failure
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
 
 from . import scram
 from .model import ScramCredential, UserPage

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Secret
-from kafka_shell.units import to_path
 
 from .endpoint import Address, ConnectionConfig, OAuth, Sasl, Tls, parse_addresses
 from .password_source import PasswordSource

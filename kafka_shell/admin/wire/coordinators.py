@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.resource import Resource
 
 from .connection import Cluster
 from .failures import COORDINATION, failure, failure_of_rest, requires

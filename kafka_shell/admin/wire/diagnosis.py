@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from kafka_shell.characters import escape
+from kafka_shell.common.characters import escape
 from kafka_shell.errors import ShellError
 
 from . import frames
@@ -150,7 +150,7 @@ def _foreign(probe: _Probe) -> ShellError | None:
 
 def _names(probe: _Probe) -> ShellError | None:
     """The error with the host names of a trusted certificate."""
-    from kafka_shell.structs import replace
+    from kafka_shell.common.structs import replace
 
     from .tls import make_context, wrong_names
 

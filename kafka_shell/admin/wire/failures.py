@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from kafka_shell.characters import quoted
+from kafka_shell.common.characters import quoted
+from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, as_failure, mentions
-from kafka_shell.resource import Resource
 
 from .error_codes import ERRORS
 

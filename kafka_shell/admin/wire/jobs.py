@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from kafka_shell.common.resource import Resource
+from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.resource import Resource
-from kafka_shell.units import some
 
 from .endpoint import Address, ConnectionConfig
 from .failures import (

@@ -15,7 +15,7 @@ _OURS = "If the broker is not at fault, this is a bug in kafka.sh: please report
 _READERS = "kafka_shell.admin."
 _HERE = (__name__, "kafka_shell.admin.wire.connection")
 # Called by the code that reads responses.
-_SHARED = ("kafka_shell.plan", "kafka_shell.units", *_HERE)
+_SHARED = ("kafka_shell.plan", "kafka_shell.common.units", *_HERE)
 
 
 def malformed(who: str, api: str, why: object, status: Status = Status.FAILED) -> ShellError:

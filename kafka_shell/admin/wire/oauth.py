@@ -8,10 +8,10 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from kafka_shell.characters import quoted
+from kafka_shell.common.characters import quoted
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret
-from kafka_shell.units import to_path
 
 from . import http
 from .endpoint import ConnectionConfig, OAuth, Sasl
@@ -99,7 +99,7 @@ def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
     another server, and trusts the CAs of the properties. Raises ShellError for an unsafe URL."""
     from urllib.parse import urlsplit
 
-    from kafka_shell.structs import replace
+    from kafka_shell.common.structs import replace
 
     from .tls import make_context
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.structs import replace
 
 from . import frames
 from .dial import Loop

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from kafka_shell.common.files import read_bytes
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.files import read_bytes
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _BLANK = " \t\f"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from kafka_shell.units import to_path
+from kafka_shell.common.units import to_path
 
 from .client_properties import KNOWN, is_secret
 from .endpoint import ConnectionConfig

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError
-from kafka_shell.units import to_path
 
 from .endpoint import Address, Tls
 from .failures import unreachable

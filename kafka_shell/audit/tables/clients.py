@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.audit.table import Names, Rows, Trouble, readable, table, trouble
+from kafka_shell.common.quoting import quote
 from kafka_shell.errors import ShellError
-from kafka_shell.quoting import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.quotas.model import QuotaEntity

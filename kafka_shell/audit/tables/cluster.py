@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, Rows, readable, table
+from kafka_shell.common.quoting import quote
 from kafka_shell.plan.results import Results
-from kafka_shell.quoting import quote
 
 from .config_entries import config_entries
 

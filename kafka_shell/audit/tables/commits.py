@@ -15,7 +15,7 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records.internal_topics import read_key, read_value
 from kafka_shell.audit.table import Names, Rows, Trouble, readable, table, with_leaders
-from kafka_shell.structs import replace
+from kafka_shell.common.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, Rows, Trouble, readable, table, trouble
-from kafka_shell.quoting import quote
+from kafka_shell.common.quoting import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import LogDir

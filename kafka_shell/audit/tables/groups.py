@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
-from kafka_shell.quoting import quote
+from kafka_shell.common.quoting import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import Group

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.audit.table import Names, Rows, Trouble, table, trouble
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.structs import replace
 
 from .config_entries import config_entries
 

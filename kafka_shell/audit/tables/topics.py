@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
-from kafka_shell.quoting import quote
-from kafka_shell.structs import replace
+from kafka_shell.common.quoting import quote
+from kafka_shell.common.structs import replace
 
 from .config_entries import config_entries
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka_shell.common.quoting import with_option
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.quoting import with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from kafka_shell.answers import Nothing
+from kafka_shell.common.answers import Nothing
+from kafka_shell.common.resource import Resource
 from kafka_shell.errors import Status, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.results import Results
-from kafka_shell.resource import Resource
 
 from .meter import BROKERS, TOPICS, VIEWS, Meter
 

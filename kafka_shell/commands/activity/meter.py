@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
+from kafka_shell.common.resource import Resource
 from kafka_shell.plan.results import Failure
-from kafka_shell.resource import Resource
 
 if TYPE_CHECKING:
     from kafka_shell.admin.activity.model import Sample

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from kafka_shell.admin.activity.model import BrokerActivity, GroupActivity, TopicActivity
 from kafka_shell.commands.groups.render import lag_note
+from kafka_shell.common.units import approximate_bytes, approximate_duration
 from kafka_shell.output.tables import Cell, Column
 from kafka_shell.output.text import Role, Text, text
-from kafka_shell.units import approximate_bytes, approximate_duration
 
 _STATES: dict[str, Role] = {"Stable": "good", "Empty": "dim", "Dead": "bad", "up": "good",
                             "not responding": "bad", "down": "bad"}  # fmt: skip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.answers import Nothing
 from kafka_shell.commands.configs.config_dynamic import SUPPORTED, not_decoded, with_acl_commands
+from kafka_shell.common.answers import Nothing
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -148,7 +148,7 @@ def _forget(entities: Sequence[ClientEntity], context: Context) -> Plan:
 def _raw(key: str, text: str) -> str:
     """The value in the unit of the key: `11s` is `11000`."""
     from kafka_shell.admin.client_configs.keys import KEYS
-    from kafka_shell.config_units import parse_config_value
+    from kafka_shell.common.config_units import parse_config_value
 
     known = KEYS.get(key)
     return parse_config_value(key, known.type, text) if known is not None else text

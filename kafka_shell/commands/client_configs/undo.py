@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from kafka_shell.common.quoting import positional, with_option
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.quoting import positional, with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:

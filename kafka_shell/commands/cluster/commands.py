@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.cluster.model import ClusterMetadata, Health
-from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
+from kafka_shell.common.answers import Nothing
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
@@ -34,7 +34,7 @@ def health(invocation: Invocation, context: Context) -> Health:
     """One screen of what is wrong, the worst first."""
     from kafka_shell.admin.cluster import health
     from kafka_shell.commands.partitions.throttle_store import throttle_record
-    from kafka_shell.structs import replace
+    from kafka_shell.common.structs import replace
 
     from .see import with_command
 

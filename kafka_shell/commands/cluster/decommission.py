@@ -10,14 +10,14 @@ from kafka_shell.commands import select
 from kafka_shell.commands.partitions.batches import BATCHES
 from kafka_shell.commands.partitions.reassignments import THROTTLE
 from kafka_shell.commands.partitions.start import plan_start
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.render import render
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.runbook import Runbook, Stage, Stages
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
 
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.decommission.model import BrokerState, Decommission

@@ -20,12 +20,12 @@ from kafka_shell.admin.cluster.model import (
 from kafka_shell.admin.partitions.model import LogDirUse
 from kafka_shell.commands.configs.render import CONFIG
 from kafka_shell.commands.partitions.render import COLUMNS as PARTITIONS
+from kafka_shell.common.units import counted
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
-from kafka_shell.units import counted
 
 from . import decommission_render, restart_render
 from .see import command_of
@@ -210,7 +210,7 @@ _ROUND_MS = 10_000
 def _behind(replica: QuorumReplica) -> Cell:
     if replica.behind_ms < 0 or replica.role == "leader":
         return None
-    from kafka_shell.units import format_duration
+    from kafka_shell.common.units import format_duration
 
     behind, slow = replica.behind_ms, replica.behind_ms > _SLOW_MS
     # Whole seconds for a voter that is far behind.

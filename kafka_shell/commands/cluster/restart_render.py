@@ -14,11 +14,11 @@ from kafka_shell.admin.cluster.restart.model import (
     RestartOrder,
     Verdict,
 )
+from kafka_shell.common.units import counted, format_duration
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.tables import Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
-from kafka_shell.units import counted, format_duration
 
 _LABEL = 10
 _ROLES: dict[Verdict, Role] = {

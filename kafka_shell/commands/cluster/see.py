@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kafka_shell.admin.cluster.model import Finding, Severity
 from kafka_shell.admin.groups.model import NOT_READY_STATES, REBALANCING_STATES
-from kafka_shell.quoting import positional
-from kafka_shell.structs import fields
+from kafka_shell.common.quoting import positional
+from kafka_shell.common.structs import fields
 
 # The check of a finding -> command.
 _COMMANDS = {

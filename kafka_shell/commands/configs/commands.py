@@ -13,16 +13,16 @@ from kafka_shell.admin.configs.model import (
     ConfigResource,
     ResourceType,
 )
-from kafka_shell.answers import Listing, Nothing
 from kafka_shell.commands import select
+from kafka_shell.common.answers import Listing, Nothing
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.selectors import is_pattern, split
 from kafka_shell.plan.model import Effect, Plan, merge_plans
 from kafka_shell.plan.results import Parts, Results
-from kafka_shell.structs import replace
-from kafka_shell.units import some
 
 from .kinds import CLIENT_METRICS, CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR
 

@@ -14,7 +14,7 @@ from kafka_shell.admin.configs.model import (
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.commands.client_configs import complete as client_configs
 from kafka_shell.commands.quotas import complete as quotas
-from kafka_shell.config_units import allowed_values, format_config_value
+from kafka_shell.common.config_units import allowed_values, format_config_value
 from kafka_shell.language.cursor import Wanted
 from kafka_shell.language.kind import Source
 from kafka_shell.language.selectors import is_pattern

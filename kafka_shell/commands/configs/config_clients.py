@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands.users import scram_options
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 
 from . import config_dynamic
 
@@ -295,7 +295,7 @@ def _alter_quotas(
 ) -> Plan:
     from kafka_shell.admin.quotas import change as quota_changes
     from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS, QuotaAlteration
-    from kafka_shell.quota_units import parse_quota
+    from kafka_shell.common.quota_units import parse_quota
 
     known = CLIENT_QUOTAS if entity.ip is None else IP_QUOTAS
     limits: dict[str, float | None] = {}

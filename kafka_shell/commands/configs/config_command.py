@@ -13,14 +13,14 @@ from kafka_shell.admin.configs.model import (
     ResourceType,
 )
 from kafka_shell.commands.configs.model import ConfigTable
+from kafka_shell.common.files import bad_file
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import UsageError
-from kafka_shell.files import bad_file
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Results
-from kafka_shell.structs import replace
-from kafka_shell.units import to_path
 
 from .commands import alter
 from .config_clients import refuse_literal_default, unnamed

@@ -111,8 +111,8 @@ def with_acl_commands(plan: Plan) -> Plan:
         return plan
     from kafka_shell.admin.client_configs.store import ACLS
     from kafka_shell.commands.undo import undo_lines
+    from kafka_shell.common.structs import replace
     from kafka_shell.plan.model import Change
-    from kafka_shell.structs import replace
 
     (command,) = undo_lines([Change(binding.resource, "delete") for binding in ACLS])
     return replace(

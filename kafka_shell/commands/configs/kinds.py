@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.masking import masked
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Option
 from kafka_shell.language.kind import Fragment, Kind, Source, invalid
 from kafka_shell.language.logical_lines import Span
-from kafka_shell.masking import masked
 
 if TYPE_CHECKING:
     from kafka_shell.language.command import Parameter

@@ -8,12 +8,12 @@ from itertools import groupby
 from typing import Any
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigSource, ResourceType
+from kafka_shell.common.structs import replace
 from kafka_shell.output.humanize import config_value
 from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import GAP, Column, Layout, draw_table, lay_out
 from kafka_shell.output.text import Text, paragraphs, rstrip, text
 from kafka_shell.output.text import width as cells
-from kafka_shell.structs import replace
 
 from .model import ConfigLine, ConfigTable
 

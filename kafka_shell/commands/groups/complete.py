@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka_shell.common.structs import replace
 from kafka_shell.language.cursor import Wanted
 from kafka_shell.language.kind import Source
-from kafka_shell.structs import replace
 from kafka_shell.view.candidates import NONE, Candidates, Catalog
 from kafka_shell.view.view import ClusterView, Key, TopicsOf
 

@@ -6,10 +6,10 @@ import csv
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.files import bad_file, read_csv
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError
-from kafka_shell.files import bad_file, read_csv
 from kafka_shell.plan.model import Change
-from kafka_shell.units import to_path
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from kafka_shell.commands import select
 from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.records.positions import offset_or_time
+from kafka_shell.common.units import in_utc
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds, selectors
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kind import Kind, Source
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure
-from kafka_shell.units import in_utc
 
 if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import GroupType, ResetTo

@@ -13,11 +13,11 @@ from kafka_shell.admin.groups.model import (
     GroupType,
     Member,
 )
+from kafka_shell.common.units import counted
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text
-from kafka_shell.units import counted
 
 _STATES: dict[str, Role] = {"Stable": "good", "Empty": "dim", "Dead": "bad"}
 

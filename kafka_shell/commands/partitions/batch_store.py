@@ -12,9 +12,9 @@ import msgspec
 from kafka_shell.admin.partitions.batch_state import BatchState, Started
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.reassignment_files import MoveFile, MovePaths
+from kafka_shell.common.private import open_private, write_private
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError
-from kafka_shell.private import open_private, write_private
-from kafka_shell.units import to_path
 
 from .follow_up import resume_line
 

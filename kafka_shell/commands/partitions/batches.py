@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation, Option
 from kafka_shell.plan.model import Plan
-from kafka_shell.structs import replace
 
 from .follow_up import cancel_line, end_line, resume_line, stall_advice
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan, Resource
 from kafka_shell.plan.results import Results
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
 
 from .batches import unfinished
 
@@ -66,7 +66,7 @@ def _of_file(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.partitions.batch_plans import EndBatches
     from kafka_shell.admin.partitions.cancel import plan_cancel
     from kafka_shell.admin.partitions.reassignment_files import MovePaths, read_moves
-    from kafka_shell.units import to_path
+    from kafka_shell.common.units import to_path
 
     from .batch_store import BatchFile
     from .throttle_store import throttle_record

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.topics.model import Partition
-from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
 from kafka_shell.commands.timeout import timeout_ms
+from kafka_shell.common.answers import Nothing
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan, Resource

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.quoting import with_option
+from kafka_shell.common.units import counted
 from kafka_shell.language import kinds
-from kafka_shell.quoting import with_option
-from kafka_shell.units import counted
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition

@@ -8,15 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
+from kafka_shell.common.answers import Nothing
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import UnexpectedEnd
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.common import CHANGING
 from kafka_shell.plan.model import Effect, Plan, Report, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 
 from .batches import note_unfinished
 from .follow_up import cancel_line, stall_advice

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from struct import iter_unpack
 from typing import TYPE_CHECKING
 
-from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
+from kafka_shell.common.answers import Nothing
+from kafka_shell.common.quoting import positional
+from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kind import Kind
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.quoting import positional
-from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.log_dir_moves import Place

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.common.files import bad_file, read_json
 from kafka_shell.errors import ShellError
-from kafka_shell.files import bad_file, read_json
 
 _FORMAT = 'Expected {"partitions": [{"topic": "orders", "partition": 0%s}]}.'
 _VERSION = 1

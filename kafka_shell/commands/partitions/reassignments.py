@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.output.counts import name_few
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
-from kafka_shell.structs import replace
 
 from .batches import ABOUT as BATCHES_ABOUT
 from .batches import BATCHES, resume

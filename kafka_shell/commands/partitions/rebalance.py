@@ -12,10 +12,10 @@ from kafka_shell.commands.partitions.reassignments import (
     chosen_topics,
     named_brokers,
 )
+from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan
-from kafka_shell.structs import replace
 
 from .batches import BATCHES
 from .start import plan_start

@@ -23,12 +23,12 @@ from kafka_shell.admin.partitions.model import (
     TopicLoad,
     TopicLoads,
 )
+from kafka_shell.common.units import approximate_bytes, counted, format_duration, format_rate
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.tables import NOTHING, Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text
-from kafka_shell.units import approximate_bytes, counted, format_duration, format_rate
 
 _FULL = 0.9  # of a volume
 _MOST_TOPICS = 20  # in the figures of a plan

@@ -7,9 +7,9 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.batch_plans import EndBatches
 from kafka_shell.admin.partitions.model import Assignment, TopicPartition
 from kafka_shell.admin.partitions.reassignment_files import MovePaths, read_moves
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import to_path
 from kafka_shell.plan.model import Plan
-from kafka_shell.structs import replace
-from kafka_shell.units import to_path
 
 from .batch_store import BatchFile
 

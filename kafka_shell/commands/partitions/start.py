@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands.hints import with_hint
+from kafka_shell.common.quoting import with_option
+from kafka_shell.common.structs import replace
 from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan
-from kafka_shell.quoting import with_option
-from kafka_shell.structs import replace
 
 from .batches import in_batches, paths_of
 from .follow_up import cancel_line, resume_line, stall_advice

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions.throttle_configs import Record, Throttled, ThrottleRecord
+from kafka_shell.common.private import open_private, write_private
 from kafka_shell.errors import ShellError
-from kafka_shell.private import open_private, write_private
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.answers import FORMATS
+from kafka_shell.common.answers import FORMATS
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted, to_path
 from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
@@ -14,8 +16,6 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.language.common import LONGEST_WAIT_MS
 from kafka_shell.language.kind import Kind, Source
 from kafka_shell.plan.outcome import HistoryLine
-from kafka_shell.structs import replace
-from kafka_shell.units import counted, to_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +74,7 @@ def refresh(invocation: Invocation, context: Context) -> None:
 
 def watch(invocation: Invocation, context: Context) -> Status:
     """Run a command repeatedly."""
-    from kafka_shell.watch import watch as run
+    from kafka_shell.run.watch import watch as run
 
     milliseconds = _EVERY_MS if invocation["seconds"] is None else invocation["seconds"]
     if not 0 < milliseconds <= LONGEST_WAIT_MS:

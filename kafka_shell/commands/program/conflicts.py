@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Plan
-from kafka_shell.structs import replace
 
 
 def conflicts(net: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -14,7 +15,6 @@ from kafka_shell.language.common import CONNECTION, PROGRAM, RUNNING, common_opt
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.language.usage import metavar, usage
 from kafka_shell.output.pane import columns_of
-from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

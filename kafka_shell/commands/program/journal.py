@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shell import units
-from kafka_shell.answers import Nothing
+from kafka_shell.common import units
+from kafka_shell.common.answers import Nothing
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option

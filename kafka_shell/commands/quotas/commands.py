@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.answers import Listing, Nothing
+from kafka_shell.common.answers import Listing, Nothing
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.kind import Source
 from kafka_shell.plan.model import Effect, Plan
-from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.quotas.model import EffectiveQuotas, Quota, QuotaEntity
@@ -147,7 +147,7 @@ def alter_quotas(invocation: Invocation, context: Context) -> Plan:
 
 def _limits(invocation: Invocation, *, ip: bool) -> dict[str, float | None]:
     """Quota key -> new value; None removes the quota."""
-    from kafka_shell.quota_units import parse_quota
+    from kafka_shell.common.quota_units import parse_quota
 
     limits: dict[str, float | None] = {}
     for number, (key, text) in enumerate(invocation["quota"]):

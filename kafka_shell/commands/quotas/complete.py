@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, DEFAULT, IP_QUOTAS, Default, QuotaEntity
+from kafka_shell.common.quota_units import format_quota
 from kafka_shell.language.cursor import Wanted
 from kafka_shell.language.kind import Source
-from kafka_shell.quota_units import format_quota
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from kafka_shell.common.quota_units import format_number
+from kafka_shell.common.quoting import with_option
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.quota_units import format_number
-from kafka_shell.quoting import with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:

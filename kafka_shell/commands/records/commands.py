@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
 from kafka_shell.commands.timeout import timeout_ms
+from kafka_shell.common.answers import Nothing
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
@@ -95,7 +95,7 @@ def _time(text: str, context: Context) -> int:
 
 def _to_time(text: str, context: Context) -> int:
     """A time in milliseconds since the epoch, relative ones from now; never negative."""
-    from kafka_shell.units import parse_time
+    from kafka_shell.common.units import parse_time
 
     return max(0, parse_time(text, now=int(context.clock() * 1000)))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import journal
-from kafka_shell.answers import Nothing
+from kafka_shell.common.answers import Nothing
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan
-from kafka_shell.structs import replace
 
 from .decoding import filter_of, formats_of
 from .isolation import ISOLATION_LEVELS, READ_COMMITTED

@@ -16,11 +16,11 @@ import msgspec
 from kafka_shell.admin.records.formats import JSON, Decoded, Formats
 from kafka_shell.admin.records.internal_topics import TOPICS
 from kafka_shell.admin.records.model import Header, Record
-from kafka_shell.characters import escape, printable
+from kafka_shell.common.characters import escape, printable
+from kafka_shell.common.units import approximate_bytes
 from kafka_shell.output.page import summary
 from kafka_shell.output.tables import GAP, NOTHING, Column, Layout
 from kafka_shell.output.text import Role, Text, cut, hang, join, pad, text
-from kafka_shell.units import approximate_bytes
 
 _INDENT = 9  # cells of the labels of a page
 TOMBSTONE = text("(tombstone)", "removed")

@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from kafka_shell.admin.records.encode import encoded_size
 from kafka_shell.admin.records.model import NewRecord
+from kafka_shell.common.files import bad_file
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.files import bad_file
-from kafka_shell.units import to_path
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

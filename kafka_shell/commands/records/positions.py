@@ -47,7 +47,7 @@ def offset_or_time(text: str, now: int) -> tuple[int | None, int | None]:
     it would be after the end of the log, and all records would be skipped or deleted. Raises
     ShellError if it is neither.
     """
-    from kafka_shell.units import parse_time
+    from kafka_shell.common.units import parse_time
 
     if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
         return int(text), None

@@ -9,7 +9,7 @@ import msgspec
 
 from kafka_shell.admin.records.formats import Formats
 from kafka_shell.admin.records.model import Record
-from kafka_shell.answers import Pieces
+from kafka_shell.common.answers import Pieces
 from kafka_shell.language.command import Invocation
 from kafka_shell.output.pane import columns_of
 from kafka_shell.output.text import Text

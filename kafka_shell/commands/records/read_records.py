@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shell.answers import Nothing, Pieces
 from kafka_shell.commands import select
+from kafka_shell.common.answers import Nothing, Pieces
+from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.selectors import is_pattern
 from kafka_shell.language.selectors import select as matching
-from kafka_shell.structs import replace
 
 from .decoding import FORMATS, filter_of, formats_of
 from .isolation import ISOLATION_LEVELS, READ_COMMITTED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.answers import Nothing
+from kafka_shell.common.answers import Nothing
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
@@ -84,7 +84,7 @@ def _record(invocation: Invocation, value: bytes | None) -> NewRecord:
 
 
 def _parser(invocation: Invocation) -> Parse:
-    from kafka_shell.structs import replace
+    from kafka_shell.common.structs import replace
 
     if invocation["lines"]:
         same = _record(invocation, None)

@@ -16,7 +16,7 @@ from kafka_shell.admin.configs.model import (
 from kafka_shell.admin.configs.read import by_name, describe
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.structs import replace
+from kafka_shell.common.structs import replace
 
 _DEFAULT = ConfigResource(ResourceType.BROKER, "")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.structs import replace
-from kafka_shell.units import counted, some
 
 from .model import KnownLimit, Rehearsal
 
@@ -30,7 +30,7 @@ def rehearse(invocation: Invocation, context: Context) -> Rehearsal | tuple[Know
         return tuple(known_limits())
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.requests import read_only
-    from kafka_shell.java import find_java
+    from kafka_shell.common.java import find_java
     from kafka_shell.language.selectors import split
 
     from .original import read_original

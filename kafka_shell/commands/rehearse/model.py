@@ -6,9 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.commands.state.model import StateDiff
 from kafka_shell.errors import Status
-
-from ..state.model import StateDiff
 
 OK, FAILED, UNKNOWN = "ok", "failed", "unknown"
 

@@ -18,16 +18,15 @@ from kafka_shell.admin.topics.model import spell_assignment
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.requests import ANY
+from kafka_shell.commands.state.model import ASSIGNMENT, CONFIG_KINDS, KINDS, SHAPE, Fields, State
+from kafka_shell.commands.state.read import Wanted, read_state
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.language.selectors import select
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Failure, as_failure
 from kafka_shell.sandbox.twin.model import Original
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
-
-from ..state.model import ASSIGNMENT, CONFIG_KINDS, KINDS, SHAPE, Fields, State
-from ..state.read import Wanted, read_state
 
 STATIC_CONFIGS = "static broker configs"
 MOST_TOPICS = 50_000

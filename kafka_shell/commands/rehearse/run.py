@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
+from kafka_shell.commands.state.compare import differences
+from kafka_shell.commands.state.model import ASSIGNMENT, Differing, State, StateDiff
+from kafka_shell.commands.state.read import Wanted, read_state
+from kafka_shell.common.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.output.data import NOT_SHOWN
@@ -16,11 +20,7 @@ from kafka_shell.plan.model import Report, merge_plans
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.sandbox.twin.build import connection
 from kafka_shell.settings import Settings
-from kafka_shell.structs import replace
 
-from ..state.compare import differences
-from ..state.model import ASSIGNMENT, Differing, State, StateDiff
-from ..state.read import Wanted, read_state
 from .broker_configs import BrokerConfigs
 from .judge import Seen, doubts_about, judge, not_run
 from .limits import ONE_BROKER, Refusals

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import REGISTRY
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import commands, tokenize
-from kafka_shell.structs import replace
-from kafka_shell.units import to_path
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

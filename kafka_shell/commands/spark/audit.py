@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING
 
-from kafka_shell.answers import FORMATS, Nothing
 from kafka_shell.audit.control import RISKS
 from kafka_shell.audit.model import SEVERITIES
+from kafka_shell.common.answers import FORMATS, Nothing
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted, to_path
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, NotChecked, Plan
-from kafka_shell.structs import replace
-from kafka_shell.units import counted, to_path
 
 from .kinds import AUDIT_CONTROL
 from .sources import (

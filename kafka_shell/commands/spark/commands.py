@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.answers import Nothing
+from kafka_shell.common.answers import Nothing
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.results import Rows, with_failures
@@ -78,7 +78,7 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
     ready(context)
     from kafka_shell.audit import collection, control, history, policy, run
     from kafka_shell.audit.tables import TABLES
-    from kafka_shell.structs import replace
+    from kafka_shell.common.structs import replace
 
     known = control.controls_of(context.paths.config / "controls")
 

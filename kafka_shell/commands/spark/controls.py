@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.model import SEVERITIES
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.units import to_path
 
 from .kinds import AUDIT_CONTROL
 from .sources import SPARK_OPTIONS, engine_of, ready

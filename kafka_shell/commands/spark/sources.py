@@ -80,7 +80,7 @@ def _local(context: Context) -> Where:
 
 def _engine(context: Context, where: Where) -> Engine:
     from kafka_shell.audit.engine import Engine
-    from kafka_shell.class_data import archive_folder
+    from kafka_shell.common.class_data import archive_folder
 
     return Engine(
         context.paths.state / "spark",

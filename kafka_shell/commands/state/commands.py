@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from kafka_shell.answers import Document
 from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
+from kafka_shell.common.answers import Document
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.selectors import is_pattern, select_whole, split
 from kafka_shell.plan.model import Effect, Plan
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
 
 from .model import KINDS
 

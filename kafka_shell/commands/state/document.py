@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.common.files import bad_file, read_text
+from kafka_shell.common.units import shorten
 from kafka_shell.errors import ShellError, did_you_mean
-from kafka_shell.files import bad_file, read_text
-from kafka_shell.units import shorten
 
 from .node import MAX_DEPTH, Mark, Node
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.structs import replace
-from kafka_shell.units import to_path
 
 from .load import is_state_file, load
 from .model import State, only

@@ -12,13 +12,13 @@ from kafka_shell.admin.configs.model import ConfigResource, ConfigType, Resource
 from kafka_shell.admin.quotas.model import DEFAULT, Default, QuotaEntity
 from kafka_shell.admin.topics.model import spell_assignment
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS, ScramMechanism
-from kafka_shell.config_units import parse_config_value, unit_of
+from kafka_shell.common.config_units import parse_config_value, unit_of
+from kafka_shell.common.files import bad_file
+from kafka_shell.common.masking import has_secret_name
+from kafka_shell.common.quota_units import parse_quota
+from kafka_shell.common.units import shorten, to_path
 from kafka_shell.errors import ShellError, did_you_mean
-from kafka_shell.files import bad_file
 from kafka_shell.language.selectors import check, is_pattern
-from kafka_shell.masking import has_secret_name
-from kafka_shell.quota_units import parse_quota
-from kafka_shell.units import shorten, to_path
 
 from .document import Place, read_document
 from .model import (

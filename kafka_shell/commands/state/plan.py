@@ -10,9 +10,9 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.structs import replace
 
 from .compare import FileDifferences, only_on_cluster
 from .model import (

@@ -11,8 +11,8 @@ from kafka_shell.admin.configs.model import ConfigResource, ConfigType, Resource
 from kafka_shell.admin.topics.model import spell_assignment
 from kafka_shell.admin.users.model import ABSENT
 from kafka_shell.admin.wire.failures import failure
+from kafka_shell.common.masking import has_secret_name
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.masking import has_secret_name
 from kafka_shell.plan.results import Failure, as_failure
 
 from .model import ASSIGNMENT, FACTOR, KINDS, PARTITIONS, Fields, State

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.common.units import shorten, to_path
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.plan.results import Failure
-from kafka_shell.units import shorten, to_path
 
 from .compare import FileDifferences, differences, from_file, sensitive_in
 from .load import load

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.answers import Nothing
+from kafka_shell.common.answers import Nothing
+from kafka_shell.common.private import open_private
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
-from kafka_shell.private import open_private
-from kafka_shell.units import to_path
 
 if TYPE_CHECKING:
     from kafka_shell.admin.tokens.model import DelegationToken, NewToken
@@ -56,7 +56,7 @@ def _principals(invocation: Invocation, name: str) -> list[str]:
 def create_token(invocation: Invocation, context: Context) -> Plan:
     """Create a token; it is shown once, or written to a properties file."""
     from kafka_shell.admin.tokens import change as token_changes
-    from kafka_shell.structs import replace
+    from kafka_shell.common.structs import replace
 
     owners = _principals(invocation, "owner-principal")
     renewers = _principals(invocation, "renewer-principal")

@@ -13,14 +13,14 @@ from kafka_shell.commands.configs.commands import alter, span_of_key
 from kafka_shell.commands.configs.kinds import CONFIG_KEYS, CONFIG_PAIR
 from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
 from kafka_shell.commands.timeout import timeout_ms
+from kafka_shell.common.files import read_text
+from kafka_shell.common.quoting import quote
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import UsageError
-from kafka_shell.files import read_text
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Parameter
 from kafka_shell.language.kind import Fragment, Kind, invalid
 from kafka_shell.plan.model import Effect, Plan, merge_plans
-from kafka_shell.quoting import quote
-from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

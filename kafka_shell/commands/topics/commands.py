@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics.model import Partition, Topic, TopicDescription, TopicSummary
-from kafka_shell.answers import Lazy, Listing, Nothing
 from kafka_shell.commands import select
+from kafka_shell.common.answers import Lazy, Listing, Nothing
+from kafka_shell.common.units import counted
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.selectors import is_pattern
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.units import counted
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

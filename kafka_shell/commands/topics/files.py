@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.commands.state.model import MAXIMUM, new_topic, read_assignment
+from kafka_shell.common.files import bad_file, read_table
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import UsageError, did_you_mean
-from kafka_shell.files import bad_file, read_table
-from kafka_shell.units import to_path
 
 _FIELDS = ("name", "partitions", "replication_factor", "replica_assignment", "configs")
 

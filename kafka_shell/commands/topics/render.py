@@ -12,11 +12,11 @@ from kafka_shell.admin.topics.model import (
     TopicsUse,
 )
 from kafka_shell.commands.configs.render import OVERRIDE
+from kafka_shell.common.units import counted
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, join, text
-from kafka_shell.units import counted
 
 from .use_render import use_page
 

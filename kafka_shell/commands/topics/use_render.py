@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from kafka_shell.admin.groups.model import TopicReader
 from kafka_shell.admin.topics.model import TopicsUse, TopicUse
+from kafka_shell.common.units import approximate_bytes, counted, format_time, some
 from kafka_shell.output.tables import Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text
-from kafka_shell.units import approximate_bytes, counted, format_time, some
 
 MOST_TOPICS = 20
 _MOST_NAMES = 5

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.answers import Nothing
+from kafka_shell.common.answers import Nothing
+from kafka_shell.common.quoting import positional
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure
-from kafka_shell.quoting import positional
-from kafka_shell.structs import replace
-from kafka_shell.units import counted
 
 from .selection import PARTITION, TOPIC_HELP, broker_of, partitions_of
 
@@ -137,7 +137,7 @@ def _refuse_managed(name: str, context: Context) -> None:
 
 def _minutes(invocation: Invocation, text: str) -> int:
     """A duration in milliseconds; a bare number is minutes, as in kafka-transactions."""
-    from kafka_shell.units import parse_duration
+    from kafka_shell.common.units import parse_duration
 
     try:
         found = int(text) * _MINUTE if text.isdecimal() else parse_duration(text)

@@ -12,14 +12,14 @@ from kafka_shell.admin.transactions.model import (
     TransactionListing,
     Unread,
 )
+from kafka_shell.common.quoting import positional
+from kafka_shell.common.units import counted
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page
+from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text, wrap
-from kafka_shell.quoting import positional
-from kafka_shell.resource_kinds import hint_of
-from kafka_shell.units import counted
 
 _STATES: dict[str, Role] = {"Ongoing": "good", "Dead": "bad", "PrepareEpochFence": "warning"}
 _UNREAD_SHOWN = 5
@@ -37,7 +37,7 @@ def _duration(milliseconds: int | None) -> Cell:
     """A duration rounded to about three digits; JSON has the exact value."""
     if milliseconds is None:
         return None
-    from kafka_shell.units import format_duration
+    from kafka_shell.common.units import format_duration
 
     unit = next((u for u in (3_600_000, 60_000, 1_000) if milliseconds >= 100 * u), 1)
     return format_duration(milliseconds // unit * unit)

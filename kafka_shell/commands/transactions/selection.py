@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation, Option
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure
-from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.answers import Nothing
+from kafka_shell.common.answers import Nothing
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
-from kafka_shell.structs import replace
 
 from .scram_options import MECHANISMS
 

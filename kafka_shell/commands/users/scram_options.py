@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS
 from kafka_shell.commands.configs.kinds import config_pairs
+from kafka_shell.common.files import bad_file, read_text
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
-from kafka_shell.files import bad_file, read_text
 from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Secret
 

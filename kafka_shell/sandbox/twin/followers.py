@@ -19,8 +19,8 @@ from kafka_shell.admin.wire.metadata_scan import scan, uuid_of
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.admin.wire.schemas.brokers import AlterPartitionRequest
 from kafka_shell.errors import ShellError
+from kafka_shell.sandbox.state import Sandbox
 
-from ..state import Sandbox
 from .build import connect, connection
 
 _PAUSE_S = 0.05

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kafka_shell.admin.records.encode import encode_batch
 from kafka_shell.admin.records.model import NewRecord
-from kafka_shell.private import private_folder
+from kafka_shell.common.private import private_folder
 
 EPOCH = 1
 _BATCH_BYTES = 256 << 10

@@ -17,13 +17,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.private import write_private
+from kafka_shell.common.private import write_private
+from kafka_shell.sandbox import cluster as sandboxes
+from kafka_shell.sandbox.jars import Report
+from kafka_shell.sandbox.process import detach
+from kafka_shell.sandbox.sharing import attach
+from kafka_shell.sandbox.state import Sandbox
 
-from .. import cluster as sandboxes
-from ..jars import Report
-from ..process import detach
-from ..sharing import attach
-from ..state import Sandbox
 from .build import fingerprint, leave_to_stand_ins, remove, write
 from .model import Original
 

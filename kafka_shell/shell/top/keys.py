@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from kafka_shell.structs import replace
+from kafka_shell.common.structs import replace
 
 from . import state as states
 from .state import Page, TopState

@@ -8,10 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.commands.activity.meter import GROUPS
+from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.output.tables import NOTHING
 from kafka_shell.output.text import Role, Text, cut, join, pad, text
 from kafka_shell.plan.results import Failure
-from kafka_shell.units import approximate_bytes, counted
 
 from .columns import GAP, NOTE, TREND, LiveColumn, key_of, lay_out, note_of
 from .keys import help_line

@@ -20,16 +20,16 @@ from prompt_toolkit.layout import FormattedTextControl, Layout, Window
 from prompt_toolkit.output.color_depth import ColorDepth
 
 from kafka_shell.commands.activity.meter import GROUPS, TOPICS, Measurement, open_meter
+from kafka_shell.common.quoting import positional, with_option
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import format_duration
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.text import Text
 from kafka_shell.output.theme import load_or_default
-from kafka_shell.quoting import positional, with_option
+from kafka_shell.run.watch import run_captured
 from kafka_shell.shell.styles import cleaned, style_of_output
 from kafka_shell.shell.switch_interval import reduce_latency
-from kafka_shell.structs import replace
-from kafka_shell.units import format_duration
-from kafka_shell.watch import run_captured
 
 from . import state as states
 from .columns import key_of

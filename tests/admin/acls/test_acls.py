@@ -19,9 +19,9 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
-from kafka_shell.structs import replace
 
 pytestmark = pytest.mark.quick
 

@@ -30,8 +30,8 @@ from kafka_shell.admin.acls.model import (
 )
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
+from kafka_shell.common.structs import replace
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests.admin.helpers import done, make_topic
 from tests.admin.test_rights import log_in
 

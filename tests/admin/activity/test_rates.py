@@ -16,8 +16,8 @@ from kafka_shell.admin.activity.model import (
 )
 from kafka_shell.admin.activity.rates import broker_rates, group_rates, topic_rates
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.common.resource import Resource
 from kafka_shell.plan.results import Failure
-from kafka_shell.resource import Resource
 from tests.output.samples import drawn
 
 pytestmark = pytest.mark.quick

@@ -12,8 +12,8 @@ from kafka_shell.admin.topics.model import Topic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.admin.wire.requests import Call, as_request
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure
-from kafka_shell.structs import replace
 from tests.admin.helpers import make_topic
 
 DESCRIBE_CONFIGS, DESCRIBE_LOG_DIRS, DESCRIBE_QUORUM = 32, 35, 55

@@ -12,15 +12,15 @@ from kafka_shell.admin.cluster.model import Endpoint, Quorum, QuorumReplica, Vot
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.undo import undo_lines
+from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import replace
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Effect
-from kafka_shell.resource import Resource
 from kafka_shell.sandbox import config, process, state, storage
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests import well
 from tests.admin.helpers import connect, done, refusals, wait_for
 

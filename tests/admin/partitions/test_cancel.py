@@ -12,8 +12,8 @@ from kafka_shell.admin.partitions.reassignment import plan_move
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.partitions.throttle_configs import ThrottleRecord
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
-from kafka_shell.structs import replace
 from tests import moving
 from tests.admin.helpers import lose_requests
 from tests.moving import Filled

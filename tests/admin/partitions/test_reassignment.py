@@ -51,13 +51,13 @@ from kafka_shell.admin.partitions.throttles import (
 from kafka_shell.admin.records.log import append
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
+from kafka_shell.output.resource_kinds import command_for
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Results
-from kafka_shell.resource_kinds import command_for
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests import moving
 from tests.admin.helpers import connect, refusals, wait_for
 from tests.moving import MB, Filled, placed, put, replicas, to

@@ -24,8 +24,8 @@ from kafka_shell.admin.quotas.model import (
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.requests import Node
+from kafka_shell.common.structs import replace
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests.admin.helpers import done, make_topic, wait_for
 
 USER = "ANONYMOUS"  # whom a broker without logins takes everyone for

@@ -17,10 +17,10 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire import chunks
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Outcomes, Plan, StepInterrupted
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests.admin.helpers import described, done, failures, lose_requests, wait_for
 from tests.program import Process
 from tests.running import running

@@ -21,11 +21,11 @@ from kafka_shell.admin.transactions import (
 )
 from kafka_shell.admin.wire.codec import Message
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
 from tests.transactional import HOUR_MS, Producer, hang
 

@@ -39,10 +39,10 @@ from kafka_shell.admin.wire.requests import (
     Node,
     RawRequest,
 )
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests.outages import frozen
 
 TOPIC = 2

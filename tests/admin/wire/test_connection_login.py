@@ -16,12 +16,12 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, OAuth, Sasl, parse_addresses
 from kafka_shell.admin.wire.oauth import bearer_token
 from kafka_shell.admin.wire.requests import Node
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import load
-from kafka_shell.structs import replace
 
 WAYS = ["sasl-ssl", "sasl-ssl-plain", "sasl-ssl-oauth", "sasl-plaintext", "ssl"]
 

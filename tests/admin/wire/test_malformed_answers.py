@@ -44,11 +44,11 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.admin.wire.frames import MalformedError
+from kafka_shell.common.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.dispatch import run_text
 from kafka_shell.errors import ShellError, Status
+from kafka_shell.run.dispatch import run_text
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests.mutating_proxy import MutatingProxy
 
 DEADLINE = 4.0

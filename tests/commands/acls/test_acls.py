@@ -15,10 +15,10 @@ from kafka_shell.admin.acls import change as acl_changes
 from kafka_shell.admin.acls import read as acls
 from kafka_shell.admin.acls.model import AclFilter, PrincipalAcl
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.answers import Nothing
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.acls.commands import list_acls
 from kafka_shell.commands.acls.render import COLUMNS
+from kafka_shell.common.answers import Nothing
 from kafka_shell.context import Context
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize

@@ -21,10 +21,10 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.activity.meter import Meter
 from kafka_shell.commands.activity.render import number
+from kafka_shell.common.units import approximate_duration
 from kafka_shell.sandbox.cluster import wipe
 from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.units import approximate_duration
 from tests.admin.group_data import commit, filled, forget
 from tests.admin.helpers import connect, described, done, make_topic, wait_for
 from tests.in_process import Answer, Shell

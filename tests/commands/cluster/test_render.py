@@ -6,8 +6,8 @@ import pytest
 
 from kafka_shell.admin.cluster.model import ClusterMetadata
 from kafka_shell.commands.cluster.render import cluster_page
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure
-from kafka_shell.structs import replace
 
 pytestmark = pytest.mark.quick
 

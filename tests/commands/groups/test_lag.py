@@ -16,9 +16,9 @@ from kafka_shell import settings
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.dispatch import run_text
+from kafka_shell.run.dispatch import run_text
+from kafka_shell.run.watch import watch
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.watch import watch
 from tests.admin.group_data import commit, filled, forget
 from tests.admin.helpers import done, make_topic, wait_for
 from tests.in_process import Shell

@@ -14,7 +14,7 @@ from kafka_shell.admin.groups.model import (
     Task,
 )
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.structs import replace
+from kafka_shell.common.structs import replace
 from tests.output.samples import drawn
 
 pytestmark = pytest.mark.quick

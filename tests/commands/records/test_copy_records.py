@@ -23,9 +23,9 @@ from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics import change as topics
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import is_missing
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Outcomes, Plan, Step, StepInterrupted
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests import java_consumer
 from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.in_process import Shell

@@ -24,8 +24,9 @@ from kafka_shell.commands.rehearse.original import Reading, read_original
 from kafka_shell.commands.rehearse.run import difference, state_of
 from kafka_shell.commands.rehearse.twins import running_twin
 from kafka_shell.commands.state.model import State
+from kafka_shell.common.quoting import with_option
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure
-from kafka_shell.quoting import with_option
 from kafka_shell.sandbox.cluster import no_report
 from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.state import Sandbox
@@ -34,7 +35,6 @@ from kafka_shell.sandbox.twin.build import CLIENT_ID
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.model import Original
 from kafka_shell.sandbox.twin.spare import take
-from kafka_shell.structs import replace
 from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.faults.hostile import NAMES
 from tests.outages import frozen
@@ -189,7 +189,7 @@ def test_what_is_wrong_is_said_before_a_twin_is_built(
 
 
 def test_without_java(kafka: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka_shell.java._candidates", lambda: iter(()))
+    monkeypatch.setattr("kafka_shell.common.java._candidates", lambda: iter(()))
     run = kafka("rehearse", "list-topics")
     assert run.status == 1
     assert "The twin requires Java 17 or later" in run.stderr

@@ -14,11 +14,11 @@ from kafka_shell.admin.tokens.model import DelegationToken
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Sasl
 from kafka_shell.commands.tokens.render import COLUMNS
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.tables import draw_table
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests.admin.helpers import wait_for
 from tests.admin.test_rights import log_in
 from tests.program import Program, Run

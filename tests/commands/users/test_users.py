@@ -12,7 +12,7 @@ import pytest
 
 from kafka_shell import settings
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.dispatch import run_text
+from kafka_shell.run.dispatch import run_text
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.history import holds_secret
 from tests.program import Program, Run

@@ -8,7 +8,7 @@ from kafka_shell.admin.cluster.restart import judge
 from kafka_shell.admin.cluster.restart.model import ClusterState, Reason, Verdict
 from kafka_shell.admin.partitions.drain import Drain
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.units import counted
+from kafka_shell.common.units import counted
 
 from .model import (
     CORDON,

@@ -15,9 +15,9 @@ from kafka_shell.admin.partitions.throttle_configs import RATES
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import wait_until_visible
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Results
-from kafka_shell.structs import replace
 
 from .model import CORDON
 from .read import dynamic_configs

@@ -13,7 +13,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.wire.failures import in_one_line
-from kafka_shell.units import counted, some
+from kafka_shell.common.units import counted, some
 
 from .model import ClusterState, Reason, RestartCheck, RestartChecks, Verdict
 

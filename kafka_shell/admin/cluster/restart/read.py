@@ -19,10 +19,10 @@ from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Failure
-from kafka_shell.units import counted, some
 
 from . import judge
 from .model import BackInSync, ClusterState, RestartChecks, RestartOrder

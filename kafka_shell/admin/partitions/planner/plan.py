@@ -7,7 +7,7 @@ from enum import Enum
 from types import MappingProxyType
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.structs import replace
+from kafka_shell.common.structs import replace
 
 from . import data, gains, hard, leaders, scores, topics
 from .board import Board

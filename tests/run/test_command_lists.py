@@ -15,8 +15,8 @@ from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.language.cursor import Want, wanted
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.tokens import commands
+from kafka_shell.run.script import run_script
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.script import run_script
 from tests.in_process import Shell
 from tests.program import Program
 
@@ -259,8 +259,9 @@ def _watching(shell: Shell, line: str, rounds: int) -> str:
     """What `watch` writes in so many rounds, as one whose Ctrl-C comes then."""
     from unittest.mock import patch
 
-    from kafka_shell import settings, watch
-    from kafka_shell.dispatch import run_text
+    from kafka_shell import settings
+    from kafka_shell.run import watch
+    from kafka_shell.run.dispatch import run_text
 
     slept: list[float] = []
 

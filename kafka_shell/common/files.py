@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .errors import ShellError, Status
+from kafka_shell.errors import ShellError, Status
+
 from .units import to_path
 
 _MIB = 1 << 20

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell import units
+from kafka_shell.common import units
 from kafka_shell.errors import ShellError
 
 pytestmark = pytest.mark.quick

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from . import identity, journal
-from .admin.wire.failures import DEADLINE_EXCEEDED, MAY_STILL_HAPPEN
-from .commands.undo import undo_lines, unknown_undo_lines
-from .context import Context, confirmed
-from .errors import ShellError, UsageError
-from .output.counts import name_few, question
-from .plan.model import Change, Effect, Plan, Step
-from .plan.outcome import Done, JournalEntry, Outcome
-from .plan.results import Failure
-from .quoting import quote
-from .resource_kinds import command_after
+from kafka_shell import identity, journal
+from kafka_shell.admin.wire.failures import DEADLINE_EXCEEDED, MAY_STILL_HAPPEN
+from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
+from kafka_shell.common.quoting import quote
+from kafka_shell.common.structs import replace
+from kafka_shell.context import Context, confirmed
+from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.output.counts import name_few, question
+from kafka_shell.output.resource_kinds import command_after
+from kafka_shell.plan.model import Change, Effect, Plan, Step
+from kafka_shell.plan.outcome import Done, JournalEntry, Outcome
+from kafka_shell.plan.results import Failure
+
 from .sending import (
     OUTCOME_UNKNOWN,
     changes_with,
@@ -27,7 +29,6 @@ from .sending import (
     retry_line,
     send_and_journal,
 )
-from .structs import replace
 
 _MAX_FRESH = 100  # changes after which the new state is still shown
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.masking import masked
-from kafka_shell.quoting import quote
+from kafka_shell.common.masking import masked
+from kafka_shell.common.quoting import quote
 
 pytestmark = pytest.mark.quick
 

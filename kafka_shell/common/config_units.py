@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kafka_shell.admin.configs.model import ConfigType, Unit
+from kafka_shell.errors import ShellError, did_you_mean
 
-from .errors import ShellError, did_you_mean
 from .units import (
     HOUR,
     INTEGER,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_shell.output.resource_kinds import command_after
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.resource_kinds import command_after
 
 pytestmark = pytest.mark.quick
 

@@ -26,12 +26,12 @@ from kafka_shell.admin.users import scram
 from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.execute import execute
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Plan, Secret
 from kafka_shell.plan.outcome import Outcome
-from kafka_shell.structs import replace
+from kafka_shell.run.execute import execute
 from tests.staging import make_stage
 
 pytestmark = pytest.mark.quick

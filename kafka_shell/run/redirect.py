@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-from .characters import quoted
-from .context import Context, confirmed
-from .errors import ShellError
+from kafka_shell.common.characters import quoted
+from kafka_shell.context import Context, confirmed
+from kafka_shell.errors import ShellError
 
 
 @contextmanager

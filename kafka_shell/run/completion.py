@@ -9,19 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from kafka_shell.commands import REGISTRY
+from kafka_shell.common.quoting import join, quote
+from kafka_shell.common.structs import replace
+from kafka_shell.context import Paths
+from kafka_shell.errors import ShellError
 from kafka_shell.language.argv import split
 from kafka_shell.language.common import CONNECTION, PROGRAM
 from kafka_shell.language.cursor import Want, Wanted, wanted
 from kafka_shell.language.logical_lines import unfinished
 from kafka_shell.language.tokens import commands
-from kafka_shell.structs import replace
 from kafka_shell.view.candidates import Candidate, Catalog, offers, options
 from kafka_shell.view.disk import view_on_disk
-
-from .commands import REGISTRY
-from .context import Paths
-from .errors import ShellError
-from .quoting import join, quote
 
 VARIABLE = "KAFKA_SH_COMPLETE"
 
@@ -68,7 +67,7 @@ def candidates_for(
     words: Sequence[str], current: str, environ: Mapping[str, str]
 ) -> list[Candidate]:
     """Return candidates that replace the word `current` after `words`."""
-    from . import settings
+    from kafka_shell import settings
 
     paths = Paths.of(environ)
     line = split([*words, _PLACEHOLDER], REGISTRY)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .errors import ShellError
+from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:
     from datetime import tzinfo

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from kafka_shell.private import private_folder
-from kafka_shell.xdg import xdg_folder
+from kafka_shell.common.private import private_folder
+from kafka_shell.common.xdg import xdg_folder
 
 _SECONDS = 120.0
 _KEPT_S = 30 * 86400  # without use

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from .plan.model import Change
-from .quoting import positional, quote, with_option
-from .resource import Resource
+from kafka_shell.common.quoting import positional, quote, with_option
+from kafka_shell.common.resource import Resource
+from kafka_shell.plan.model import Change
 
 _NAMED = 10  # topics that one command names
 

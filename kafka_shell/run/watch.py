@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO, cast
 
+from kafka_shell.common.characters import escape, printable
+from kafka_shell.common.structs import replace
+from kafka_shell.context import Context
+from kafka_shell.errors import Status, UsageError
 from kafka_shell.output.terminal import Cleaned, draw, terminal_size
 from kafka_shell.output.text import Text, cut
-from kafka_shell.structs import replace
-
-from .characters import escape, printable
-from .context import Context
-from .errors import Status, UsageError
 
 _SGR = re.compile(r"(\x1b\[[0-9;]*m)")
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"  # alternate screen, no cursor, no line wrap

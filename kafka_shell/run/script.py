@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from kafka_shell.common.units import counted
+from kafka_shell.context import Context
+from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.language.logical_lines import logical_lines
-from kafka_shell.units import counted
 
-from .context import Context
 from .dispatch import run_text, stops
-from .errors import ShellError, Status, UsageError
 from .reporting import report_error
 
 MAX_LINE_BYTES = 1 << 20

@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from . import journal
-from .commands.undo import undo_lines, unknown_undo_lines
-from .context import Context
-from .errors import ShellError, Status, UnexpectedEnd
-from .plan.apply import SENDING
-from .plan.model import Change, Monitor, Outcomes, Plan, Report, Step, StepInterrupted
-from .plan.outcome import Done, JournalEntry
-from .plan.results import Failure, as_failure
-from .resource_kinds import hint_of
-from .structs import replace
-from .units import counted
+from kafka_shell import journal
+from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
+from kafka_shell.context import Context
+from kafka_shell.errors import ShellError, Status, UnexpectedEnd
+from kafka_shell.output.resource_kinds import hint_of
+from kafka_shell.plan.apply import SENDING
+from kafka_shell.plan.model import Change, Monitor, Outcomes, Plan, Report, Step, StepInterrupted
+from kafka_shell.plan.outcome import Done, JournalEntry
+from kafka_shell.plan.results import Failure, as_failure
 
 # Error codes after which a change may still happen: ours for a request, Kafka's for an item.
 OUTCOME_UNKNOWN = frozenset({"deadline", "outcome-unknown", "REQUEST_TIMED_OUT"})

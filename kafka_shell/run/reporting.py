@@ -5,15 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TextIO
 
+from kafka_shell.commands import render_module
+from kafka_shell.context import Context
+from kafka_shell.errors import ShellError, Status
 from kafka_shell.language.command import Invocation
 from kafka_shell.output.pane import Pane, PipeClosed, columns_of
 from kafka_shell.output.renderers import Renderers
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
-
-from .commands import render_module
-from .context import Context
-from .errors import ShellError, Status
 
 
 def report_error(
@@ -25,7 +24,7 @@ def report_error(
     if context.observer is not None:
         context.observer.failed(error)
     if error.code == "malformed-answer" and error.__cause__ is not None:
-        from .crash import write_details
+        from kafka_shell.crash import write_details
 
         error.hint = error.hint.replace("crash.log", write_details(error, context.paths))
     if error.hint.endswith("the port is correct."):  # no broker is running here, perhaps at all

@@ -6,6 +6,12 @@ import errno
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from kafka_shell.commands import REGISTRY
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import to_path
+from kafka_shell.context import Context, Elsewhere
+from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
 from kafka_shell.language.argv import PASTED
 from kafka_shell.language.command import Invocation
@@ -16,14 +22,8 @@ from kafka_shell.output.pane import PipeClosed, columns_of, discard
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.runbook import Runbook
-from kafka_shell.structs import replace
 
-from .commands import REGISTRY
-from .context import Context, Elsewhere
-from .errors import ShellError, Status, UsageError
-from .identity import on_expected_cluster
 from .reporting import report_error, warn, writer_for
-from .units import to_path
 
 _SHORT = 100  # characters of a line in an error about it
 # Errors of writing the result. A broken pipe is not an error.
@@ -240,18 +240,18 @@ def _parse(line: Line, text: str, context: Context) -> Invocation:
     if len(words) > 1 and words[0].text in ("$", "%"):
         words = words[1:]  # pasted with the prompt of another shell
     if words and PASTED.fullmatch(words[0].text):
-        from .pasted.line import suggest_equivalent
+        from kafka_shell.pasted.line import suggest_equivalent
 
         suggest_equivalent(line, words, text, context)
     try:
         invocation = parse(line, REGISTRY, text=text)
     except UsageError:
-        from .pasted.line import suggest_reordered
+        from kafka_shell.pasted.line import suggest_reordered
 
         suggest_reordered(line, text, context)
         raise
     if len(words) > 1 and any(short.word == words[0].text for short in invocation.command.shorts):
-        from .pasted.line import note_reordered
+        from kafka_shell.pasted.line import note_reordered
 
         note_reordered(line, context)
     return invocation
@@ -259,7 +259,7 @@ def _parse(line: Line, text: str, context: Context) -> Invocation:
 
 def _connected(context: Context, invocation: Invocation) -> Context:
     """Return the context for the connection options of the line: this one, or a new one."""
-    from . import connection_options, settings
+    from kafka_shell import connection_options, settings
 
     flags = connection_options.flags_of(invocation)
     if not flags or flags == context.settings.flags:

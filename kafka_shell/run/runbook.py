@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .context import Context
-from .errors import ShellError, Status
+from kafka_shell.context import Context
+from kafka_shell.errors import ShellError, Status
+from kafka_shell.output.plans import draw_plan
+from kafka_shell.output.text import hang, text
+from kafka_shell.plan.model import Plan
+from kafka_shell.plan.outcome import Outcome
+
 from .execute import consent, execute
-from .output.plans import draw_plan
-from .output.text import hang, text
-from .plan.model import Plan
-from .plan.outcome import Outcome
 
 if TYPE_CHECKING:
-    from .output.writer import Writer
-    from .plan.runbook import Runbook, Stage
+    from kafka_shell.output.writer import Writer
+    from kafka_shell.plan.runbook import Runbook, Stage
 
 
 def run(
@@ -98,7 +99,7 @@ def _apply(
     if writer.format == "table":
         writer.write(outcome)
     else:
-        from .output.outcomes import draw_trouble
+        from kafka_shell.output.outcomes import draw_trouble
 
         draw_trouble(outcome, writer.err)
     return outcome

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell import files
+from kafka_shell.common import files
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from tests.in_process import Shell

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.class_data import Archive, archive_of, jvm_options, make_archive
-from kafka_shell.java import find_java
+from kafka_shell.common.class_data import Archive, archive_of, jvm_options, make_archive
+from kafka_shell.common.java import find_java
 from kafka_shell.sandbox.config import class_archive
 from kafka_shell.sandbox.state import Sandbox
 

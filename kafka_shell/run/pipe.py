@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from msgspec import Struct
 
-from .context import Context
-from .errors import Status
+from kafka_shell.context import Context
+from kafka_shell.errors import Status
 
 if TYPE_CHECKING:
     from subprocess import Popen

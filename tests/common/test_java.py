@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.common.java import find_java, java_version
 from kafka_shell.errors import ShellError
-from kafka_shell.java import find_java, java_version
 
 pytestmark = pytest.mark.quick
 

@@ -1,0 +1,1 @@
+"""Run lines: one, a script, or repeatedly; execute the plans they make; complete them in bash."""
