@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure
+from kafka_shell.admin.wire.error_codes import REQUEST_TIMED_OUT
+from kafka_shell.admin.wire.failures import failure
 from kafka_shell.admin.wire.failures import requires as permission_hint
 from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError

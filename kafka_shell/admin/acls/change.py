@@ -11,6 +11,7 @@ from msgspec import Struct
 from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
 from kafka_shell.admin.wire.chunks import MANY, in_requests
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import INVALID_REQUEST, RESOURCE_NOT_FOUND
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.common.structs import replace
@@ -20,9 +21,6 @@ from kafka_shell.plan.results import Failure, Results
 
 from .model import AclBinding, AclFilter, AclOperation, PatternType
 from .read import EVERYTHING, describe_each, doubts, filter_fields, lowest_version
-
-_INVALID_REQUEST, _RESOURCE_NOT_FOUND = 42, 91
-
 
 # -- create ----------------------------------------------------------------------------------------
 
@@ -199,7 +197,7 @@ def _deletion(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
         wanted.update(dict.fromkeys(found))
         if not found:
             refused[Resource("acl", str(each))] = Failure(
-                "RESOURCE_NOT_FOUND", f"no ACL matches {each}", _RESOURCE_NOT_FOUND
+                "RESOURCE_NOT_FOUND", f"no ACL matches {each}", RESOURCE_NOT_FOUND
             )
     unknown = [binding for binding in wanted if _is_incomplete(binding)]
     for binding in unknown:
@@ -221,7 +219,7 @@ def _delete_failure(about: str, row: Any) -> Failure | None:
         return failure
     if not row.matching_acls:
         message = f"{about} was already deleted"
-        return Failure("RESOURCE_NOT_FOUND", message, _RESOURCE_NOT_FOUND)
+        return Failure("RESOURCE_NOT_FOUND", message, RESOURCE_NOT_FOUND)
     # The filter succeeded; the deletion of what it found may still have failed.
     return next(filter(None, (_create_failure(about, acl) for acl in row.matching_acls)), None)
 
@@ -259,4 +257,4 @@ def _create_failure(about: str, row: Any) -> Failure | None:
 
 
 def _invalid(message: str) -> Failure:
-    return Failure("INVALID_REQUEST", message, _INVALID_REQUEST)
+    return Failure("INVALID_REQUEST", message, INVALID_REQUEST)

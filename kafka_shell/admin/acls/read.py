@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import SECURITY_DISABLED
 from kafka_shell.admin.wire.failures import as_error, failure, requires
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.common.resource import Resource
@@ -16,7 +17,6 @@ from kafka_shell.plan.results import Failure
 from .model import AclBinding, AclFilter, AclOperation, AclPermission, AclResourceType, PatternType
 
 EVERYTHING = AclFilter()
-_SECURITY_DISABLED = 54
 _USER_SINCE = 3  # the first version of the three APIs with ACLs on users (Kafka 3.3)
 
 
@@ -53,7 +53,7 @@ def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[
 
 def _unreadable(code: int, message: str | None) -> Failure:
     hint = requires(code, "DESCRIBE on the cluster")
-    if code == _SECURITY_DISABLED:
+    if code == SECURITY_DISABLED:
         message, hint = None, "Without an authorizer (authorizer.class.name) everything is allowed."
     return failure(code, message, about="ACLs", hint=hint)
 

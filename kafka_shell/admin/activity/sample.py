@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import Group, GroupListing, GroupOffset
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, KAFKA_STORAGE_ERROR
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.requests import Call, Node
@@ -30,8 +31,6 @@ from .model import (
 )
 from .wire import Ends, LogSizes, ends_request, sizes_request
 
-_CLUSTER_AUTHORIZATION_FAILED = 31
-_STORAGE_ERROR = 56
 _NO_END = (0, -1)  # error code and offset of a partition that is not in a response
 _ANSWER_S = 4.0  # for a broker with many partitions to answer
 _TOPICS_S = 15.0  # for metadata first, then the brokers
@@ -122,13 +121,13 @@ def _check_log_dirs(sizes: dict[int, LogSizes], failures: dict[Resource, Failure
         if found.refused:
             del sizes[broker]
             failures[Resource("log-dirs")] = failure(
-                _CLUSTER_AUTHORIZATION_FAILED,
+                CLUSTER_AUTHORIZATION_FAILED,
                 text="sizes and bytes per second are unknown",
-                hint=requires(_CLUSTER_AUTHORIZATION_FAILED, "DESCRIBE on the cluster"),
+                hint=requires(CLUSTER_AUTHORIZATION_FAILED, "DESCRIBE on the cluster"),
             )
         elif found.offline:
             failures[Resource("log-dirs", str(broker))] = failure(
-                _STORAGE_ERROR,
+                KAFKA_STORAGE_ERROR,
                 text=f"{counted(found.offline, 'log directory')} of broker {broker}"
                 f" {'is' if found.offline == 1 else 'are'} offline",
             )

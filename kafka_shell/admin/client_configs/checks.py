@@ -9,6 +9,7 @@ from kafka_shell.admin.configs.known import of_some_broker
 from kafka_shell.admin.facts import attempt, not_checked
 from kafka_shell.admin.quotas.model import Default
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.plan.model import NotChecked, Resource
 from kafka_shell.plan.results import Failure
@@ -17,7 +18,6 @@ from . import keys
 from .model import ClientConfig, ClientConfigAlteration, ClientConfigFilter, ClientEntity
 from .resolve import resolve
 
-_INVALID_REQUEST = 42
 _SESSION_LIMITS = ("group.min.session.timeout.ms", "group.max.session.timeout.ms")
 
 Held = Mapping[tuple[ClientEntity, str], str]
@@ -175,4 +175,4 @@ def _refusal(message: str, hint: str = "") -> ShellError:
 
 
 def _as_invalid(error: ShellError) -> Failure:
-    return Failure(error.code, error.message, _INVALID_REQUEST, error.hint, error.see)
+    return Failure(error.code, error.message, INVALID_REQUEST, error.hint, error.see)

@@ -10,7 +10,12 @@ from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, requires
+from kafka_shell.admin.wire.error_codes import (
+    INVALID_UPDATE_VERSION,
+    OPERATION_NOT_ATTEMPTED,
+    REQUEST_TIMED_OUT,
+)
+from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, Call, response_timeout
 from kafka_shell.errors import did_you_mean
@@ -23,7 +28,6 @@ from .model import Features
 DEFAULT_TIMEOUT_MS = 30_000
 _FOR_ALL = "The update failed for all features since the following feature had an error: "
 _UPGRADE, _SAFE, _UNSAFE = 1, 2, 3
-_OPERATION_NOT_ATTEMPTED, _INVALID_UPDATE_VERSION = 55, 95
 ONE_WAY = "kraft.version"  # cannot be downgraded
 
 
@@ -90,7 +94,7 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
         for name, _ in self.wanted:
             code, message = each.get(name, whole)
             if code and name not in each and blamed and name not in blamed:
-                code, message = _OPERATION_NOT_ATTEMPTED, None
+                code, message = OPERATION_NOT_ATTEMPTED, None
             failures.append(self._failure(name, code, message) if code else None)
         return Results.of(self.changes, failures)
 
@@ -98,10 +102,10 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
         about, hint, see = f"feature {name}", requires(code, "ALTER on the cluster"), None
         if code == REQUEST_TIMED_OUT:
             hint, see = "The change may still be applied.", Resource("feature")
-        elif code != _OPERATION_NOT_ATTEMPTED and not hint and self.now.get(name) is None:
+        elif code != OPERATION_NOT_ATTEMPTED and not hint and self.now.get(name) is None:
             known = [feature.name for feature in self.now.features]
             hint, see = did_you_mean(name, known), Resource("feature")
-        elif code == _INVALID_UPDATE_VERSION:
+        elif code == INVALID_UPDATE_VERSION:
             see = Resource("feature")
         text = (message or "").removeprefix(_FOR_ALL)
         return failure(code, text, about=about, hint=hint, see=see)

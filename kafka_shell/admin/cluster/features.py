@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import BROKER_NOT_AVAILABLE
 from kafka_shell.admin.wire.failures import as_error, failure
 from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.common.resource import Resource
@@ -29,7 +30,6 @@ METADATA_LEVELS = tuple(
     for word in line.split()
 )
 
-_NOT_AVAILABLE = 8
 # The level of metadata.version from which new clusters have this level of other features.
 _SINCE = (
     ("kraft.version", 1, "3.9-IV0"),
@@ -76,7 +76,7 @@ def ask(cluster: Cluster) -> Results[int, Any]:
     if not found.values:
         raise as_error(next(iter(found.failures.values())))
     for id in sorted(not_running(cluster)):
-        found.failures[id] = failure(_NOT_AVAILABLE, text=f"broker {id} is not running")
+        found.failures[id] = failure(BROKER_NOT_AVAILABLE, text=f"broker {id} is not running")
     return found
 
 

@@ -8,10 +8,13 @@ from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import (
+from kafka_shell.admin.wire.error_codes import (
+    DUPLICATE_VOTER,
+    INVALID_REQUEST,
     UNSUPPORTED_VERSION,
-    as_error,
+    VOTER_NOT_FOUND,
 )
+from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.admin.wire.metadata_scan import uuid_of
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call, response_timeout
@@ -24,7 +27,6 @@ from .model import Quorum, QuorumReplica, Voter
 from .quorum import describe
 
 DEFAULT_TIMEOUT_MS = 30_000
-_DUPLICATE_VOTER, _VOTER_NOT_FOUND, _INVALID_REQUEST = 126, 127, 42
 UNKNOWN_DIRECTORY_ID = "unknown-directory-id"
 _FAR_BEHIND = 1_000  # records; the leader refuses a voter that has not caught up
 
@@ -156,7 +158,7 @@ def _no_voter(voter: Voter, failure: str) -> Failure:
     return Failure(
         "VOTER_NOT_FOUND",
         f"voter {voter.id}{directory} does not exist: {failure}",
-        _VOTER_NOT_FOUND,
+        VOTER_NOT_FOUND,
         see=Resource("voter"),
     )
 
@@ -165,7 +167,7 @@ def _voter_to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Vote
     """The voter with its missing parts, as known to the quorum."""
     if any(each.id == voter.id for each in quorum.voters) and voter.id not in replaced:
         return Failure(
-            "DUPLICATE_VOTER", f"controller {voter.id} is already a voter", _DUPLICATE_VOTER,
+            "DUPLICATE_VOTER", f"controller {voter.id} is already a voter", DUPLICATE_VOTER,
             see=Resource("voter"),
         )  # fmt: skip
     directory = voter.directory_id
@@ -209,7 +211,7 @@ def _warnings(
 _LAST = Failure(
     "INVALID_REQUEST",
     "the last voter of the quorum cannot be removed",
-    _INVALID_REQUEST,
+    INVALID_REQUEST,
     "Add another voter first, as ID@HOST:PORT.",
     Resource("voter"),
 )

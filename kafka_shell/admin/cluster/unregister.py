@@ -9,6 +9,7 @@ from msgspec import Struct
 from kafka_shell.admin.steps import BaseStep, refused_of, row_failure
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import BROKER_ID_NOT_REGISTERED, INVALID_REQUEST
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
@@ -17,8 +18,6 @@ from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from .registrations import registered
-
-_BROKER_ID_NOT_REGISTERED, _INVALID_REQUEST = 102, 42
 
 
 class UnregisterBroker(Struct, BaseStep, frozen=True):
@@ -73,7 +72,7 @@ def _refusal(cluster: Cluster, broker: int) -> Failure | None:
         return Failure(
             "INVALID_REQUEST",
             f"broker {broker} is running",
-            _INVALID_REQUEST,
+            INVALID_REQUEST,
             "Stop it first. Only unregister brokers that are permanently down.",
         )
     known = registered(cluster)
@@ -81,7 +80,7 @@ def _refusal(cluster: Cluster, broker: int) -> Failure | None:
         return Failure(
             "BROKER_ID_NOT_REGISTERED",
             f"broker {broker} is not registered",
-            _BROKER_ID_NOT_REGISTERED,
+            BROKER_ID_NOT_REGISTERED,
             f"Registered brokers: {', '.join(map(str, sorted(known)))}.",
         )
     return None

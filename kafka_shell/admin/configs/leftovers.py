@@ -15,6 +15,7 @@ from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.steps import BaseStep, refused_of, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
+from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
@@ -24,7 +25,6 @@ from kafka_shell.plan.results import Failure, Results
 from .model import ResourceType
 
 _DELETE = 1  # the operation of IncrementalAlterConfigs
-_INVALID_REQUEST = 42
 _TOO_LATE = (
     "Controllers delete the configs of a stopped broker only while it is registered. If they"
     " are not deleted, they apply to the next broker that starts with this ID."
@@ -97,7 +97,7 @@ def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -
 def _running_failure(cluster: Cluster, broker: int) -> Failure | None:
     if all(each.id != broker for each in cluster.brokers(refresh=True)):
         return None
-    return Failure("INVALID_REQUEST", f"broker {broker} is running", _INVALID_REQUEST)
+    return Failure("INVALID_REQUEST", f"broker {broker} is running", INVALID_REQUEST)
 
 
 def _controller(cluster: Cluster) -> Address:

@@ -10,6 +10,7 @@ from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.similar import with_near_misses
 from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import INVALID_REQUEST, UNSUPPORTED_VERSION
 from kafka_shell.admin.wire.failures import BrokerError, failure, requires
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import ANY, Call, Node, RawRequest, Target
@@ -30,8 +31,6 @@ _AT_ONCE = 1_000  # topics in one request: a response of about 4 MiB
 _AHEAD = 2  # requests in flight to a broker before its first response is read
 _AHEAD_IN_ALL = 16
 _MISSING: tuple[None, str, tuple[ConfigEntry, ...]] = (None, "", ())  # not in the response
-_UNSUPPORTED_VERSION = 35
-_INVALID_REQUEST = 42
 
 # Older brokers call a request for these types malformed.
 _SINCE = {
@@ -166,7 +165,7 @@ def why_not(
         return not_mentioned(resource)
     if code == 0:
         return None
-    if code == _INVALID_REQUEST and resource.type in _SINCE:
+    if code == INVALID_REQUEST and resource.type in _SINCE:
         what, since = _SINCE[resource.type]
         release = cluster.release(target)
         if tuple(map(int, release.split("."))) < since:
@@ -175,7 +174,7 @@ def why_not(
                 "UNSUPPORTED_VERSION",
                 f"{resource}: Kafka {release} has no configs of {what}, which exist since Kafka"
                 f" {first}",
-                _UNSUPPORTED_VERSION,
+                UNSUPPORTED_VERSION,
                 hint="Upgrade the brokers.",
             )
     own = resource.type in (ResourceType.TOPIC, ResourceType.GROUP)
@@ -195,7 +194,7 @@ def _no_broker(resource: ConfigResource, found: Entries) -> bool:
     found.failures[resource] = Failure(
         "INVALID_REQUEST",
         f"{resource}: a broker ID must be a number",
-        _INVALID_REQUEST,
+        INVALID_REQUEST,
         see=Resource("broker"),
     )
     return True

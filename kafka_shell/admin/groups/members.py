@@ -10,6 +10,7 @@ from msgspec import Struct
 from kafka_shell.admin.steps import BaseStep, read_again, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Question, ask
+from kafka_shell.admin.wire.error_codes import UNKNOWN_MEMBER_ID
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.errors import ShellError, did_you_mean
@@ -22,7 +23,6 @@ from .model import Group, GroupType, Member, Reset
 from .resets import active
 from .steps import offset_change
 
-_UNKNOWN_MEMBER_ID = 25
 _BY_MEMBER = 3  # LeaveGroup supports several members, and static ones, since v3 (Kafka 2.4)
 _REASON = "removed by an administrator"
 _REJOINS = "a running client joins again"
@@ -234,7 +234,7 @@ def _chosen(
 
 def _no_member(group: Group, wanted: str, known: Sequence[str]) -> Failure:
     return failure(
-        _UNKNOWN_MEMBER_ID,
+        UNKNOWN_MEMBER_ID,
         text=f"group {group.name} has no member {wanted}",
         hint=did_you_mean(wanted, known),
         see=Resource("group-members", group.name),

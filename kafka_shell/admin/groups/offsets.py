@@ -11,6 +11,7 @@ from kafka_shell.admin.partitions.model import LATEST, Offset, TopicPartition
 from kafka_shell.admin.records.offsets import known, list_offsets
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Answer, Answers, Question, ask
+from kafka_shell.admin.wire.error_codes import GROUP_ID_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.admin.wire.failures import as_error, error_name
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import some
@@ -18,7 +19,6 @@ from kafka_shell.plan.results import Failure, Results
 
 from .model import Group, GroupOffset, GroupType, Member
 
-_UNKNOWN_TOPIC, _GROUP_NOT_FOUND = 3, 69
 _NAMED = 3  # partitions that a failure names
 _MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch: many groups since v8, topic IDs since v10
 
@@ -66,7 +66,7 @@ def committed(cluster: Cluster, group: str, kind: GroupType) -> Offsets:
     """
     question = SHARED if kind is GroupType.SHARE else COMMITTED
     response = ask(cluster, {group: [question]})[group].rows[question]
-    if isinstance(response, Failure) and response.code == _GROUP_NOT_FOUND:
+    if isinstance(response, Failure) and response.code == GROUP_ID_NOT_FOUND:
         return {}
     if isinstance(response, Failure):
         raise as_error(response)
@@ -172,7 +172,7 @@ def _is_beyond_topic(
     """Whether a task's partition number is beyond this topic: its subtopology has a larger
     topic."""
     failure = ends.failures.get(each)
-    gone = failure is not None and failure.code == _UNKNOWN_TOPIC
+    gone = failure is not None and failure.code == UNKNOWN_TOPIC_OR_PARTITION
     return group.type is GroupType.STREAMS and gone and each not in offsets
 
 
@@ -205,4 +205,4 @@ def _note(committed_offset: Committed | None, failure: Failure | None) -> str:
         return error_name(committed_offset.error)
     if failure is None:
         return ""
-    return "no such topic" if failure.code == _UNKNOWN_TOPIC else failure.name
+    return "no such topic" if failure.code == UNKNOWN_TOPIC_OR_PARTITION else failure.name

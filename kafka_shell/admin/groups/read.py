@@ -15,6 +15,7 @@ from kafka_shell.admin.wire.coordinators import (
     ask,
     without_coordinator,
 )
+from kafka_shell.admin.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, GROUP_ID_NOT_FOUND
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
@@ -25,9 +26,7 @@ from . import offsets as group_offsets
 from .describe import QUESTIONS, read
 from .model import Group, GroupListing, GroupType, TopicReader
 
-_NOT_FOUND = 69
 _WITHOUT_MEMBERS = ("Empty", "Dead")
-_CLUSTER_AUTHORIZATION_FAILED = 31
 _BY_STATE, _BY_TYPE = 4, 5  # the first versions of ListGroups with filters (Kafka 2.6, 3.8)
 
 
@@ -73,9 +72,9 @@ def hidden(cluster: Cluster) -> Failure | None:
     operations = rights.on_cluster(cluster)
     if operations is None or AclOperation.DESCRIBE in operations:
         return None
-    hint = requires(_CLUSTER_AUTHORIZATION_FAILED, "DESCRIBE on the cluster")
+    hint = requires(CLUSTER_AUTHORIZATION_FAILED, "DESCRIBE on the cluster")
     text = "only groups that you may DESCRIBE are visible"
-    return failure(_CLUSTER_AUTHORIZATION_FAILED, text=text, hint=hint)
+    return failure(CLUSTER_AUTHORIZATION_FAILED, text=text, hint=hint)
 
 
 def is_active(listing: GroupListing) -> bool:
@@ -161,7 +160,7 @@ def _readers(
     offsets = group_offsets.of_answer(listing.type, answer)
     for found in (group, offsets):
         if isinstance(found, Failure):
-            return iter(()) if found.code == _NOT_FOUND else found
+            return iter(()) if found.code == GROUP_ID_NOT_FOUND else found
     assert not isinstance(group, Failure) and not isinstance(offsets, Failure)
     committed = Counter(each.topic for each in offsets if each.topic in topics)
     members: dict[str, list[str]] = {}
@@ -180,7 +179,7 @@ def _readers(
 
 def _with_similar_names(cluster: Cluster, failures: Mapping[str, Failure]) -> dict[str, Failure]:
     """The failures; the hint of an unknown group is a similar name."""
-    missing = [name for name, failure in failures.items() if failure.code == _NOT_FOUND]
+    missing = [name for name, failure in failures.items() if failure.code == GROUP_ID_NOT_FOUND]
     found = dict(failures)
     if not missing:
         return found

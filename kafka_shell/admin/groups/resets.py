@@ -11,6 +11,7 @@ from kafka_shell.admin.partitions.model import Offset, OffsetRange, TopicPartiti
 from kafka_shell.admin.records import delete as records
 from kafka_shell.admin.records.offsets import by_topic, list_offsets
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import GROUP_SUBSCRIBED_TO_TOPIC, NON_EMPTY_GROUP
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted, format_time, some
@@ -24,7 +25,6 @@ from .offsets import Offsets, committed
 from .share_offsets import AlterShareOffsets, DeleteShareOffsets
 from .steps import CommitOffsets, DeleteOffsets, offset_change
 
-_NON_EMPTY_GROUP, _SUBSCRIBED = 68, 86
 _SHOWN = 5  # members that a message names
 _UNCHANGED = "no change: already set"
 
@@ -166,7 +166,7 @@ def active(group: Group) -> Failure:
     return Failure(
         "NON_EMPTY_GROUP",
         f"group {group.name} is {group.state} and has {members}{who}",
-        _NON_EMPTY_GROUP,
+        NON_EMPTY_GROUP,
         hint="Stop its members first.",
         see=Resource("group-members", group.name),
     )
@@ -185,7 +185,7 @@ def _subscribed(name: str, topic: str, readers: Sequence[Member]) -> Failure:
     return Failure(
         "GROUP_SUBSCRIBED_TO_TOPIC",
         f"group {name} is subscribed to topic {topic}: {_labels(readers)}",
-        _SUBSCRIBED,
+        GROUP_SUBSCRIBED_TO_TOPIC,
         "Stop these members first.",
         Resource("group-members", name),
     )

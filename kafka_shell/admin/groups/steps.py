@@ -11,6 +11,11 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import partition_rows, topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import (
+    GROUP_SUBSCRIBED_TO_TOPIC,
+    TOPIC_AUTHORIZATION_FAILED,
+    UNKNOWN_MEMBER_ID,
+)
 from kafka_shell.admin.wire.failures import (
     COORDINATION,
     COORDINATOR_MOVED,
@@ -31,7 +36,6 @@ _COMMIT_BY_NAME = 9  # OffsetCommit v10 names topics by ID
 _RETRY_S = 10.0
 # The coordinator may not know a topic yet that other brokers list: it was just created.
 COORDINATION_OR_TOPIC = COORDINATION | {3}  # UNKNOWN_TOPIC_OR_PARTITION
-_UNKNOWN_MEMBER, _TOPIC_AUTHORIZATION_FAILED, _SUBSCRIBED = 25, 29, 86
 
 
 def offset_change(
@@ -58,13 +62,13 @@ def offset_failure(
         return row
     code = row if row is None or isinstance(row, int) else row.error_code
     members = Resource("group-members", group)
-    if code == _UNKNOWN_MEMBER:
+    if code == UNKNOWN_MEMBER_ID:
         message = f"group {group} is active: only its members can commit offsets"
         return failure(code, text=message, hint="Stop its members first.", see=members)
-    if code == _SUBSCRIBED:
+    if code == GROUP_SUBSCRIBED_TO_TOPIC:
         message = f"group {group} is subscribed to topic {partition.topic if partition else ''}"
         return failure(code, text=message, hint="Stop its members first.", see=members)
-    if code == _TOPIC_AUTHORIZATION_FAILED and partition is not None:
+    if code == TOPIC_AUTHORIZATION_FAILED and partition is not None:
         about = f"topic {partition.topic}"
         return failure(code, about=about, hint=requires(code, f"READ on {about}"))
     if row is None:

@@ -11,6 +11,7 @@ from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find
+from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, requires
@@ -26,10 +27,6 @@ from .model import ElectionStatus, LeaderStatus, TopicPartition
 
 DEFAULT_TIMEOUT_MS = 30_000
 _PREFERRED, _UNCLEAN = 0, 1  # election types
-_CLUSTER_AUTHORIZATION_FAILED = 31
-_PREFERRED_LEADER_NOT_AVAILABLE = 80
-_ELIGIBLE_LEADERS_NOT_AVAILABLE = 83
-_ELECTION_NOT_NEEDED = 84
 _NO_LEADER = "none"
 
 Found = Results[Resource, Partition]
@@ -85,8 +82,8 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
                 timeout=response_timeout(self.timeout_ms),
             )
         except ShellError as error:
-            if error.code == "CLUSTER_AUTHORIZATION_FAILED":
-                error.hint = requires(_CLUSTER_AUTHORIZATION_FAILED, "ALTER on the cluster")
+            if error.code == "codes.CLUSTER_AUTHORIZATION_FAILED":
+                error.hint = requires(codes.CLUSTER_AUTHORIZATION_FAILED, "ALTER on the cluster")
             raise
         rows = {
             TopicPartition(topic.topic, row.partition_id): row
@@ -202,7 +199,7 @@ def _not_elected(what: str, partitions: Sequence[Partition], reason: str) -> Fai
     leaders = [_leader(partition) for partition in partitions]
     leader = leaders[0] if len(set(leaders)) == 1 else "other brokers"
     return failure(
-        _PREFERRED_LEADER_NOT_AVAILABLE,
+        codes.PREFERRED_LEADER_NOT_AVAILABLE,
         text=f"leadership of {what} cannot be moved from {leader}: {reason}",
         see=Resource("topic", partitions[0].topic) if len(partitions) == 1 else Resource("broker"),
     )
@@ -225,7 +222,7 @@ def plan_unclean(partitions: Found, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> 
             unchanged.append(_unchanged(resource, partition, "no change: it has a leader"))
         elif not alive:
             refused[resource] = failure(
-                _ELIGIBLE_LEADERS_NOT_AVAILABLE,
+                codes.ELIGIBLE_LEADERS_NOT_AVAILABLE,
                 text=f"partition {resource.name} has no online replica",
                 hint=f"Start one of its brokers: {_ids(partition.replicas)}.",
             )
@@ -313,7 +310,7 @@ def _unchanged(resource: Resource, partition: Partition, note: str) -> Change:
 
 
 def _failure(each: TopicPartition, row: Any) -> Failure | None:
-    if row is not None and row.error_code == _ELECTION_NOT_NEEDED:
+    if row is not None and row.error_code == codes.ELECTION_NOT_NEEDED:
         return None
     resource = each.resource
     return row_failure(row, resource, requires="ALTER on the cluster", see=resource)

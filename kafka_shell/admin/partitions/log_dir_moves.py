@@ -13,6 +13,11 @@ from msgspec import Struct
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import (
+    KAFKA_STORAGE_ERROR,
+    LOG_DIR_NOT_FOUND,
+    REPLICA_NOT_AVAILABLE,
+)
 from kafka_shell.admin.wire.failures import as_error, failure
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call, Node
@@ -25,9 +30,6 @@ from kafka_shell.plan.results import Failure, Results
 from . import log_dirs
 from .model import LogDir, ReplicaOnDisk, TopicPartition
 
-_REPLICA_NOT_AVAILABLE = 9
-_KAFKA_STORAGE_ERROR = 56
-_LOG_DIR_NOT_FOUND = 57
 _POLL_S = 0.25
 _MAX_SILENCE_S = 60.0  # a broker that restarts continues its moves
 
@@ -303,7 +305,7 @@ def move_to(
 def _refusal(move: LogDirMove, replicas: Replicas, dirs: Sequence[LogDir]) -> Failure | None:
     if not replicas:
         return failure(
-            _REPLICA_NOT_AVAILABLE,
+            REPLICA_NOT_AVAILABLE,
             text=f"broker {move.broker} has no replica of partition {move.partition}",
             see=Resource("topic", move.partition.topic),
         )
@@ -315,7 +317,7 @@ def dir_failure(broker: int, path: str, dirs: Sequence[LogDir]) -> Failure | Non
     target = next((dir for dir in dirs if dir.path == path), None)
     if target is None:
         return failure(
-            _LOG_DIR_NOT_FOUND,
+            LOG_DIR_NOT_FOUND,
             text=f"broker {broker} has no log directory {path}",
             hint=f"Its log directories: {', '.join(dir.path for dir in dirs)}.",
         )
@@ -324,7 +326,7 @@ def dir_failure(broker: int, path: str, dirs: Sequence[LogDir]) -> Failure | Non
 
 def _offline(dir: LogDir) -> Failure:
     return failure(
-        _KAFKA_STORAGE_ERROR,
+        KAFKA_STORAGE_ERROR,
         text=f"log directory {dir.path} of broker {dir.broker} is offline",
         see=Resource("log-dirs", str(dir.broker)),
     )

@@ -13,6 +13,7 @@ from collections.abc import Container, Mapping
 from msgspec import Struct, field
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import REPLICA_NOT_AVAILABLE
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import approximate_bytes
@@ -36,7 +37,6 @@ from .model import LogDir, MoveStatus, PartitionMove, TopicPartition
 
 Dirs = Mapping[Place, str]
 Found = Results[int, tuple[LogDir, ...]]
-_REPLICA_NOT_AVAILABLE = 9
 
 
 class Placing(Struct, frozen=True):
@@ -89,7 +89,7 @@ class Placing(Struct, frozen=True):
         started = []
         for move in self.moves:
             code = codes.get(move.place)
-            if not move.before and code == _REPLICA_NOT_AVAILABLE:
+            if not move.before and code == REPLICA_NOT_AVAILABLE:
                 failures.append(None)
                 continue
             failures.append(log_dir_moves.move_failure(move, code))

@@ -7,13 +7,12 @@ from typing import Any
 
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
 
 from .model import LogDir, LogReplica, TopicPartition
-
-_CLUSTER_AUTHORIZATION_FAILED = 31
 
 
 def describe(
@@ -80,7 +79,7 @@ def _describe_request(partitions: Sequence[TopicPartition] | None) -> Any:
 
 def _refused(broker: int, response: Any) -> Failure | None:
     """Why a broker returns nothing. Before v3 a refusal is a response without directories."""
-    code = response.error_code or (0 if response.results else _CLUSTER_AUTHORIZATION_FAILED)
+    code = response.error_code or (0 if response.results else CLUSTER_AUTHORIZATION_FAILED)
     if not code:
         return None
     return failure(

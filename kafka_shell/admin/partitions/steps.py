@@ -11,6 +11,7 @@ from kafka_shell.admin.records.offsets import topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import NO_REASSIGNMENT_IN_PROGRESS
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
@@ -23,8 +24,6 @@ from .log_dir_targets import Placing
 from .model import Assignment, Move, Reassignment, TopicPartition
 from .progress import TIMEOUT_MS, needing, spell, under_way
 from .throttles import RemoveThrottle
-
-_NOT_MOVING = 85  # NO_REASSIGNMENT_IN_PROGRESS
 
 
 class MoveReplicas(Struct, BaseStep, frozen=True):
@@ -155,7 +154,7 @@ def _send_request(
         )
     except ShellError as error:
         raise needing(error, "ALTER on the cluster") from None
-    done = (0, _NOT_MOVING) if cancel else (0,)
+    done = (0, NO_REASSIGNMENT_IN_PROGRESS) if cancel else (0,)
     failures = {
         TopicPartition(topic.name, row.partition_index): None
         if row.error_code in done

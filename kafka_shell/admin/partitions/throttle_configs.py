@@ -9,6 +9,7 @@ from msgspec import Struct
 from kafka_shell.admin.configs import read as configs_module
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -23,7 +24,6 @@ RATES = (LEADER_RATE, FOLLOWER_RATE)
 RATE_OF = {LEADER_REPLICAS: LEADER_RATE, FOLLOWER_REPLICAS: FOLLOWER_RATE}
 _KEYS = (*RATES, *RATE_OF)
 
-_TOPIC_DELETED = 3  # UNKNOWN_TOPIC_OR_PARTITION: the throttle was deleted with the topic
 
 Config = tuple[ConfigResource, str]
 Moving = Mapping[TopicPartition, Reassignment]
@@ -150,7 +150,7 @@ class ThrottleConfigs(Struct, frozen=True):
         }
         failures = {
             resource: failure for resource, failure in found.failures.items()
-            if failure.code != _TOPIC_DELETED
+            if failure.code != UNKNOWN_TOPIC_OR_PARTITION  # then it was deleted with the topic
         }  # fmt: skip
         return cls(values, failures)
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 from kafka_shell.admin.steps import BaseStep, confirmed, read_again, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.common.structs import replace
@@ -25,7 +26,6 @@ from .model import (
 )
 from .read import describe_each
 
-_INVALID_REQUEST = 42
 _RATES = (NotChecked("current rates", "brokers report them only as metrics"),)
 
 Entity = tuple[tuple[str, str | None], ...]  # as in requests, sorted
@@ -184,7 +184,7 @@ def _invalid(alterations: Sequence[QuotaAlteration]) -> dict[Resource, Failure]:
         refused[alteration.entity.resource] = Failure(
             "INVALID_REQUEST",
             message,
-            _INVALID_REQUEST,
+            INVALID_REQUEST,
             hint="No quota of this entity was changed.",
         )
     return refused

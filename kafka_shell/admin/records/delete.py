@@ -11,6 +11,7 @@ from kafka_shell.admin.partitions.model import EARLIEST, LATEST, Offset, OffsetR
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import OFFSET_OUT_OF_RANGE, POLICY_VIOLATION
 from kafka_shell.admin.wire.failures import MOVED, failure, failure_of_rest
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import Call, Node, response_timeout
@@ -22,8 +23,6 @@ from kafka_shell.plan.results import Failure, Results
 from .offsets import list_offsets, partition_rows, topic_rows
 
 DEFAULT_TIMEOUT_MS = 30_000
-_OFFSET_OUT_OF_RANGE = 1
-_POLICY_VIOLATION = 44
 _MOVED_S = 5.0  # how long to retry partitions whose leader changes
 
 
@@ -219,7 +218,7 @@ def _warnings(cuts: Sequence[Cut]) -> tuple[str, ...]:
 
 def _out_of_range(each: TopicPartition, to: int, offsets: OffsetRange) -> Failure:
     return failure(
-        _OFFSET_OUT_OF_RANGE,
+        OFFSET_OUT_OF_RANGE,
         text=f"offset {to} of partition {each} is out of range {offsets.earliest} to"
         f" {offsets.latest}",
         hint="No records of this partition were deleted. The offset latest deletes all records.",
@@ -240,9 +239,9 @@ def _failures(group: Sequence[TopicPartition], response: Any) -> dict[TopicParti
 
 
 def _failure(each: TopicPartition, row: Any) -> Failure | None:
-    if row is not None and row.error_code == _POLICY_VIOLATION:
+    if row is not None and row.error_code == POLICY_VIOLATION:
         return failure(
-            _POLICY_VIOLATION,
+            POLICY_VIOLATION,
             about=f"partition {each}",
             hint="Records can only be deleted if cleanup.policy contains delete.",
             see=Resource("topic-config", f"{each.topic} cleanup.policy"),

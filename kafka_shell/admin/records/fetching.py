@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.admin.topics.partitions import leaders_in
+from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import MOVED, failure, requires
+from kafka_shell.admin.wire.failures import NEW_LEADER, failure, requires
 from kafka_shell.admin.wire.flight import Flight
 from kafka_shell.admin.wire.metadata_scan import scan, uuid_of
 from kafka_shell.admin.wire.requests import Call, Node
@@ -37,10 +38,11 @@ _GROWTH_S = 10.0  # between two checks for new partitions
 _TIMEOUT_S, _MOST_TIMEOUT_S = 15.0, 120.0
 PATIENCE_S = 20.0  # for a new leader of a partition
 _PAUSE_S = 0.2  # between two requests to a partition that failed
-_OUT_OF_RANGE = 1
-# The leader has changed, does not respond, or has just been elected: also unknown topics and
-# epochs, offline replicas, storage errors and offsets that are not available yet.
-_PASSING = MOVED | {3, 7, 9, 56, 72, 74, 75, 76, 78, 100, 103}
+_PASSING = NEW_LEADER | {
+    codes.REQUEST_TIMED_OUT, codes.REPLICA_NOT_AVAILABLE, codes.KAFKA_STORAGE_ERROR,
+    codes.LISTENER_NOT_FOUND, codes.OFFSET_NOT_AVAILABLE, codes.UNKNOWN_TOPIC_ID,
+    codes.INCONSISTENT_TOPIC_ID,
+}  # fmt: skip
 _LOST = frozenset(
     {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
     | {"deadline", "unknown-broker", "LEADER_NOT_AVAILABLE", "UNKNOWN_TOPIC_OR_PARTITION"}
@@ -288,7 +290,7 @@ class Fetching:
             self._trouble(where, Failure("incomplete", why))
 
     def _on_error(self, where: TopicPartition, row: Any) -> None:
-        if row.error_code == _OUT_OF_RANGE:
+        if row.error_code == codes.OFFSET_OUT_OF_RANGE:
             state = self._active[where]
             before = state.next
             if self._find_leaders([where]) and where in self._active and state.next == before:

@@ -11,7 +11,7 @@ from typing import Any
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import MOVED, as_error, error_name, failure
+from kafka_shell.admin.wire.failures import NEW_LEADER, as_error, error_name, failure
 from kafka_shell.admin.wire.requests import Node
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
@@ -24,9 +24,6 @@ from .delete import ranges
 from .model import NewRecord, Record
 
 _FETCH_BYTES = 8 << 20
-_UNKNOWN_TOPIC = 3  # of a leader that has not applied the creation that another broker shows
-# and a leader epoch unknown to one side
-_AGAIN = MOVED | {_UNKNOWN_TOPIC, 74, 75, 76}
 _MISSING = Failure("UNKNOWN", "the leader's response does not contain the partition")
 
 
@@ -107,7 +104,7 @@ def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, field
         if not code:
             return answer
         reason = failure(code, getattr(answer, "error_message", None), about=about)
-        if code not in _AGAIN:
+        if code not in NEW_LEADER:
             raise as_error(reason)
     if reason is not None and not reason.code:
         raise as_error(replace(reason, name="deadline", message=f"{about}: {reason.message}"))

@@ -16,7 +16,11 @@ from kafka_shell.admin.partitions.model import (
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, requires
+from kafka_shell.admin.wire.error_codes import (
+    OFFSET_NOT_AVAILABLE,
+    REPLICA_NOT_AVAILABLE,
+)
+from kafka_shell.admin.wire.failures import NEW_LEADER, failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.admin.wire.rounds import ask_in_rounds
 from kafka_shell.plan.results import Failure, Results
@@ -35,7 +39,7 @@ _CONSUMER, _DEBUGGING = -1, -2
 _LATEST = -1
 
 # The leader has changed, or does not know the high watermark yet: retry.
-_PASSING = frozenset({3, 5, 6, 9, 74, 75, 78})
+_PASSING = NEW_LEADER | {REPLICA_NOT_AVAILABLE, OFFSET_NOT_AVAILABLE}
 
 
 def list_offsets(

@@ -10,6 +10,13 @@ from kafka_shell.admin.steps import BaseStep, refused_of
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import Topic
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import (
+    INVALID_RECORD,
+    INVALID_TIMESTAMP,
+    MESSAGE_TOO_LARGE,
+    RECORD_LIST_TOO_LARGE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import (
@@ -30,10 +37,11 @@ from .partitioner import Partitioner
 from .tally import Tally
 from .write import Writer
 
-_UNKNOWN_TOPIC_OR_PARTITION = 3
 # Failures of a record that leave others as they are: MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE,
 # INVALID_TIMESTAMP, INVALID_RECORD.
-_OF_ONE_RECORD = frozenset({10, 18, 32, 87})
+_OF_ONE_RECORD = frozenset(
+    {MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE, INVALID_TIMESTAMP, INVALID_RECORD}
+)
 
 Numbered = tuple[int, NewRecord]
 """A record with the number of its line."""
@@ -115,7 +123,7 @@ def no_partition(topic: str, number: int, partitions: int) -> Failure:
     """The failure of a record for a partition that the topic does not have."""
     hint = "It has only partition 0." if partitions == 1 else f"Use 0 to {partitions - 1}."
     text = f"topic {topic} has no partition {number}"
-    return failure(_UNKNOWN_TOPIC_OR_PARTITION, text=text, hint=hint)
+    return failure(UNKNOWN_TOPIC_OR_PARTITION, text=text, hint=hint)
 
 
 def plan_write(

@@ -15,8 +15,9 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.partitions import leaders
+from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import MOVED, as_error, failure, requires
+from kafka_shell.admin.wire.failures import MOVED, NEW_LEADER, as_error, failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
@@ -46,16 +47,25 @@ _SETTLE_S = 5.0  # for what is in flight after Ctrl-C
 _PAUSE_S, _MAX_PAUSE_S = 0.05, 1.0
 _MISSING = "the leader's response does not contain the partition"
 
-_TOO_LARGE = 10
-_OF_RECORDS = frozenset({32, 87})  # INVALID_TIMESTAMP, INVALID_RECORD: the response names records
-_DUPLICATE = 46  # written before, and so long ago that the leader does not know its offset
+# The response names the records.
+_OF_RECORDS = frozenset({codes.INVALID_TIMESTAMP, codes.INVALID_RECORD})
 # The leader does not expect this sequence number or this producer: it has lost its state.
-_LOST_STATE = frozenset({45, 47, 59})
+_LOST_STATE = frozenset(
+    {codes.OUT_OF_ORDER_SEQUENCE_NUMBER, codes.INVALID_PRODUCER_EPOCH, codes.UNKNOWN_PRODUCER_ID}
+)
 # The leader has written the batch, but it may not be replicated.
-_MAYBE_WRITTEN = frozenset({7, 20})
-# Not written, but it may be if sent again: CORRUPT_MESSAGE, a leader that does not know of the
-# topic yet, NETWORK_EXCEPTION, NOT_ENOUGH_REPLICAS, KAFKA_STORAGE_ERROR, leader epochs.
-_AGAIN = MOVED | _MAYBE_WRITTEN | {2, 3, 13, 19, 56, 74, 75, 76}
+_MAYBE_WRITTEN = frozenset({codes.REQUEST_TIMED_OUT, codes.NOT_ENOUGH_REPLICAS_AFTER_APPEND})
+# Not written, but it may be if sent again.
+_AGAIN = (
+    NEW_LEADER
+    | _MAYBE_WRITTEN
+    | {
+        codes.CORRUPT_MESSAGE,
+        codes.NETWORK_EXCEPTION,
+        codes.NOT_ENOUGH_REPLICAS,
+        codes.KAFKA_STORAGE_ERROR,
+    }
+)
 
 
 class _Sequence(Struct):
@@ -261,7 +271,7 @@ class Writer:
             batch.maybe |= not no_response or may_be_sent(response)
             return True
         code = row.error_code
-        if code in (0, _DUPLICATE):
+        if code in (0, codes.DUPLICATE_SEQUENCE_NUMBER):
             offset = row.base_offset if not code and row.base_offset >= 0 else None
             ended.append(Written(partition, batch.first, len(batch.records), offset))
             self._sequences[partition].next = batch.sequence + len(batch.records)
@@ -289,7 +299,7 @@ class Writer:
     ) -> None:
         """The broker has refused the first batch as a whole: find the records that it refuses."""
         batch = batches.popleft()
-        if row.error_code == _TOO_LARGE and len(batch.records) > 1 and not batch.whole:
+        if row.error_code == codes.MESSAGE_TOO_LARGE and len(batch.records) > 1 and not batch.whole:
             middle = len(batch.records) // 2
             batches.extendleft([part(batch, middle, None), part(batch, 0, middle)])
             return

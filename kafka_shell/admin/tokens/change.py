@@ -10,6 +10,10 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import (
+    DELEGATION_TOKEN_AUTHORIZATION_FAILED,
+    DELEGATION_TOKEN_NOT_FOUND,
+)
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
@@ -20,8 +24,6 @@ from kafka_shell.plan.results import Failure, Results
 
 from .model import DelegationToken, NewToken
 from .read import (
-    NOT_AUTHORIZED,
-    NOT_FOUND,
     Tokens,
     failure_of,
     hmac_secret,
@@ -103,7 +105,7 @@ class CreateToken(Struct, BaseStep, frozen=True):
 
     def _refused(self, code: int) -> Failure:
         about = f"delegation token for {self.owner}" if self.owner else ""
-        if code == NOT_AUTHORIZED:
+        if code == DELEGATION_TOKEN_AUTHORIZATION_FAILED:
             message = f"not authorized to create a {about}"
             hint = f"Requires CREATE_TOKENS on user {self.owner}."
             return failure(code, text=message, about=about, hint=hint)
@@ -235,7 +237,7 @@ def _plan(
               if token is not None and hmac is not None}  # fmt: skip
     chosen |= {by_hmac.get(hmac, _token_of_hmac(hmac)): hmac for hmac in hmacs}
     missing = {
-        Resource("token", each): failure_of(NOT_FOUND, f"token {each}")
+        Resource("token", each): failure_of(DELEGATION_TOKEN_NOT_FOUND, f"token {each}")
         for each in ids
         if each not in known
     }

@@ -10,6 +10,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any
 
+from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error, failure
 from kafka_shell.common.resource import Resource
@@ -20,11 +21,16 @@ from kafka_shell.plan.results import Failure
 
 from .model import DelegationToken
 
-NOT_FOUND, _OWNER_MISMATCH, _NOT_ALLOWED, NOT_AUTHORIZED = 62, 63, 64, 65
 _HINTS = {
-    61: "Set delegation.token.secret.key on all brokers and controllers.",
-    _OWNER_MISMATCH: "Only the owner and the renewers of a token can renew or expire it.",
-    _NOT_ALLOWED: "Log in to a SASL or TLS listener: set security.protocol in client properties.",
+    codes.DELEGATION_TOKEN_AUTH_DISABLED: (
+        "Set delegation.token.secret.key on all brokers and controllers."
+    ),
+    codes.DELEGATION_TOKEN_OWNER_MISMATCH: (
+        "Only the owner and the renewers of a token can renew or expire it."
+    ),
+    codes.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED: (
+        "Log in to a SASL or TLS listener: set security.protocol in client properties."
+    ),
 }
 
 Tokens = dict[str, tuple[DelegationToken, Secret]]
@@ -98,5 +104,6 @@ def hmac_secret(hmac: bytes) -> Secret:
 
 
 def failure_of(code: int, about: str) -> Failure:
-    see = Resource("token") if code in (NOT_FOUND, _OWNER_MISMATCH) else None
+    missing = code in (codes.DELEGATION_TOKEN_NOT_FOUND, codes.DELEGATION_TOKEN_OWNER_MISMATCH)
+    see = Resource("token") if missing else None
     return failure(code, about=about, hint=_HINTS.get(code, ""), see=see)

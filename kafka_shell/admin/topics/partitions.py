@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import LEADER_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.plan.model import Resource
@@ -13,9 +14,6 @@ from kafka_shell.plan.results import Failure, Results
 
 from .model import Partition, Topic
 from .similar import with_near_misses
-
-_UNKNOWN_TOPIC_OR_PARTITION = 3
-_LEADER_NOT_AVAILABLE = 5
 
 
 def find(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPartition, Partition]:
@@ -87,7 +85,7 @@ def of_topics(
 def without_leader(each: TopicPartition) -> Failure:
     """The failure of a request about an offline partition."""
     message = f"partition {each} has no leader"
-    return failure(_LEADER_NOT_AVAILABLE, text=message, see=each.resource)
+    return failure(LEADER_NOT_AVAILABLE, text=message, see=each.resource)
 
 
 def _numbered(topic: Topic, number: int) -> Partition | None:
@@ -100,14 +98,14 @@ def _numbered(topic: Topic, number: int) -> Partition | None:
 
 
 def _no_topic(found: MetadataScan, name: str) -> Failure:
-    code = found.errors.get(name, _UNKNOWN_TOPIC_OR_PARTITION)
+    code = found.errors.get(name, UNKNOWN_TOPIC_OR_PARTITION)
     return failure(code, about=f"topic {name}", hint=requires(code, f"DESCRIBE on topic {name}"))
 
 
 def _no_partition(topic: Topic, number: int) -> Failure:
     last = len(topic.partitions) - 1
     return failure(
-        _UNKNOWN_TOPIC_OR_PARTITION,
+        UNKNOWN_TOPIC_OR_PARTITION,
         text=f"topic {topic.name} has no partition {number}",
         hint="It has only partition 0." if last == 0 else f"Its partitions are 0 to {last}.",
     )

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from kafka_shell.admin.steps import row_failure
-from kafka_shell.admin.wire.chunks import QUOTA_EXCEEDED, RestInterrupted, Rows, send_within_quota
+from kafka_shell.admin.wire.chunks import RestInterrupted, Rows, send_within_quota
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import REQUEST_TIMED_OUT, THROTTLING_QUOTA_EXCEEDED
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.requests import response_timeout
 from kafka_shell.errors import ShellError
@@ -18,7 +19,6 @@ from kafka_shell.plan.results import Failure, Results
 from .defaults import DEFAULT_TIMEOUT_MS
 
 _POLL_S = 0.05
-_REQUEST_TIMED_OUT = 7
 
 
 class _Named(Protocol):
@@ -94,7 +94,11 @@ def validated(results: Outcomes) -> Outcomes:
     """The outcomes of a validation, without those that failed for an exhausted quota only."""
     return Results(
         results.values,
-        {c: failure for c, failure in results.failures.items() if failure.code != QUOTA_EXCEEDED},
+        {
+            c: failure
+            for c, failure in results.failures.items()
+            if failure.code != THROTTLING_QUOTA_EXCEEDED
+        },
     )
 
 
@@ -105,7 +109,7 @@ def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:
         results.failures[change] = Failure(
             "REQUEST_TIMED_OUT",
             f"topic {name} {what}",
-            _REQUEST_TIMED_OUT,
+            REQUEST_TIMED_OUT,
             see=change.resource,
         )
     return results

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, near_miss
 from kafka_shell.plan.results import Failure
 
-_UNKNOWN_TOPIC = 3
 _MOST_UNKNOWN = 10  # more unknown names than this are an outdated list, not typing errors
 _MANY = 2_000  # with more topics, comparing all names takes too long
 _TOO_MANY = 20_000
@@ -27,7 +27,7 @@ def with_near_misses(
     missing = [
         key
         for key, failure in failures.items()
-        if failure.code == _UNKNOWN_TOPIC and not failure.hint and name_of(key)
+        if failure.code == UNKNOWN_TOPIC_OR_PARTITION and not failure.hint and name_of(key)
     ]
     found = dict(failures)
     if not 0 < len(missing) <= _MOST_UNKNOWN:

@@ -15,6 +15,7 @@ from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.chunks import Rows
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_ID
 from kafka_shell.admin.wire.metadata_scan import scan, spell_id, uuid_of
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.common.config_units import format_config_value
@@ -30,7 +31,6 @@ from .model import NewTopic, Topic, spell_assignment
 from .sending import Timeout, by_name, by_topic, send_items, validated
 
 _PARTITIONS_BY_DEFAULT = 10  # an estimate, used if the broker decides
-_UNKNOWN_TOPIC_ID = 100
 
 
 def records_of(new: NewTopic) -> int:
@@ -184,7 +184,7 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
         def deleted(rows: Mapping[str, Any]) -> Outcomes:
             results = by_topic(self.changes, rows, "DELETE")
             for change, failure in results.failures.items():
-                if failure.code == _UNKNOWN_TOPIC_ID:
+                if failure.code == UNKNOWN_TOPIC_ID:
                     results.failures[change] = _already_deleted(change.resource.name, ids)
             return results
 
@@ -200,7 +200,7 @@ def _already_deleted(name: str, ids: dict[str, str]) -> Failure:
     return Failure(
         "UNKNOWN_TOPIC_ID",
         f"topic {name} with ID {ids[name]} no longer exists",
-        _UNKNOWN_TOPIC_ID,
+        UNKNOWN_TOPIC_ID,
         hint=f"Another client deleted it. A topic {name} that exists now is a new one and was not"
         " deleted.",
     )

@@ -22,6 +22,7 @@ from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.transactions.model import ProducerState
 from kafka_shell.admin.wire.chunks import MANY
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import SECURITY_DISABLED
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.plan.model import NotChecked
@@ -31,7 +32,6 @@ from .model import Topic, TopicsUse, TopicUse
 
 _PARTITIONS_AT_ONCE = 2_000
 _GROUPS_AT_ONCE = 500
-_SECURITY_DISABLED = 54
 
 
 class _Found(Struct):
@@ -159,7 +159,7 @@ def _acls(cluster: Cluster, found: _Found) -> None:
     few = [replace(every, name=topic) for topic in found.use]
     read = attempt(lambda: acls.describe_each(cluster, few if len(few) <= MANY else [every]))
     if isinstance(read, Failure):
-        if read.code != _SECURITY_DISABLED:
+        if read.code != SECURITY_DISABLED:
             found.miss("ACLs", read)
         return
     by_topic: dict[str, list[AclBinding]] = {topic: [] for topic in found.use}

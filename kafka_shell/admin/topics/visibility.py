@@ -8,11 +8,14 @@ from kafka_shell.admin.acls import rights
 from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import (
+    CLUSTER_AUTHORIZATION_FAILED,
+    TOPIC_AUTHORIZATION_FAILED,
+)
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.results import Failure
 
-_CLUSTER_AUTHORIZATION_FAILED, _TOPIC_AUTHORIZATION_FAILED = 31, 29
 HIDDEN = "hidden topics"
 
 
@@ -28,14 +31,14 @@ def hidden(cluster: Cluster, visible: Container[str]) -> dict[str, Failure]:
         return {}
     if AclOperation.DESCRIBE not in allowed:
         text = "only topics that you may DESCRIBE are visible"
-        hint = requires(_CLUSTER_AUTHORIZATION_FAILED, "DESCRIBE on the cluster")
-        return {HIDDEN: failure(_CLUSTER_AUTHORIZATION_FAILED, text=text, hint=hint)}
+        hint = requires(CLUSTER_AUTHORIZATION_FAILED, "DESCRIBE on the cluster")
+        return {HIDDEN: failure(CLUSTER_AUTHORIZATION_FAILED, text=text, hint=hint)}
     found = log_dirs.describe(cluster)
     stored = {replica.topic for dirs in found for each in dirs for replica in each.replicas}
     others = sorted(name for name in stored if name not in visible)
     refused = {
         f"topic {name}": failure(code, about=f"topic {name}")
         for name, code in (scan(cluster, others).errors if others else {}).items()
-        if code == _TOPIC_AUTHORIZATION_FAILED  # others were just deleted
+        if code == TOPIC_AUTHORIZATION_FAILED  # others were just deleted
     }
     return refused | {f"{HIDDEN} on broker {id}": why for id, why in found.failures.items()}

@@ -13,8 +13,13 @@ from kafka_shell.admin.records.offsets import list_offsets
 from kafka_shell.admin.steps import BaseStep, read_again, refused_of, row_failure
 from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import (
+from kafka_shell.admin.wire.error_codes import (
     CONCURRENT_TRANSACTIONS,
+    LEADER_NOT_AVAILABLE,
+    NOT_LEADER_OR_FOLLOWER,
+    TRANSACTIONAL_ID_NOT_FOUND,
+)
+from kafka_shell.admin.wire.failures import (
     COORDINATION,
     COORDINATOR_MOVED,
     failure,
@@ -33,7 +38,7 @@ from . import producers
 from . import read as transactions
 from .model import HangingTransaction, ProducerState, Transaction
 
-_NOT_LEADER = frozenset({5, 6})
+_NOT_LEADER = frozenset({LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER})
 _FENCE_HIGHEST = 5  # v6 is for two-phase commit (KIP-939)
 _TIMEOUT_MS = 60_000  # of the next transactions, if the coordinator returns none
 _RETRY_S = 20.0  # the open transaction is aborted first
@@ -176,7 +181,7 @@ def _warnings(
     ids = {row.producer_id: row.transactional_id for rows in listed for row in rows}
     known = transactions.describe(cluster, ids.values(), clock=clock)
     for name, reason in known.failures.items():
-        if reason.code != transactions.NOT_FOUND:
+        if reason.code != TRANSACTIONAL_ID_NOT_FOUND:
             yield f"transactional ID {name} could not be described: {reason.message}"
     for each in chosen:
         transaction = known.values.get(ids.get(each.producer_id, ""))

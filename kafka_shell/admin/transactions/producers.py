@@ -11,6 +11,11 @@ from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import (
+    LEADER_NOT_AVAILABLE,
+    NOT_LEADER_OR_FOLLOWER,
+    REPLICA_NOT_AVAILABLE,
+)
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.admin.wire.rounds import ask_in_rounds
 from kafka_shell.plan.results import Failure, Results
@@ -21,7 +26,7 @@ States = Results[TopicPartition, tuple[ProducerState, ...]]
 
 _MOST = 1_000  # partitions in one request: a broker reads them all before it responds
 # The leader has changed, or does not know it yet: retry.
-_PASSING = frozenset({5, 6, 9})
+_PASSING = frozenset({LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER, REPLICA_NOT_AVAILABLE})
 
 
 def describe(

@@ -10,6 +10,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.wire import coordinators
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import TRANSACTIONAL_ID_NOT_FOUND
 from kafka_shell.admin.wire.failures import AUTHORIZATION, COORDINATION, failure, requires
 from kafka_shell.admin.wire.metadata_scan import is_missing, scan
 from kafka_shell.admin.wire.requests import Call, Node
@@ -32,7 +33,6 @@ from .model import (
 DEFAULT_MAX_TIMEOUT_MS = 15 * 60_000  # the default of the brokers' transaction.max.timeout.ms
 _TRANSACTION = 1  # the key type of FindCoordinator
 _BATCHED = 4  # its first version with several keys: Kafka 3.0, as DescribeTransactions
-NOT_FOUND = 105
 _UNUSED_ID = "kafka-sh: a transactional id that does not exist"
 _STATE_TOPIC = "__transaction_state"
 
@@ -137,7 +137,7 @@ def _coordinators(cluster: Cluster, requested: Sequence[str]) -> Results[str, in
     if not requested:
         return found
     if is_missing(cluster, _STATE_TOPIC):  # the request would create it
-        return Results({}, {each: _failure(each, NOT_FOUND) for each in requested})
+        return Results({}, {each: _failure(each, TRANSACTIONAL_ID_NOT_FOUND) for each in requested})
     request = FindCoordinatorRequest(key_type=_TRANSACTION, coordinator_keys=list(requested))
     for row in cluster.send(request, lowest=_BATCHED, check=False).coordinators:
         if row.error_code:
@@ -175,7 +175,7 @@ def _transaction(each: str, node: int, row: Any, clock: Clock) -> Transaction | 
 
 def _failure(each: str, code: int) -> Failure:
     about = f"transactional ID {each}"
-    see = Resource("transactional-id") if code == NOT_FOUND else None
+    see = Resource("transactional-id") if code == TRANSACTIONAL_ID_NOT_FOUND else None
     return failure(code, about=about, hint=requires(code, f"DESCRIBE on {about}"), see=see)
 
 
@@ -272,7 +272,7 @@ def only_hanging(
     ):
         transactional_id = ids.get(candidate.producer_id)
         reason = silent if transactional_id is None else known.failures.get(transactional_id)
-        if reason is not None and reason.code != NOT_FOUND:
+        if reason is not None and reason.code != TRANSACTIONAL_ID_NOT_FOUND:
             unknown[candidate.topic_partition] = reason
             continue
         transaction = known.values.get(transactional_id) if transactional_id is not None else None

@@ -13,6 +13,7 @@ from msgspec import Struct
 from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import RESOURCE_NOT_FOUND
 from kafka_shell.admin.wire.failures import BrokerError, requires
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
@@ -29,7 +30,6 @@ from .model import (
 
 _SALT_BYTES = 32
 _HASHES = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}
-_RESOURCE_NOT_FOUND = 91
 _ANY_USER = "kafka-sh"  # does not have to exist
 
 Credentials = Results[str, tuple[ScramCredential, ...]]
@@ -181,7 +181,7 @@ def plan_delete(cluster: Cluster, credentials: Sequence[tuple[str, ScramMechanis
             missing = Failure(
                 "RESOURCE_NOT_FOUND",
                 f"user {user} has no {mechanism.label} credential",
-                _RESOURCE_NOT_FOUND,
+                RESOURCE_NOT_FOUND,
             )
             refused.setdefault(_resource(user), missing)
         elif _is_login(cluster, user, mechanism):

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 from kafka_shell.errors import ShellError
 
 from .connection import Cluster
+from .error_codes import THROTTLING_QUOTA_EXCEEDED
 from .failures import failure_of_rest
 
 MANY = 100
 """For more items than this, all items of the cluster are read: brokers scan all for each one."""
 
-QUOTA_EXCEEDED = 89  # THROTTLING_QUOTA_EXCEEDED
 
 # A controller accepts 10,000 metadata records per request: for topics, partitions and configs.
 _MAX_RECORDS = 9_000
@@ -84,7 +84,9 @@ def send_within_quota(
                 return rows | dict.fromkeys(map(name_of, left), why)
             rows |= {row.name: row for row in response}
             in_flight = ()
-            throttled = {row.name for row in response if row.error_code == QUOTA_EXCEEDED}
+            throttled = {
+                row.name for row in response if row.error_code == THROTTLING_QUOTA_EXCEEDED
+            }
             retry = [item for item in left if name_of(item) in throttled]
             if len(retry) < len(left):
                 progress_at = time.monotonic()

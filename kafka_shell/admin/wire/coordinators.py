@@ -16,13 +16,12 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
 
 from .connection import Cluster
+from .error_codes import COORDINATOR_NOT_AVAILABLE, TOPIC_AUTHORIZATION_FAILED
 from .failures import COORDINATION, failure, failure_of_rest, requires
 from .metadata_scan import is_missing, scan
 from .requests import Call, CoordinatorKind, Node
 
 _MANY_KEYS = 4  # the first version of FindCoordinator for several groups (Kafka 3.0)
-_TOPIC_AUTHORIZATION_FAILED = 29
-_COORDINATOR_NOT_AVAILABLE = 15
 OFFSETS_TOPIC = "__consumer_offsets"
 _MAX_RETRY_S = 15.0  # brokers still return a coordinator for a while after it has crashed
 _NOT_SENT = frozenset({"refused", "connect-timeout", "unknown-broker"})
@@ -67,7 +66,7 @@ def without_coordinator(cluster: Cluster, topic: str, what: str) -> Failure | No
     partitions = "1 partition has" if lost == 1 else f"{lost} partitions have"
     leader = "leader that responds" if silent else "leader"
     return failure(
-        _COORDINATOR_NOT_AVAILABLE,
+        COORDINATOR_NOT_AVAILABLE,
         text=f"{partitions} no {leader}, so the {what} stored there are not listed",
         about=f"topic {topic}",
         see=Resource("topic", topic),
@@ -140,7 +139,7 @@ def _lost(cluster: Cluster, groups: Sequence[str]) -> dict[str, Failure]:
     stored = {group: partition_of(group, len(partitions)) for group in groups}
     return {
         group: failure(
-            _COORDINATOR_NOT_AVAILABLE,
+            COORDINATOR_NOT_AVAILABLE,
             text=f"partition {OFFSETS_TOPIC}:{number}, which stores the group, has no leader",
             about=f"group {group}",
             see=Resource("topic", OFFSETS_TOPIC),
@@ -215,6 +214,6 @@ def _is_retriable(row: Any) -> bool:
 
 def _failure(group: str, code: int, message: str | None, permission: str) -> Failure:
     required = f"{permission} on group {group}"
-    if code == _TOPIC_AUTHORIZATION_FAILED:
+    if code == TOPIC_AUTHORIZATION_FAILED:
         required = "DESCRIBE on every topic that its members read"
     return failure(code, message, about=f"group {group}", hint=requires(code, required))

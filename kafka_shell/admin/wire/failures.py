@@ -9,26 +9,35 @@ from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, as_failure, mentions
 
-from .error_codes import ERRORS
-
-REQUEST_TIMED_OUT = 7
-COORDINATOR_LOAD_IN_PROGRESS = 14
-COORDINATOR_NOT_AVAILABLE = 15
-NOT_COORDINATOR = 16
-UNSUPPORTED_SASL_MECHANISM = 33
-ILLEGAL_SASL_STATE = 34
-UNSUPPORTED_VERSION = 35
-NOT_CONTROLLER = 41
-CONCURRENT_TRANSACTIONS = 51
+from . import error_codes as codes
 
 # The request went to the wrong broker, or the broker is not ready. Nothing was done: retry.
 COORDINATION = frozenset(
-    {COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, NOT_CONTROLLER}
+    {
+        codes.COORDINATOR_LOAD_IN_PROGRESS,
+        codes.COORDINATOR_NOT_AVAILABLE,
+        codes.NOT_COORDINATOR,
+        codes.NOT_CONTROLLER,
+    }
 )
 # Another broker is the coordinator. One that is still loading its state stays the coordinator.
-COORDINATOR_MOVED = frozenset({COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR})
-AUTHORIZATION = frozenset({29, 30, 31, 53, 65})  # of topic, group, cluster, transaction, token
-MOVED = COORDINATION | {5, 6}  # and LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER
+COORDINATOR_MOVED = frozenset({codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR})
+AUTHORIZATION = frozenset(
+    {
+        codes.TOPIC_AUTHORIZATION_FAILED,
+        codes.GROUP_AUTHORIZATION_FAILED,
+        codes.CLUSTER_AUTHORIZATION_FAILED,
+        codes.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        codes.DELEGATION_TOKEN_AUTHORIZATION_FAILED,
+    }
+)
+MOVED = COORDINATION | {codes.LEADER_NOT_AVAILABLE, codes.NOT_LEADER_OR_FOLLOWER}
+# ... or a leader that has not applied the creation of the topic, or its election, yet.
+NEW_LEADER = MOVED | {
+    codes.UNKNOWN_TOPIC_OR_PARTITION,
+    codes.FENCED_LEADER_EPOCH,
+    codes.UNKNOWN_LEADER_EPOCH,
+}
 # A broker's message with its whole request object in it, and the missing operation at the end.
 _NEEDS = re.compile(r"Request Request\(.*\) needs ([A-Z_]{1,40} permission)\.?", re.DOTALL)
 
@@ -47,7 +56,7 @@ def late(extensible: bool) -> str:
 
 def error_name(code: int) -> str:
     """Kafka's name of an error code, or its number if unknown."""
-    return ERRORS[code][0] if code in ERRORS else f"UNKNOWN_ERROR_{code}"
+    return codes.ERRORS[code][0] if code in codes.ERRORS else f"UNKNOWN_ERROR_{code}"
 
 
 def failure(
@@ -65,7 +74,7 @@ def failure(
     either, the error code's description is used. `about` is the resource (`topic orders`); it is
     prepended unless the message contains it.
     """
-    default = ERRORS.get(code, ("", ""))[1] or f"the broker returned error code {code}"
+    default = codes.ERRORS.get(code, ("", ""))[1] or f"the broker returned error code {code}"
     remote = (message or "").strip()
     if code in AUTHORIZATION and _DENIED.fullmatch(remote):
         remote = ""

@@ -11,14 +11,8 @@ from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError, Status
 
 from .endpoint import Address, ConnectionConfig
-from .failures import (
-    COORDINATOR_LOAD_IN_PROGRESS,
-    COORDINATOR_NOT_AVAILABLE,
-    MAY_STILL_HAPPEN,
-    MOVED,
-    REQUEST_TIMED_OUT,
-    late,
-)
+from .error_codes import COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, REQUEST_TIMED_OUT
+from .failures import MAY_STILL_HAPPEN, MOVED, late
 from .pool import SILENCE_S, Pool
 from .requests import AnyBroker, Call, Controller, Node, Request
 from .transport import Link

@@ -11,14 +11,9 @@ from kafka_shell.errors import ShellError
 
 from . import frames
 from .endpoint import Address, ConnectionConfig, LimitTime, Sasl
+from .error_codes import ILLEGAL_SASL_STATE, UNSUPPORTED_SASL_MECHANISM, UNSUPPORTED_VERSION
 from .exchanges import Login, LoginRequest, LoginResult
-from .failures import (
-    ILLEGAL_SASL_STATE,
-    UNSUPPORTED_SASL_MECHANISM,
-    UNSUPPORTED_VERSION,
-    failure,
-    unreachable,
-)
+from .failures import failure, unreachable
 from .link_errors import not_kafka
 
 _MECHANISM = re.compile(r"[A-Z0-9_-]{1,20}")  # RFC 4422; other names are not shown

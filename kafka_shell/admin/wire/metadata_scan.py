@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.topics.model import Partition, Topic, TopicSummary
 
+from .error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from .failures import as_error, failure
 from .frames import MalformedError, count, string
 from .healthy_topics import PATTERNS, compile_pattern
@@ -38,7 +39,6 @@ _NO_ID = bytes(16)
 # Facts of a topic: position, partitions, smallest replication factor, under-replicated partitions,
 # offline partitions, largest replication factor.
 _FACTS = 6
-_UNKNOWN_TOPIC_OR_PARTITION = 3
 
 
 def scan(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
@@ -65,7 +65,7 @@ def is_missing(cluster: Cluster, topic: str) -> bool:
 
     Metadata does not create topics; FindCoordinator (API key 10) creates those of coordinators.
     """
-    return scan(cluster, [topic]).errors.get(topic) == _UNKNOWN_TOPIC_OR_PARTITION
+    return scan(cluster, [topic]).errors.get(topic) == UNKNOWN_TOPIC_OR_PARTITION
 
 
 def encode_request(version: int, topics: Sequence[str] | None) -> bytes:

@@ -7,8 +7,9 @@ import time
 from kafka_shell.errors import ShellError
 
 from .endpoint import ConnectionConfig
+from .error_codes import COORDINATOR_LOAD_IN_PROGRESS
 from .exchanges import Exchange
-from .failures import COORDINATOR_LOAD_IN_PROGRESS, NoBrokerError
+from .failures import NoBrokerError
 from .jobs import Job, outcome_unknown
 from .pool import Pool
 from .requests import AnyBroker, Controller, Coordinator, Node

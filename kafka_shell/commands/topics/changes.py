@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.topics.model import NewTopic, spell_assignment
+from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.commands import select
 from kafka_shell.commands.configs.commands import alter, span_of_key
 from kafka_shell.commands.configs.kinds import CONFIG_KEYS, CONFIG_PAIR
@@ -77,7 +78,6 @@ _ASSIGNMENT = Option(
     ASSIGNMENT,
     "Replicas of each partition, preferred leader first: 1:2,2:3; - reads standard input.",
 )
-_NO_SUCH_TOPIC = 3
 _MAX_ASSIGNMENT_BYTES = 16 << 20  # enough for a topic with a million partitions
 
 
@@ -239,7 +239,7 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
     names = select.topics_to_change(invocation, context)
     if invocation["if-exists"]:
         found = metadata_scan.scan(cluster, names)
-        names = [name for name in names if found.errors.get(name) != _NO_SUCH_TOPIC]
+        names = [name for name in names if found.errors.get(name) != UNKNOWN_TOPIC_OR_PARTITION]
         if not names:
             return Plan(Effect.CHANGE, ())
     plans = []
