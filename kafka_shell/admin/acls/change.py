@@ -53,7 +53,10 @@ class CreateAcls(Struct, BaseStep, frozen=True):
         )
         response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(self.bindings))
         results = _in_order(self.changes, response.results, _create_failure)
-        _settle(cluster, self.bindings, results, exist=True)
+        created = {change.resource for change in results}
+        wanted = {binding for binding in self.bindings if binding.resource in created}
+        with confirmed(results):
+            wait_until_visible(lambda: _existing(cluster, wanted) == wanted)
         return results
 
 
@@ -155,7 +158,9 @@ def _existing(cluster: Cluster, bindings: Iterable[AclBinding]) -> frozenset[Acl
 class DeleteAcls(Struct, BaseStep, frozen=True):
     """One DeleteAcls request (API key 31): exactly these bindings.
 
-    A binding that was already deleted is a failure.
+    A broker that waits long for the controller sends the request again, and then nothing matches
+    the filters of bindings that this very request deleted. So a binding without a match counts as
+    deleted if brokers do not list it.
     """
 
     bindings: tuple[AclBinding, ...]
@@ -173,8 +178,26 @@ class DeleteAcls(Struct, BaseStep, frozen=True):
         )
         response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(filters))
         results = _in_order(self.changes, response.filter_results, _delete_failure)
-        _settle(cluster, self.bindings, results, exist=False)
-        return results
+        return self._settled(cluster, results)
+
+    def _settled(self, cluster: Cluster, results: Outcomes) -> Outcomes:
+        """The outcomes when brokers no longer list the bindings, or have listed them for long."""
+        by_binding = dict(zip(self.bindings, self.changes, strict=True))
+        reasons = {each: results.failures.get(change) for each, change in by_binding.items()}
+        left = expected = {
+            each for each, why in reasons.items() if why is None or why.code == RESOURCE_NOT_FOUND
+        }
+
+        def gone() -> bool:
+            nonlocal left
+            left = expected & _existing(cluster, expected)
+            return not left
+
+        with confirmed(results):
+            wait_until_visible(gone)
+        for each in expected - left:
+            reasons[each] = None
+        return Results.of(self.changes, reasons.values())
 
 
 def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
@@ -218,27 +241,13 @@ def _delete_failure(about: str, row: Any) -> Failure | None:
     if failure is not None:
         return failure
     if not row.matching_acls:
-        message = f"{about} was already deleted"
-        return Failure("RESOURCE_NOT_FOUND", message, RESOURCE_NOT_FOUND)
+        message = f"{about}: the controller found no such ACL"
+        return Failure("RESOURCE_NOT_FOUND", message, RESOURCE_NOT_FOUND, see=Resource("acl"))
     # The filter succeeded; the deletion of what it found may still have failed.
     return next(filter(None, (_create_failure(about, acl) for acl in row.matching_acls)), None)
 
 
 # -- shared ----------------------------------------------------------------------------------------
-
-
-def _settle(
-    cluster: Cluster,
-    bindings: Sequence[AclBinding],
-    results: Results[Change, Change],
-    *,
-    exist: bool,
-) -> None:
-    """Wait until a broker shows the changes."""
-    done = {change.resource for change in results}
-    wanted = frozenset(binding for binding in bindings if binding.resource in done)
-    with confirmed(results):
-        wait_until_visible(lambda: _existing(cluster, wanted) == (wanted if exist else frozenset()))
 
 
 def _in_order(

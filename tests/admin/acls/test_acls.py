@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -19,9 +21,11 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
+from tests.admin.helpers import done
 
 pytestmark = pytest.mark.quick
 
@@ -138,7 +142,7 @@ def test_one_creation_fails_and_the_other_is_done(cluster: Cluster, bob: str) ->
     assert len(results.failures) == 3
 
 
-def test_only_what_was_shown_is_deleted_and_what_is_gone_says_so(
+def test_only_what_was_shown_is_deleted_and_what_is_gone_counts_as_deleted(
     cluster: Cluster, bob: str
 ) -> None:
     make(cluster, reads(bob), reads(bob, "payments"))
@@ -147,10 +151,44 @@ def test_only_what_was_shown_is_deleted_and_what_is_gone_says_so(
     make(cluster, reads(bob, "late"))
     gone = acl_changes.plan_delete(cluster, [AclFilter.exactly(reads(bob))])
     assert apply(gone, cluster).ok
-    results = apply(plan, cluster)
-    (why,) = results.failures.values()
-    assert (why.name, len(results.values)) == ("RESOURCE_NOT_FOUND", 1)
+    assert list(apply(plan, cluster).values) == list(plan.changes)
     assert acls.describe(cluster, AclFilter(bob)) == (reads(bob, "late"),)
+
+
+def test_a_deletion_that_a_broker_sends_again_is_done(
+    cluster: Cluster, bob: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a broker does whose controller responds late."""
+    make(cluster, reads(bob), reads(bob, "payments"))
+    send = Cluster.send
+
+    def twice(self: Cluster, request: Any, **how: Any) -> Any:
+        send(self, request, **how)
+        return send(self, request, **how)
+
+    plan = acl_changes.plan_delete(cluster, [AclFilter(bob)])
+    monkeypatch.setattr(Cluster, "send", twice)
+    done(plan, cluster)
+
+
+def test_an_acl_that_was_not_found_but_is_still_listed_was_not_deleted(
+    cluster: Cluster, bob: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(cluster, reads(bob), reads(bob, "payments"))
+    send = Cluster.send
+
+    def of_another(self: Cluster, request: Any, **how: Any) -> Any:
+        request.filters[0].principal_filter = "User:another"
+        return send(self, request, **how)
+
+    plan = acl_changes.plan_delete(cluster, [AclFilter(bob)])
+    monkeypatch.setattr(Cluster, "send", of_another)
+    monkeypatch.setattr(acl_changes, "wait_until_visible", partial(wait_until_visible, seconds=0.1))
+    results = apply(plan, cluster)
+    ((change, why),) = results.failures.items()
+    assert change.resource == reads(bob).resource
+    assert why.message == f"acl {reads(bob)}: the controller found no such ACL"
+    assert [change.resource for change in results] == [reads(bob, "payments").resource]
 
 
 def test_a_filter_that_takes_nothing_is_refused(cluster: Cluster, bob: str) -> None:
