@@ -24,7 +24,7 @@ from . import (
 from .batches import BatchLimits
 from .model import LogDir, Reassignment, TopicPartition
 from .planner.plan import Scope
-from .planner.problem import MIN_GAIN, Limits
+from .planner.problem import MIN_GAIN, PlanLimits
 from .targets import Brokers
 
 
@@ -118,7 +118,7 @@ class PartitionsApi(Family):
                 topics,
                 Brokers(frozenset(brokers), frozenset(exclude_brokers), force),
                 scope=Scope.LEADERS if only_leaders else Scope.RACKS if only_racks else Scope.ALL,
-                limits=Limits(max_bytes, max_partitions) if limited else None,
+                limits=PlanLimits(max_bytes, max_partitions) if limited else None,
                 min_gain=min_gain,
                 measure=measure,
                 throttle=throttle,

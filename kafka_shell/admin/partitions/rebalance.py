@@ -13,7 +13,7 @@ from . import targets as move_targets
 from . import write_rates
 from .disks import Disks
 from .planner.plan import Scope
-from .planner.problem import MIN_GAIN, Limits
+from .planner.problem import MIN_GAIN, PlanLimits
 from .reassignment import CurrentAssignment, current_assignment, plan_move
 from .targets import Brokers, Targets
 
@@ -33,7 +33,7 @@ def read_rebalance(
     choose: Callable[[CurrentAssignment, Disks], Brokers],
     *,
     scope: Scope = Scope.ALL,
-    limits: Limits | None = None,
+    limits: PlanLimits | None = None,
     min_gain: float = MIN_GAIN,
     measure: float | None = None,
 ) -> Rebalance:
@@ -63,7 +63,7 @@ def plan_rebalance(
     brokers: Brokers | None = None,
     *,
     scope: Scope = Scope.ALL,
-    limits: Limits | None = None,
+    limits: PlanLimits | None = None,
     min_gain: float = MIN_GAIN,
     measure: float | None = None,
     throttle: int | None = None,

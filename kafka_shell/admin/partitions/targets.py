@@ -21,7 +21,7 @@ from .disks import Disks
 from .model import Assignment, GoalScore, TopicLoad, TopicLoads, TopicPartition
 from .planner import plan as planner
 from .planner.plan import Scope
-from .planner.problem import MIN_GAIN, Limits, Problem, Proposal
+from .planner.problem import MIN_GAIN, PlanLimits, Problem, Proposal
 from .reassignment import CurrentAssignment
 
 Replicas = tuple[tuple[int, ...], ...]  # of each partition
@@ -101,7 +101,7 @@ def rebalanced(
     brokers: Brokers | None = None,
     *,
     scope: Scope = Scope.ALL,
-    limits: Limits | None = None,
+    limits: PlanLimits | None = None,
     min_gain: float = MIN_GAIN,
     writes: Mapping[TopicPartition, float] | None = None,
 ) -> Targets:

@@ -33,7 +33,7 @@ _PERCENT = 100
 def rebalance(invocation: Invocation, context: Context) -> Plan:
     """Plan moves between brokers by the goals of the planner."""
     from kafka_shell.admin.partitions.planner.plan import Scope
-    from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, Limits
+    from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits
     from kafka_shell.admin.partitions.rebalance import read_rebalance
 
     scope = Scope.ALL
@@ -41,7 +41,7 @@ def rebalance(invocation: Invocation, context: Context) -> Plan:
         scope = Scope.LEADERS if invocation["only-leaders"] else Scope.RACKS
     limits = None
     if invocation["max-bytes"] is not None or invocation["max-partitions"] is not None:
-        limits = Limits(invocation["max-bytes"], invocation["max-partitions"])
+        limits = PlanLimits(invocation["max-bytes"], invocation["max-partitions"])
     min_gain, measure = invocation["min-gain"], invocation["measure"]
     found = read_rebalance(
         context.cluster,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner.plan import Scope, drain, rebalance, with_factor
-from kafka_shell.admin.partitions.planner.problem import Limits, Problem
+from kafka_shell.admin.partitions.planner.problem import PlanLimits, Problem
 from kafka_shell.common.structs import replace
-from tests.admin.partitions.planned import (
+from tests.admin.partitions.random_clusters import (
     Layout,
     after,
     broken,
@@ -172,11 +172,11 @@ def test_limited_bytes_are_spent_where_they_gain_most() -> None:
     small, large = topic("small", *[(1,)] * 4), topic("large", *[(1,)] * 4)
     sizes = dict.fromkeys(small, GIB) | dict.fromkeys(large, 1000 * GIB)
     problem = of(small | large, 2, sizes=sizes)
-    limited = rebalance(problem, limits=Limits(bytes=10 * GIB))
+    limited = rebalance(problem, limits=PlanLimits(bytes=10 * GIB))
     assert {each.topic for each in limited.changes} == {"small"}
     assert len(limited.changes) == 2
-    assert len(rebalance(problem, limits=Limits(partitions=1)).changes) == 1
-    assert not rebalance(problem, limits=Limits(bytes=0)).changes
+    assert len(rebalance(problem, limits=PlanLimits(partitions=1)).changes) == 1
+    assert not rebalance(problem, limits=PlanLimits(bytes=0)).changes
 
 
 @QUICK
@@ -267,7 +267,7 @@ def test_hard_goals_hold_with_little_space_and_few_targets(
 def test_limits_are_kept_and_the_first_goal_that_changes_gets_better(
     problem: Problem, most_bytes: int, most_partitions: int
 ) -> None:
-    proposal = rebalance(problem, limits=Limits(most_bytes, most_partitions))
+    proposal = rebalance(problem, limits=PlanLimits(most_bytes, most_partitions))
     assert not list(broken(problem, proposal))
     assert sum(incoming(problem, proposal).values()) <= most_bytes
     assert len(proposal.changes) <= most_partitions

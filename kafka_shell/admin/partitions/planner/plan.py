@@ -1,4 +1,4 @@
-"""Rebalance, drain, change replication factors: the goals in their order, on one board."""
+"""Rebalance, drain, change replication factors: the goals in their order, on one placement."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from types import MappingProxyType
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.common.structs import replace
 
-from . import data, gains, hard, leaders, scores, topics
-from .board import Board
-from .problem import Limits, Problem, Proposal
+from . import gains, hard_goals, leaders, replica_balance, scores, topics
+from .placement import Placement
+from .problem import PlanLimits, Problem, Proposal
 
 
 class Scope(Enum):
@@ -23,31 +23,33 @@ class Scope(Enum):
     RACKS = "racks"
 
 
-def rebalance(problem: Problem, scope: Scope = Scope.ALL, limits: Limits | None = None) -> Proposal:
+def rebalance(
+    problem: Problem, scope: Scope = Scope.ALL, limits: PlanLimits | None = None
+) -> Proposal:
     """Spread the chosen partitions over the target brokers."""
-    board, before = Board(problem), _before(problem)
-    stuck = hard.leave(board)
+    placement, before = Placement(problem), _before(problem)
+    stuck = hard_goals.replace_leaving(placement)
     if scope is not Scope.LEADERS:
-        hard.widen(board)
+        hard_goals.spread_over_racks(placement)
     if scope is Scope.ALL:
-        _soft(board)
+        _improve_soft_goals(placement)
     elif scope is Scope.LEADERS:
-        _order(board)
-    data.take_back(board)
+        _order(placement)
+    replica_balance.revert_needless_copies(placement)
     if limits is not None:
-        gains.limit(board, limits)
-    return _proposal(board, before, stuck)
+        gains.limit(placement, limits)
+    return _proposal(placement, before, stuck)
 
 
 def drain(problem: Problem) -> Proposal:
     """Move the chosen replicas of `leaving` brokers, and no others."""
     held = problem.chosen if problem.chosen is not None else problem.assignment
     chosen = [each for each in held if not problem.leaving.isdisjoint(problem.assignment[each])]
-    board = Board(replace(problem, chosen=chosen), settled=True, ordered=True)
+    placement = Placement(replace(problem, chosen=chosen), move_only_copied=True, keep_leaders=True)
     before = _before(problem)
-    stuck = hard.leave(board)
-    _soft(board)
-    return _proposal(board, before, stuck)
+    stuck = hard_goals.replace_leaving(placement)
+    _improve_soft_goals(placement)
+    return _proposal(placement, before, stuck)
 
 
 def with_factor(
@@ -60,63 +62,66 @@ def with_factor(
     An additional replica is the last one. A removed one is `lagging`, else in a crowded rack; never
     the preferred leader.
     """
-    board, before = Board(problem, settled=True, ordered=True), _before(problem)
+    placement, before = (
+        Placement(problem, move_only_copied=True, keep_leaders=True),
+        _before(problem),
+    )
     behind: dict[int, Collection[int]] = {
-        at: [board.index[id] for id in lagging[each]]
-        for at, each in enumerate(board.partitions)
+        at: [placement.index[id] for id in lagging[each]]
+        for at, each in enumerate(placement.partitions)
         if each in lagging
     }
-    hard.lower_factor(board, factor, behind)
-    stuck = hard.raise_factor(board, factor)
-    _soft(board)
-    return _proposal(board, before, stuck)
+    hard_goals.lower_factor(placement, factor, behind)
+    stuck = hard_goals.raise_factor(placement, factor)
+    _improve_soft_goals(placement)
+    return _proposal(placement, before, stuck)
 
 
-def _soft(board: Board) -> None:
+def _improve_soft_goals(placement: Placement) -> None:
     """The soft goals, the most important first."""
-    _worth_copying(board, scores.TOPIC_REPLICAS, topics.spread_replicas)
-    topics.order_leaders(board)
-    _worth_copying(board, scores.TOPIC_LEADERS, topics.move_leaders)
-    leaders.order(board)
-    _worth_copying(board, scores.LEADERS, leaders.move)
-    if any(board.write):
-        leaders.order_by_writes(board)
-    if any(board.size):
-        _worth_copying(board, scores.BYTES, data.spread_bytes)
-    _worth_copying(board, scores.REPLICAS, data.spread_replicas)
+    _worth_copying(placement, scores.TOPIC_REPLICAS, topics.spread_replicas)
+    topics.order_leaders(placement)
+    _worth_copying(placement, scores.TOPIC_LEADERS, topics.move_leaders)
+    leaders.order(placement)
+    _worth_copying(placement, scores.LEADERS, leaders.move)
+    if any(placement.write):
+        leaders.order_by_writes(placement)
+    if any(placement.size):
+        _worth_copying(placement, scores.BYTES, replica_balance.spread_bytes)
+    _worth_copying(placement, scores.REPLICAS, replica_balance.spread_replicas)
 
 
-def _order(board: Board) -> None:
+def _order(placement: Placement) -> None:
     """The soft goals of leaders, as far as the order of replicas decides."""
-    topics.order_leaders(board)
-    leaders.order(board)
-    if any(board.write):
-        leaders.order_by_writes(board)
+    topics.order_leaders(placement)
+    leaders.order(placement)
+    if any(placement.write):
+        leaders.order_by_writes(placement)
 
 
-def _worth_copying(board: Board, goal: str, improve: Callable[[Board], None]) -> None:
+def _worth_copying(placement: Placement, goal: str, improve: Callable[[Placement], None]) -> None:
     """Improve a goal, but not if that copies data and gains too little."""
-    mark, copies, together = len(board.log), board.copies, len(board.together)
-    before = scores.value(board, goal)
+    mark, copies, together = len(placement.log), placement.copies, len(placement.together)
+    before = scores.value(placement, goal)
     if not before:
         return
-    improve(board)
-    gain = before - scores.value(board, goal)
-    if board.copies > copies and gain < board.min_gain * before:
-        board.roll_back(mark)
-        del board.together[together:]
+    improve(placement)
+    gain = before - scores.value(placement, goal)
+    if placement.copies > copies and gain < placement.min_gain * before:
+        placement.roll_back(mark)
+        del placement.together[together:]
 
 
 def _before(problem: Problem) -> dict[str, float]:
     """The scores now: brokers that replicas leave count like the targets."""
-    return scores.values(Board(replace(problem, targets=problem.targets | problem.leaving)))
+    return scores.values(Placement(replace(problem, targets=problem.targets | problem.leaving)))
 
 
-def _proposal(board: Board, before: dict[str, float], stuck: Sequence[int]) -> Proposal:
-    full = [at for at in stuck if set(board.targets) <= set(board.replicas[at])]
+def _proposal(placement: Placement, before: dict[str, float], stuck: Sequence[int]) -> Proposal:
+    full = [at for at in stuck if set(placement.targets) <= set(placement.replicas[at])]
     return Proposal(
-        board.changes(),
-        scores.compared(before, scores.values(board)),
-        tuple(board.partitions[at] for at in stuck),
-        frozenset(board.partitions[at] for at in full),
+        placement.changes(),
+        scores.compared(before, scores.values(placement)),
+        tuple(placement.partitions[at] for at in stuck),
+        frozenset(placement.partitions[at] for at in full),
     )

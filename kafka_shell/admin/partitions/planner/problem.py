@@ -37,7 +37,7 @@ class Problem(Struct, frozen=True):
     min_gain: float = MIN_GAIN
 
 
-class Limits(Struct, frozen=True):
+class PlanLimits(Struct, frozen=True):
     """How much of a plan is wanted: at most so many bytes and partitions (None: no limit)."""
 
     bytes: int | None = None

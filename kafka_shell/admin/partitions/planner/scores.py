@@ -8,7 +8,7 @@ from math import ceil, floor
 
 from kafka_shell.admin.partitions.model import GoalScore
 
-from .board import Board
+from .placement import Placement
 from .problem import TOLERANCE, Replicas
 
 Band = tuple[float, float]
@@ -22,7 +22,7 @@ BYTES = "bytes"
 REPLICAS = "replicas"
 
 
-def share(total: float, brokers: int) -> Band:
+def even_share(total: float, brokers: int) -> Band:
     """An even share of a count, rounded down and up."""
     if not brokers:
         return 0, 0
@@ -30,92 +30,96 @@ def share(total: float, brokers: int) -> Band:
     return low, low if low * brokers == total else low + 1
 
 
-def wide_share(total: float, brokers: int) -> Band:
+def even_share_with_tolerance(total: float, brokers: int) -> Band:
     """An even share with the tolerance; of small counts, rounded down and up."""
-    low, high = share(total, brokers)
+    low, high = even_share(total, brokers)
     mean = total / brokers if brokers else 0
     return min(low, mean * (1 - TOLERANCE)), max(high, mean * (1 + TOLERANCE))
 
 
-def near(total: float, brokers: int) -> Band:
+def mean_with_tolerance(total: float, brokers: int) -> Band:
     """The mean with the tolerance, of bytes: whole numbers, so that sums are exact."""
     mean = total / brokers if brokers else 0
     return floor(mean * (1 - TOLERANCE)), ceil(mean * (1 + TOLERANCE))
 
 
-def off(load: float, band: Band) -> float:
+def imbalance(load: float, band: Band) -> float:
     """The squared distance of one load from the share."""
     if load > band[1]:
         return (load - band[1]) ** 2
     return (band[0] - load) ** 2 if load < band[0] else 0
 
 
-def topic_off(loads: dict[int, int], board: Board) -> float:
+def topic_imbalance(loads: dict[int, int], placement: Placement) -> float:
     """The same for all target brokers of a topic."""
-    counted = [number for broker, number in loads.items() if board.is_target[broker]]
-    band = share(sum(counted), len(board.targets))
-    absent = (len(board.targets) - len(counted)) * off(0, band)
-    return absent + sum(off(number, band) for number in counted)
+    counted = [number for broker, number in loads.items() if placement.is_target[broker]]
+    band = even_share(sum(counted), len(placement.targets))
+    absent = (len(placement.targets) - len(counted)) * imbalance(0, band)
+    return absent + sum(imbalance(number, band) for number in counted)
 
 
-def rack_off(board: Board, replicas: Replicas) -> int:
+def rack_imbalance(placement: Placement, replicas: Replicas) -> int:
     """How crowded the racks of a partition are: the sum of squares, minus that of one each."""
-    if not board.racked:
+    if not placement.racked:
         return 0
-    crowd = Counter(board.rack[broker] for broker in replicas)
+    crowd = Counter(placement.rack[broker] for broker in replicas)
     return sum(number * number for number in crowd.values()) - len(replicas)
 
 
 class Shares:
     """The shares of target brokers in what their number fixes: they stay while replicas move."""
 
-    def __init__(self, board: Board) -> None:
-        brokers = len(board.targets)
+    def __init__(self, placement: Placement) -> None:
+        brokers = len(placement.targets)
 
         def total(loads: list[int] | list[float]) -> float:
-            return sum(loads[broker] for broker in board.targets)
+            return sum(loads[broker] for broker in placement.targets)
 
-        self.leaders = share(total(board.leads), brokers)
-        self.writes = near(total(board.writes), brokers)
-        self.bytes = near(total(board.bytes), brokers)
-        self.replicas = wide_share(total(board.held), brokers)
+        self.leaders = even_share(total(placement.leads), brokers)
+        self.writes = mean_with_tolerance(total(placement.writes), brokers)
+        self.bytes = mean_with_tolerance(total(placement.bytes), brokers)
+        self.replicas = even_share_with_tolerance(total(placement.held), brokers)
         # Squared percent of the mean: a number that people can read.
-        self.per_byte = 1e4 / max(1, (total(board.bytes) / max(1, brokers)) ** 2)
-        self.per_write = 1e4 / max(1e-9, (total(board.writes) / max(1, brokers)) ** 2)
+        self.per_byte = 1e4 / max(1, (total(placement.bytes) / max(1, brokers)) ** 2)
+        self.per_write = 1e4 / max(1e-9, (total(placement.writes) / max(1, brokers)) ** 2)
 
 
-def value(board: Board, goal: str) -> float:
+def value(placement: Placement, goal: str) -> float:
     """The score of one goal."""
     if goal == RACKS:
-        return sum(rack_off(board, each) for each in board.replicas) if board.racked else 0
+        return (
+            sum(rack_imbalance(placement, each) for each in placement.replicas)
+            if placement.racked
+            else 0
+        )
     if goal == TOPIC_REPLICAS:
-        return sum(topic_off(each, board) for each in board.count)
+        return sum(topic_imbalance(each, placement) for each in placement.count)
     if goal == TOPIC_LEADERS:
-        return sum(topic_off(each, board) for each in board.led)
-    shares = Shares(board)
+        return sum(topic_imbalance(each, placement) for each in placement.led)
+    shares = Shares(placement)
     if goal == LEADERS:
-        return _summed(board, board.leads, shares.leaders)
+        return _total_imbalance(placement, placement.leads, shares.leaders)
     if goal == WRITES:
-        return shares.per_write * _summed(board, board.writes, shares.writes)
+        return shares.per_write * _total_imbalance(placement, placement.writes, shares.writes)
     if goal == BYTES:
-        return shares.per_byte * _summed(board, board.bytes, shares.bytes)
-    return _summed(board, board.held, shares.replicas)
+        return shares.per_byte * _total_imbalance(placement, placement.bytes, shares.bytes)
+    return _total_imbalance(placement, placement.held, shares.replicas)
 
 
-def _summed(board: Board, loads: Sequence[float], band: Band) -> float:
-    return sum(off(loads[broker], band) for broker in board.targets)
+def _total_imbalance(placement: Placement, loads: Sequence[float], band: Band) -> float:
+    return sum(imbalance(loads[broker], band) for broker in placement.targets)
 
 
-def goals(board: Board) -> list[str]:
+def goals(placement: Placement) -> list[str]:
     """The goals that can be judged, the most important first."""
-    known = {RACKS: board.racked, WRITES: any(board.write), BYTES: any(board.size)}
+    known = {RACKS: placement.racked, WRITES: any(placement.write), BYTES: any(placement.size)}
     every = (RACKS, TOPIC_REPLICAS, TOPIC_LEADERS, LEADERS, WRITES, BYTES, REPLICAS)
     return [goal for goal in every if known.get(goal, True)]
 
 
-def values(board: Board) -> dict[str, float]:
+def values(placement: Placement) -> dict[str, float]:
     """The score of each goal, the most important first."""
-    return {goal: value(board, goal) for goal in goals(board)}
+    return {goal: value(placement, goal) for goal in goals(placement)}
 
 
 def compared(before: dict[str, float], after: dict[str, float]) -> tuple[GoalScore, ...]:

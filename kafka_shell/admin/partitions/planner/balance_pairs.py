@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from .board import Board
-from .scores import Band, off
+from .placement import Placement
+from .scores import Band, imbalance
 
 Exchange = Callable[[int, int], bool]
 """Make a full and an empty broker more even by one step; returns whether that was possible."""
@@ -14,31 +14,36 @@ Exchange = Callable[[int, int], bool]
 _RECEIVERS = 12  # tried for each full broker: the emptiest of its rack, and of all racks
 
 
-def even_pairs(
-    board: Board, loads: Sequence[float], band: Band, exchange: Exchange, *, least: float = 0
+def balance_pairs(
+    placement: Placement,
+    loads: Sequence[float],
+    band: Band,
+    exchange: Exchange,
+    *,
+    least: float = 0,
 ) -> None:
     """Let a full and an empty broker exchange something, while one of them is outside the band and
-    they differ by `least`: until no pair can, or a round gains less than the board's minimum."""
+    they differ by `least`: until no pair can, or a round gains less than the minimum."""
 
     def score() -> float:
-        return sum(off(loads[broker], band) for broker in board.targets)
+        return sum(imbalance(loads[broker], band) for broker in placement.targets)
 
     before = score()
     while before:
-        if not _round(board, loads, band, exchange, least):
+        if not _round(placement, loads, band, exchange, least):
             return
         after = score()
-        if before - after < board.min_gain * before:
+        if before - after < placement.min_gain * before:
             return
         before = after
 
 
 def _round(
-    board: Board, loads: Sequence[float], band: Band, exchange: Exchange, least: float
+    placement: Placement, loads: Sequence[float], band: Band, exchange: Exchange, least: float
 ) -> bool:
     """The exchanges of all pairs until each has failed once. Returns whether anything changed."""
     mean = (band[0] + band[1]) / 2
-    failed: dict[int, set[int]] = {broker: set() for broker in board.targets}
+    failed: dict[int, set[int]] = {broker: set() for broker in placement.targets}
     changed = False
 
     def apart(full: int, empty: int) -> bool:
@@ -46,14 +51,14 @@ def _round(
         return outside and loads[full] > loads[empty] and loads[full] - loads[empty] >= least
 
     def next_pair() -> tuple[int, int] | None:
-        order = sorted(board.targets, key=loads.__getitem__)
+        order = sorted(placement.targets, key=loads.__getitem__)
         for full in reversed(order):
             tried = failed[full]
             if len(tried) >= 2 * _RECEIVERS:
                 continue
             if not apart(full, order[0]):
                 return None
-            for empty in _receivers(board, order, full):
+            for empty in _receivers(placement, order, full):
                 if empty not in tried and apart(full, empty):
                     return full, empty
         return None
@@ -70,8 +75,8 @@ def _round(
     return changed
 
 
-def _receivers(board: Board, order: Sequence[int], full: int) -> Iterator[int]:
+def _receivers(placement: Placement, order: Sequence[int], full: int) -> Iterator[int]:
     yield from islice(order, _RECEIVERS)
-    if board.racked:
-        rack = board.rack[full]
-        yield from islice((each for each in order if board.rack[each] == rack), _RECEIVERS)
+    if placement.racked:
+        rack = placement.rack[full]
+        yield from islice((each for each in order if placement.rack[each] == rack), _RECEIVERS)

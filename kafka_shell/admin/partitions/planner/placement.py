@@ -8,14 +8,16 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from .problem import Problem, Replicas
 
 
-class Board:
+class Placement:
     """The replicas of each partition, as lists of brokers, the preferred leader first.
 
-    `settled`: only replicas that must be copied anyway may move; `ordered`: preferred leaders
-    change only for partitions in `headless`.
+    `move_only_copied`: only replicas that must be copied anyway may move; `keep_leaders`: preferred
+    leaders change only for partitions in `leader_leaves`.
     """
 
-    def __init__(self, problem: Problem, *, settled: bool = False, ordered: bool = False) -> None:
+    def __init__(
+        self, problem: Problem, *, move_only_copied: bool = False, keep_leaders: bool = False
+    ) -> None:
         assignment = problem.assignment
         ids = {*problem.racks, *problem.targets}
         for replicas in assignment.values():
@@ -23,7 +25,7 @@ class Board:
         self.ids = sorted(ids)
         self.partitions: list[TopicPartition] = sorted(assignment)
         self.min_gain = problem.min_gain
-        self._settled, self._ordered = settled, ordered
+        self._move_only_copied, self._keep_leaders = move_only_copied, keep_leaders
         index = {id: at for at, id in enumerate(self.ids)}
         self.index = index
         self.targets = sorted(index[id] for id in problem.targets)
@@ -76,7 +78,7 @@ class Board:
         self.copies = 0  # replicas on brokers that had none
         self.log: list[tuple[int, Replicas]] = []  # what was replaced, to roll back
         self.together: list[tuple[int, ...]] = []  # partitions that only make sense together
-        self.headless = [bool(each) and self.leaving[each[0]] for each in self.start]
+        self.leader_leaves = [bool(each) and self.leaving[each[0]] for each in self.start]
         for at, replicas in enumerate(self.start):
             self._load(at, replicas, (), 1)
 
@@ -123,7 +125,7 @@ class Board:
         """Replace one broker by another, at its place."""
         self.set(at, tuple(new if each == old else each for each in self.replicas[at]))
 
-    def lead(self, at: int, broker: int) -> None:
+    def set_leader(self, at: int, broker: int) -> None:
         """Make one of the replicas the preferred leader; the former one takes its place."""
         replicas = self.replicas[at]
         first = replicas[0]
@@ -141,11 +143,11 @@ class Board:
         """Whether the replica on this broker may be placed elsewhere."""
         if not self.chosen[at] or not self.is_target[broker]:
             return False
-        return broker not in self.start[at] if self._settled else self.copyable[at]
+        return broker not in self.start[at] if self._move_only_copied else self.copyable[at]
 
     def may_reorder(self, at: int) -> bool:
         """Whether another replica may be the preferred leader."""
-        return self.chosen[at] and (not self._ordered or self.headless[at])
+        return self.chosen[at] and (not self._keep_leaders or self.leader_leaves[at])
 
     def fits(self, at: int, broker: int) -> bool:
         """Whether there is space for a replica on this broker."""
@@ -171,7 +173,7 @@ class Board:
             crowd += (rack[each] == here) - (rack[each] == there)
         return crowd > 0
 
-    def may_pass(self, at: int, old: int, new: int) -> bool:
+    def may_pass_leadership(self, at: int, old: int, new: int) -> bool:
         """Whether leading the partition may pass from `old` to `new`: neither the leaders of its
         topic nor those of all get less even."""
         led = self.led[self.topic[at]]

@@ -9,7 +9,7 @@ Pick = Callable[[int, int, Collection[int]], int | None]
 Shift = tuple[int, int, int]  # from, to, what
 
 
-def even(
+def balance_counts(
     brokers: Sequence[int],
     load: Callable[[int], int],
     pick: Pick,
@@ -37,7 +37,7 @@ def even(
             return
         first = max(full, key=lambda broker: (load(broker), -broker))
         order = sorted(brokers, key=lambda broker: (load(broker), tie(broker)))
-        path, reached = _path(first, order, load, pick)
+        path, reached = _shortest_path(first, order, load, pick)
         if not path:
             stuck |= reached  # they reach no others, and have no more than the first
             continue
@@ -48,7 +48,7 @@ def even(
         moved = True
 
 
-def _path(
+def _shortest_path(
     full: int, order: Sequence[int], load: Callable[[int], int], pick: Pick
 ) -> tuple[list[Shift], set[int]]:
     """The shortest path to the emptiest reachable broker with at least two fewer, or none; and the

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner import scores
-from kafka_shell.admin.partitions.planner.board import Board
+from kafka_shell.admin.partitions.planner.placement import Placement
 from kafka_shell.admin.partitions.planner.problem import Problem, Proposal, Replicas
 from kafka_shell.common.structs import replace
 
@@ -42,7 +42,7 @@ def after(problem: Problem, proposal: Proposal) -> Layout:
 
 def values(problem: Problem, layout: Layout) -> dict[str, float]:
     """The score of each goal."""
-    return scores.values(Board(replace(problem, assignment=layout)))
+    return scores.values(Placement(replace(problem, assignment=layout)))
 
 
 def copies(before: Layout, later: Layout) -> int:
