@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
+from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:
@@ -143,14 +144,16 @@ def table(name: str, about: str, columns: str, *, by: str = "cluster") -> Callab
 def readable(
     found: Results[K, V], what: str = "", *, besides: str = ""
 ) -> Generator[Trouble, None, dict[K, V]]:
-    """Yield what could not be read, of this kind (`topic`), and return the values.
+    """Yield what could not be read, of this kind (`topic`), and return the values. A failure of
+    another resource is keyed by it.
 
     Failures of the name `besides` do not count: the resource was deleted since it was listed, or an
     old broker does not return it.
     """
     for about, why in found.failures.items():
         if why.name != besides:
-            yield trouble(f"{what} {about}".lstrip(), why)
+            named = isinstance(about, Resource) or not what
+            yield trouble(str(about) if named else f"{what} {about}", why)
     return found.values
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka_shell.common.characters import escape
 from kafka_shell.common.masking import masked
+from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError
@@ -68,15 +69,15 @@ def grouped_failure_lines(
 ) -> Iterator[Text]:
     """The failure of each resource. Of many that are alike the first, and the names of the rest, at
     most so many (`listed` says where all are); the hint of several that are alike once."""
-    alike: dict[tuple[str, ...], list[tuple[str, Failure]]] = {}
+    alike: dict[tuple[str, ...], list[tuple[Any, Failure]]] = {}
     for about, failure in failures.items():
-        alike.setdefault(_alike(str(about), failure), []).append((str(about), failure))
+        alike.setdefault(_alike(about, failure), []).append((about, failure))
     for items in alike.values():
         many = len(items) > _ALIKE
         shown = items[:1] if many else items
         for number, (about, failure) in enumerate(shown, 1):
-            resource = about.rpartition(": ")[2]
-            if about != resource:
+            side, resource = _side(about)
+            if side:
                 message = failure.message.removeprefix(f"{resource}: ")
                 failure = replace(failure, message=message)
             following = shown[number][1] if number < len(shown) else None
@@ -84,13 +85,21 @@ def grouped_failure_lines(
                 failure = replace(failure, hint="", see=None)
             yield from failure_lines(failure, about, room)
         if many:
-            same = _same_for([about.rpartition(": ")[2] for about, _ in items[1:]], most, listed)
+            same = _same_for([_side(about)[1] for about, _ in items[1:]], most, listed)
             yield from _labeled(text("error: ", "error"), same, room)
 
 
-def _alike(about: str, failure: Failure) -> tuple[str, ...]:
+def _side(about: object) -> tuple[str, str]:
+    """A resource, after the side of a comparison: `cluster production: topic orders`."""
+    if isinstance(about, Resource):  # whose name may contain anything
+        return "", str(about)
+    side, _, resource = str(about).rpartition(": ")
+    return side, resource
+
+
+def _alike(about: object, failure: Failure) -> tuple[str, ...]:
     """What failures have in common that differ only in their resource."""
-    side, _, resource = about.rpartition(": ")  # `cluster production: topic orders`
+    side, resource = _side(about)
     name = resource.partition(" ")[2] or resource
     topic = name.rpartition(":")[0]  # of a partition
     why = f" {failure.message} {failure.hint}"

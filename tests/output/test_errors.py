@@ -129,6 +129,14 @@ def test_a_hint_of_several_failures_is_printed_once() -> None:
     ]
 
 
+def test_names_with_a_colon_are_whole() -> None:
+    groups = [Resource("group", f"team: reader {number}") for number in range(5)]
+    gone = {each: Failure("GROUP_ID_NOT_FOUND", f"{each} does not exist") for each in groups}
+    first, rest = plain(grouped_failure_lines(gone)).splitlines()
+    assert first == "error: GROUP_ID_NOT_FOUND: group team: reader 0 does not exist"
+    assert rest.startswith("error: the same for 4 more groups: team: reader 1, team: reader 2")
+
+
 def test_a_line_to_be_typed_is_left_whole() -> None:
     long = "verify-reassign-partitions --finish --reassignment-json-file " + "x" * 80
     error = ShellError("interrupted", hint=f"The move goes on.\nTo continue: {long}")

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.groups import read as groups
-from kafka_shell.admin.groups.model import Group, GroupListing, GroupOffset
+from kafka_shell.admin.groups.model import Group, GroupKey, GroupListing, GroupOffset
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, KAFKA_STORAGE_ERROR
 from kafka_shell.admin.wire.failures import failure, requires
@@ -185,7 +185,7 @@ def _all_groups(cluster: Cluster, at: float) -> Sample:
 
 
 def of_groups(
-    at: float, found: Results[str, Group], listed: Mapping[str, GroupListing] | None = None
+    at: float, found: Results[GroupKey, Group], listed: Mapping[str, GroupListing] | None = None
 ) -> Sample:
     """The sample of these groups with their offsets. A group that is only listed has no lag."""
     rows = {name: _group(group) for name, group in found.values.items()}
@@ -193,7 +193,10 @@ def of_groups(
         if name not in rows:
             why = found.failures.get(name)
             rows[name] = GroupSample(each.state, note=why.name if why else "")
-    failures = {_about(name): why for name, why in found.failures.items()}
+    failures = {
+        Resource("group", key) if isinstance(key, str) else key: why
+        for key, why in found.failures.items()
+    }
     return Sample(at, groups=rows, failures=failures)
 
 
@@ -211,11 +214,3 @@ def _lag(row: GroupOffset) -> LagSample:
     """The lag of a row. An offset beyond the end, of a topic that was re-created, has none."""
     lag = row.lag if row.lag is not None and row.lag >= 0 else None
     return LagSample(row.offset, row.end, lag)
-
-
-def _about(name: str) -> Resource:
-    """The resource of a failure: the keys of `groups.describe` may name a broker or partitions."""
-    kind, _, rest = name.partition(" ")
-    if kind == "broker":
-        return Resource(kind, rest)
-    return Resource("" if name.startswith(("lag in ", "topic ")) else "group", name)

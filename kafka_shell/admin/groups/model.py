@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 from msgspec import Struct
 
@@ -28,6 +29,11 @@ class GroupType(Enum):
         if isinstance(value, str) and value != value.lower():
             return cls(value.lower())
         return cls.UNKNOWN
+
+
+GroupKey = Any
+"""The name of a group (str). Of a failure that is not of a group, a Resource: the broker whose
+groups are missing, or the partitions whose lag is unknown."""
 
 
 class GroupListing(Struct, frozen=True):

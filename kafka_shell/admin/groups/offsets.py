@@ -13,11 +13,12 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Answer, Answers, Question, ask
 from kafka_shell.admin.wire.error_codes import GROUP_ID_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.admin.wire.failures import as_error, error_name
+from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import some
 from kafka_shell.plan.results import Failure, Results
 
-from .model import Group, GroupOffset, GroupType, Member
+from .model import Group, GroupKey, GroupOffset, GroupType, Member
 
 _NAMED = 3  # partitions that a failure names
 _MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch: many groups since v8, topic IDs since v10
@@ -118,7 +119,7 @@ def _read_shared(row: Any) -> Iterator[tuple[TopicPartition, Committed]]:
 
 def with_offsets(
     cluster: Cluster, groups: Results[str, Group], answers: Answers
-) -> Results[str, Group]:
+) -> Results[GroupKey, Group]:
     """The groups with a row for each partition with an offset or an assigned member.
 
     `answers` contain the offsets. The ends of all partitions are requested once, from all leaders
@@ -152,14 +153,15 @@ def with_offsets(
     return Results(values, failures | _not_answered(ends))
 
 
-def _not_answered(ends: Results[TopicPartition, Offset]) -> dict[str, Failure]:
+def _not_answered(ends: Results[TopicPartition, Offset]) -> dict[Resource, Failure]:
     """A failure for each broker that did not return the ends of its partitions."""
     by_reason: dict[Failure, list[TopicPartition]] = {}
     for each, failure in ends.failures.items():
         if failure.code is None:
             by_reason.setdefault(failure, []).append(each)
     return {
-        f"lag in {some(partitions, _NAMED)}": failure for failure, partitions in by_reason.items()
+        Resource("lag", f"in {some(partitions, _NAMED)}"): failure
+        for failure, partitions in by_reason.items()
     }
 
 

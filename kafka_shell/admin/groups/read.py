@@ -24,7 +24,7 @@ from kafka_shell.plan.results import Failure, Results
 
 from . import offsets as group_offsets
 from .describe import QUESTIONS, read
-from .model import Group, GroupListing, GroupType, TopicReader
+from .model import Group, GroupKey, GroupListing, GroupType, TopicReader
 
 _WITHOUT_MEMBERS = ("Empty", "Dead")
 _BY_STATE, _BY_TYPE = 4, 5  # the first versions of ListGroups with filters (Kafka 2.6, 3.8)
@@ -32,12 +32,12 @@ _BY_STATE, _BY_TYPE = 4, 5  # the first versions of ListGroups with filters (Kaf
 
 def list_groups(
     cluster: Cluster, states: Sequence[str] = (), types: Sequence[GroupType] = ()
-) -> Results[str, GroupListing]:
+) -> Results[GroupKey, GroupListing]:
     """The visible groups by name, from all brokers at once (ListGroups, API key 16).
 
-    `states` are as in Kafka. Failures are by broker (`broker 2`), whose groups are missing, and
-    `topic __consumer_offsets` if no broker is the coordinator of some groups. Raises ShellError if
-    no broker can be reached.
+    `states` are as in Kafka. Failures are by broker, whose groups are missing, and of the topic
+    __consumer_offsets if no broker is the coordinator of some groups. Raises ShellError if no
+    broker can be reached.
     """
 
     from kafka.protocol.admin import ListGroupsRequest
@@ -60,9 +60,9 @@ def list_groups(
         for row in response.groups
     }
     in_order = {name: listed[name] for name in sorted(listed)}
-    failures = {f"broker {id}": failure for id, failure in found.failures.items()}
+    failures = {Resource("broker", str(id)): why for id, why in found.failures.items()}
     if missing := without_coordinator(cluster, OFFSETS_TOPIC, "groups"):
-        failures[f"topic {OFFSETS_TOPIC}"] = missing
+        failures[Resource("topic", OFFSETS_TOPIC)] = missing
     return Results(in_order, failures)
 
 
@@ -88,7 +88,7 @@ def describe(
     *,
     offsets: bool = False,
     types: Mapping[str, GroupType] | None = None,
-) -> Results[str, Group]:
+) -> Results[GroupKey, Group]:
     """The groups with their members (API keys 15, 69, 77, 89), and with offsets and lag (9, 90).
 
     All coordinators are asked at once, each once for all its groups. If `types` are known, only the

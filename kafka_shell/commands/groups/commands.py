@@ -13,7 +13,7 @@ from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.groups.model import Group
+    from kafka_shell.admin.groups.model import Group, GroupKey
     from kafka_shell.context import Context
 
 # No API lists the types and states. Which states a group can have depends on its type.
@@ -69,7 +69,7 @@ def _is_by(invocation: Invocation) -> str:
     return invocation["by"] or ("group" if of_all else "")
 
 
-def _described(invocation: Invocation, context: Context) -> Results[str, Group]:
+def _described(invocation: Invocation, context: Context) -> Results[GroupKey, Group]:
     """The named groups, or all groups; each broker that failed is a failure."""
     from kafka_shell.admin.groups import read as groups
 
@@ -83,7 +83,7 @@ def _described(invocation: Invocation, context: Context) -> Results[str, Group]:
 
 
 def _largest_lag_first(
-    invocation: Invocation, context: Context, found: Results[str, Group], at: float
+    invocation: Invocation, context: Context, found: Results[GroupKey, Group], at: float
 ) -> Results[Resource, object]:
     """The groups, one row for each, or their partitions."""
     from . import lag
@@ -123,16 +123,13 @@ def _selected_view(group: Group, invocation: Invocation) -> object:
     return group
 
 
-def _by_resource(found: Results[str, Any]) -> Results[Resource, object]:
-    def key(name: str) -> Resource:
-        if name.startswith("broker "):
-            return Resource("groups", f"of {name}")
-        return Resource("" if name.startswith(("lag in ", "topic ")) else "group", name)
+def _by_resource(found: Results[GroupKey, Any]) -> Results[Resource, Any]:
+    def resource(key: str | Resource) -> Resource:
+        if isinstance(key, str):
+            return Resource("group", key)
+        return Resource("groups", f"of {key}") if key.kind == "broker" else key
 
-    return Results(
-        {key(name): value for name, value in found.values.items()},
-        {key(name): failure for name, failure in found.failures.items()},
-    )
+    return found.keyed(resource)
 
 
 # -- delete, remove --------------------------------------------------------------------------------

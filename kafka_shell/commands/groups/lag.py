@@ -9,10 +9,10 @@ from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.activity.model import GroupActivity
-    from kafka_shell.admin.groups.model import Group, GroupOffset
+    from kafka_shell.admin.groups.model import Group, GroupKey, GroupOffset
 
 
-def by_partition(groups: Results[str, Group]) -> tuple[GroupOffset, ...]:
+def by_partition(groups: Results[GroupKey, Group]) -> tuple[GroupOffset, ...]:
     """The partitions of all groups, largest lag first; unknown lag last."""
     rows = [row for group in groups for row in group.offsets or ()]
     rows.sort(key=lambda row: (row.lag is None, -(row.lag or 0), row.group, row.topic,
@@ -21,7 +21,10 @@ def by_partition(groups: Results[str, Group]) -> tuple[GroupOffset, ...]:
 
 
 def by_group(
-    groups: Results[str, Group], at: float, names: Sequence[str], previous: dict[str, Any] | None
+    groups: Results[GroupKey, Group],
+    at: float,
+    names: Sequence[str],
+    previous: dict[str, Any] | None,
 ) -> dict[str, object]:
     """A row for each group, largest lag first; unknown lag last.
 

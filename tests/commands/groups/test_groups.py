@@ -75,6 +75,12 @@ def test_a_streams_application_keeps_more_than_its_group(
     assert "Kafka Streams" not in str(kafka("delete-group", group, "--dry-run"))
 
 
+@pytest.mark.parametrize("name", ["broker 2", "topic x", "lag in x"])
+def test_a_group_named_like_another_resource_is_a_group(kafka: Program, name: str) -> None:
+    run = kafka("describe-group", name, "--output", "json")
+    assert [row["resource"] for row in run.json] == [f"group {name}"]
+
+
 def test_no_group_of_that_kind(kafka: Program) -> None:
     run = kafka.ok("list-groups", "--state", "Dead")
     assert run.stdout == ""
