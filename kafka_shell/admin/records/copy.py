@@ -26,6 +26,7 @@ from kafka_shell.plan.results import Failure, Results
 
 from .chunk import Filter, Span
 from .codecs import NONE
+from .encode import ProducerId
 from .fetching import Fetching, fetching
 from .model import NewRecord, Record
 from .offsets import list_offsets
@@ -54,7 +55,7 @@ class Mark(Struct, frozen=True):
 
 class Window(Struct, frozen=True):
     """Records that were being written when the copy ended: the offsets after them by source
-    partition, and by target partition how each run marked its batches."""
+    partition, and by target partition how each producer marked its batches."""
 
     ends: dict[int, int]
     marks: dict[int, list[Mark]]
@@ -141,9 +142,10 @@ class _Copier:
 
     def __init__(self, step: CopyRecords, cluster: Cluster, tally: Tally[str]) -> None:
         self._step, self._cluster, self._tally = step, cluster, tally
-        self._writer = Writer(cluster, step.target, step.codec)
+        self._writer = Writer(cluster, step.target, step.codec, self._mark_producer)
         self._spans = dict(step.progress.spans)
         self._targets: dict[int, int] = {}  # by partition, an offset not after what is written next
+        self._window: Window | None = None  # which is being written
         self._total = sum(step.counts.values())
 
     def run(self, source: Cluster) -> None:
@@ -212,7 +214,8 @@ class _Copier:
         """Write the records of a window. Returns whether to continue. `first` is the window if an
         earlier run has written a part of it."""
         grouped = self._grouped(records)
-        self._save(self._window(grouped, ends, first))
+        self._window = self._marked(grouped, ends, first)
+        self._save(self._window)
         origins = {
             number: [f"{self._step.source}:{each.partition} offset {each.offset}" for each in some]
             for number, some in grouped.items()
@@ -223,6 +226,7 @@ class _Copier:
         except WriteInterrupted as interrupted:
             self._tally.add(interrupted.written, origins)
             raise
+        self._window = None
         self._tally.add(written, origins)
         self._step.monitor.report("copying records", self._tally.total, self._total)
         if any(map(stops, written)):
@@ -261,7 +265,7 @@ class _Copier:
 
     # -- progress ----------------------------------------------------------------------------------
 
-    def _window(
+    def _marked(
         self,
         grouped: Mapping[int, Sequence[Record]],
         ends: Mapping[int, int],
@@ -275,6 +279,14 @@ class _Copier:
             mark = Mark(producer.id, producer.epoch, sequence, self._targets[number])
             marks[number] = [*marks.get(number, ()), mark]
         return Window(dict(ends), marks)
+
+    def _mark_producer(self, number: int, producer: ProducerId) -> None:
+        """Save the mark of a producer that replaces another one within a window: the leader has
+        lost the state of that one."""
+        if self._window is not None:
+            mark = Mark(producer.id, producer.epoch, 0, self._targets[number])
+            self._window.marks[number] = [*self._window.marks[number], mark]
+            self._save(self._window)
 
     def _ends_of_target(self, numbers: Sequence[int]) -> dict[int, int]:
         wanted = {TopicPartition(self._step.target, number): LATEST for number in numbers}

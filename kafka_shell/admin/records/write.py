@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -79,12 +79,20 @@ _Left = Mapping[int, deque[Batch]]  # by partition
 
 
 class Writer:
-    """Writes to one topic. `codec` compresses the batches (see `codecs`)."""
+    """Writes to one topic. `codec` compresses the batches (see `codecs`). `on_producer` is called
+    before a producer writes to a partition for the first time."""
 
-    def __init__(self, cluster: Cluster, topic: str, codec: int = NONE) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        topic: str,
+        codec: int = NONE,
+        on_producer: Callable[[int, ProducerId], None] = lambda partition, producer: None,
+    ) -> None:
         self.topic = topic
         self._cluster = cluster
         self._codec = codec
+        self._on_producer = on_producer
         self._producer: ProducerId | None = None  # of partitions that have none yet
         self._sequences: dict[int, _Sequence] = {}
         self._leaders: dict[int, int] = {}
@@ -347,6 +355,7 @@ class Writer:
     def _sequence(self, partition: int) -> _Sequence:
         if partition not in self._sequences:
             self._producer = self._producer or self._new_producer()
+            self._on_producer(partition, self._producer)
             self._sequences[partition] = _Sequence(self._producer)
         return self._sequences[partition]
 

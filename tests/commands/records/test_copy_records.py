@@ -21,6 +21,7 @@ from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.partitioner import partition_of
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics import change as topics
+from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import is_missing
 from kafka_shell.common.structs import replace
@@ -436,15 +437,27 @@ def test_a_copy_that_ended_in_the_middle_is_continued(
     assert again.status == 1 and "was continued by" in again.stderr
 
 
-def _interrupted(shell: Shell, monkeypatch: pytest.MonkeyPatch, source: str, target: str) -> str:
+def _interrupted(
+    shell: Shell,
+    monkeypatch: pytest.MonkeyPatch,
+    source: str,
+    target: str,
+    *,
+    replaced: bool = False,
+) -> str:
     """Copy one of two partitions, and end after it was written, before its response has arrived.
-    Returns the command that continues the copy."""
+    Returns the command that continues the copy. `replaced`: the leader refuses the second half,
+    which another producer then writes."""
     own = Writer.write
 
     class Ended(BaseException):
         pass
 
     def write(self: Writer, records: dict[int, list[NewRecord]], **more: bool) -> None:
+        if replaced:
+            own(self, {2: records[2][:20]}, **more)
+            self._sequences[2].next += 1
+            records = {2: records[2][20:]}
         own(self, {2: records[2]}, **more)
         raise Ended
 
@@ -456,6 +469,7 @@ def _interrupted(shell: Shell, monkeypatch: pytest.MonkeyPatch, source: str, tar
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("replaced", [False, True])
 @pytest.mark.parametrize("grown", [False, True])
 def test_what_the_target_has_of_a_window_is_not_written_again(
     sandbox: Sandbox,
@@ -464,12 +478,15 @@ def test_what_the_target_has_of_a_window_is_not_written_again(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     grown: bool,
+    replaced: bool,
 ) -> None:
     """Also if the target has more partitions since: the copy goes on as it began."""
     target = _topic(cluster)
     shell = Shell(tmp_path, sandbox.bootstrap)
-    resume = _interrupted(shell, monkeypatch, source, target)
+    resume = _interrupted(shell, monkeypatch, source, target, replaced=replaced)
     assert _end(cluster, target) == 40
+    where = TopicPartition(target, 2)
+    assert len(producers.describe(cluster, [where])[where]) == 1 + replaced
     if grown:
         done(topics.plan_partitions(cluster, [target], 5), cluster)
     shell.ok(resume)
