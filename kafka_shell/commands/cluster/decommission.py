@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
@@ -22,6 +23,7 @@ from kafka_shell.plan.runbook import Runbook, Stage, Stages
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.decommission.model import BrokerState, Decommission
     from kafka_shell.admin.partitions.drain import Drain
+    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
     from kafka_shell.plan.outcome import Outcome
 
@@ -84,7 +86,8 @@ class _Work:
         self._context = context
         self._broker = broker
         self.cordoned = cordoned
-        self._keys: tuple[str, ...] | None = None  # its dynamic configs after the drain, if it ran
+        # Its dynamic configs when it was last seen running. A stopped broker returns none.
+        self._keys: tuple[str, ...] | None = None
         self._done: list[str] = []  # what was removed in this run
 
     def stages(self) -> Stages:
@@ -149,7 +152,7 @@ class _Work:
                     return None
                 continue
             if not found.replicas:
-                self._keys = state.configs
+                self._keys = self._keys if state.configs is None else state.configs
                 break
             outcome = yield Stage("drain", self.plan_drain(drain))
             if not _is_done(outcome, besides=self._broker):
@@ -187,10 +190,19 @@ class _Work:
         )
         yield Stage(
             "stop",
-            wait=lambda report: read.wait_stopped(cluster, broker, state.address, report),
+            wait=lambda report: read.wait_stopped(
+                cluster, broker, state.address, report, self._note_configs
+            ),
             message=message if state.running else "",
         )
         self._done.append("stop")
+
+    def _note_configs(self, cluster: Cluster) -> None:
+        """Read the dynamic configs again: others change them until the broker stops."""
+        from kafka_shell.admin.cluster.decommission import read
+
+        with suppress(ShellError):  # it may be stopping
+            self._keys = read.own_configs(cluster, self._broker)
 
     def _remove(self, found: Decommission) -> Stages:
         for name in self._left(found):
@@ -220,7 +232,11 @@ class _Work:
             return quorum_change.plan_alter(cluster, remove=[Voter(broker)])
         if name == "unregister":
             return unregister.plan_unregister(cluster, [broker])
-        return plans.plan_delete_configs(cluster, broker, self._keys)
+        if self._keys is not None and not self._keys:
+            return Plan(
+                Effect.CHANGE, ()
+            )  # controllers, which often are out of reach, need not act
+        return plans.plan_delete_configs(cluster, broker, seen=self._keys or ())
 
     def _may_delete(self, plan: Plan) -> bool:
         """Whether the active controller would delete the configs; False if the broker is not

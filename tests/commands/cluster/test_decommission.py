@@ -9,8 +9,10 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.admin.cluster.decommission import plans, read
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
@@ -111,6 +113,44 @@ def test_a_topic_that_is_created_meanwhile_is_moved_from_the_stopped_broker(
         assert run.ended() == 0, run
     assert "5,1 -> " in run.err, run
     assert held(five, 5) == [] and len(moving.replicas(five, late)) == 2
+
+
+def test_configs_that_are_set_before_the_stop_are_deleted_too(
+    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program
+) -> None:
+    broker = ConfigResource(ResourceType.BROKER, "5")
+    with decommission(kafka_on_five, "5") as run:
+        run.said(STOP_IT)
+        put(five, broker, moving.RATE, "1000000")
+        wait_for("broker 5 has it", lambda: moving.RATE in dynamic_configs(five, 5))
+        stop_broker(five_brokers.folder, 5)
+        assert run.ended() == 0, run
+    start_broker(five_brokers.folder, 5)
+    assert dynamic_configs(five, 5) == {}
+
+
+def test_the_configs_of_a_broker_are_read_until_it_stops(
+    five: Cluster, five_brokers: Sandbox
+) -> None:
+    """One of a listener is known only by the broker itself."""
+    broker = ConfigResource(ResourceType.BROKER, "5")
+    key = "listener.name.plaintext.max.connections"
+    seen: list[tuple[str, ...]] = []
+
+    def look(cluster: Cluster) -> None:
+        seen.append(read.own_configs(cluster, 5))
+        if len(seen) == 1:
+            put(five, broker, key, "1000")
+        elif key in seen[-1]:
+            stop_broker(five_brokers.folder, 5)
+
+    with five.within(60):
+        read.wait_stopped(five, 5, while_running=look)
+    assert key not in seen[0] and key in seen[-1]
+    deleted = plans.plan_delete_configs(five, 5, seen=seen[-1])
+    assert apply(deleted, five).ok
+    start_broker(five_brokers.folder, 5)
+    assert dynamic_configs(five, 5) == {}
 
 
 def test_what_makes_it_risky_or_unsafe(

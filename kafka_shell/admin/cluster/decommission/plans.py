@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
@@ -81,11 +81,14 @@ class DeleteAllConfigs(Struct, BaseStep, frozen=True):
         return Results.of(self.changes, [next(iter(sent.failures.values()), None)])
 
 
-def plan_delete_configs(cluster: Cluster, broker: int, keys: Sequence[str] | None = None) -> Plan:
+def plan_delete_configs(
+    cluster: Cluster, broker: int, keys: Sequence[str] | None = None, *, seen: Collection[str] = ()
+) -> Plan:
     """Delete the dynamic configs of a broker that is not running: these, or all (None).
 
     No broker returns them, so every config that another broker accepts as dynamic is deleted, and
-    so are the rates of replication throttles.
+    so are the rates of replication throttles, and those `seen` while the broker ran. Raises
+    ShellError if no other broker returns its configs.
     """
     if keys is not None and not keys:
         return Plan(Effect.CHANGE, ())
@@ -94,5 +97,5 @@ def plan_delete_configs(cluster: Cluster, broker: int, keys: Sequence[str] | Non
     plan = leftovers.plan_delete(cluster, [broker], [CORDON])
     if not plan.steps:
         return plan
-    every = dict.fromkeys((*dynamic_configs(cluster), *RATES))
+    every = dict.fromkeys((*dynamic_configs(cluster), *RATES, *sorted(seen)))
     return replace(plan, steps=(DeleteAllConfigs(broker, tuple(every)),))
