@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from kafka_shell.errors import ShellError
 
-from .table import Table, Trouble, trouble
-from .work import CURRENT, Target, Work
+from .read_tasks import CURRENT, ReadTask, Target
+from .table import ReadFailure, Table, read_failure
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -34,32 +34,32 @@ class Read(Struct, frozen=True):
 
 
 def collect(
-    work: Work, tables: Mapping[str, Table], snapshot_id: str, open_cluster: Opener
+    task: ReadTask, tables: Mapping[str, Table], snapshot_id: str, open_cluster: Opener
 ) -> Iterator[Read]:
     """Yield the rows of each table of this task in batches, and a status row per table."""
     try:
-        cluster = open_cluster(work.target)
+        cluster = open_cluster(task.target)
     except ShellError as error:
-        for name in work.tables:
-            why = trouble("", error)
-            yield _status(name, work, snapshot_id, 0, 0.0, why)
+        for name in task.tables:
+            why = read_failure("", error)
+            yield _status(name, task, snapshot_id, 0, 0.0, why)
         return
-    CURRENT.set(work)
+    CURRENT.set(task)
     with cluster, cluster.within(DEADLINE_S):
-        for name in work.tables:
-            yield from _of_table(tables[name], work, cluster, snapshot_id)
+        for name in task.tables:
+            yield from _of_table(tables[name], task, cluster, snapshot_id)
 
 
-def _of_table(table: Table, work: Work, cluster: Cluster, snapshot_id: str) -> Iterator[Read]:
+def _of_table(table: Table, task: ReadTask, cluster: Cluster, snapshot_id: str) -> Iterator[Read]:
     started = time.time()
-    common = (work.target.name, int(started * 1000), snapshot_id)
+    common = (task.target.name, int(started * 1000), snapshot_id)
     rows: list[tuple[Any, ...]] = []
-    troubles: list[Trouble] = []
+    failures: list[ReadFailure] = []
     count = 0
     try:
-        for row in table.read(cluster, work.names):
-            if isinstance(row, Trouble):
-                troubles.append(row)
+        for row in table.read(cluster, task.names):
+            if isinstance(row, ReadFailure):
+                failures.append(row)
                 continue
             rows.append((*common, *row))
             count += 1
@@ -67,34 +67,34 @@ def _of_table(table: Table, work: Work, cluster: Cluster, snapshot_id: str) -> I
                 yield Read(table.name, rows)
                 rows = []
     except ShellError as error:
-        troubles.append(trouble("", error))
+        failures.append(read_failure("", error))
     except (
         Exception
     ) as error:  # an internal error must not fail the whole job; its text could contain a secret
-        troubles.append(Trouble("", "internal", type(error).__name__))
+        failures.append(ReadFailure("", "internal", type(error).__name__))
     if rows:
         yield Read(table.name, rows)
     seconds = time.time() - started
-    for each in troubles:
-        yield _status(table.name, work, snapshot_id, 0, seconds, each)
-    if not troubles or count:
-        yield _status(table.name, work, snapshot_id, count, seconds, None)
+    for each in failures:
+        yield _status(table.name, task, snapshot_id, 0, seconds, each)
+    if not failures or count:
+        yield _status(table.name, task, snapshot_id, count, seconds, None)
 
 
 def _status(
-    table: str, work: Work, snapshot_id: str, rows: int, seconds: float, why: Trouble | None
+    table: str, task: ReadTask, snapshot_id: str, rows: int, seconds: float, why: ReadFailure | None
 ) -> Read:
-    return Read("collection_status", [status_row(table, work, snapshot_id, rows, seconds, why)])
+    return Read("collection_status", [status_row(table, task, snapshot_id, rows, seconds, why)])
 
 
 def status_row(
-    table: str, work: Work, snapshot_id: str, rows: int, seconds: float, why: Trouble | None
+    table: str, task: ReadTask, snapshot_id: str, rows: int, seconds: float, why: ReadFailure | None
 ) -> tuple[Any, ...]:
     """Return the collection_status row of reading a table of this task."""
-    names = work.names
+    names = task.names
     part = "" if not names else names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]}"
     return (
-        work.target.name, int(time.time() * 1000), snapshot_id,
+        task.target.name, int(time.time() * 1000), snapshot_id,
         table, part,
         "ok" if why is None else "error",
         rows, seconds,

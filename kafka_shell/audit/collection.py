@@ -13,16 +13,16 @@ from msgspec import Struct, field
 
 from kafka_shell.plan.results import Failure
 
-from . import near, snapshot, stores
+from . import in_process, snapshot, stores
 from .collect import Read
 from .engine import Engine
+from .list_tasks import ClusterTasks, list_tasks, new_id
 from .model import AuditSnapshot
+from .read_tasks import SAMPLING, ReadTask, Sampling, Target
 from .status import COLUMNS, STATUS, Status, TableStatus, rows_of, summed, unread_clusters
-from .survey import Surveyed, new_id, survey
 from .table import Table
 from .threads import in_threads
-from .tuning import are_many
-from .work import SAMPLING, Sampling, Target, Work
+from .tuning import is_large_data
 
 _VIEWS_AT_ONCE = 8
 _WORD = re.compile(r"\w+")
@@ -97,21 +97,21 @@ def collect(
     wanted = {name: tables[name] for name in tables if name in {*names, STATUS}}
     started = time.time()
     snapshot_id = new_id(started)
-    engine.begin().import_done()  # while the JVM starts, this process reads what is small
-    surveyed = engine.beside(
+    engine.begin().wait_for_import()  # while the JVM starts, this process reads what is small
+    listed = engine.run_without_spark(
         "listing topics, brokers and groups",
-        lambda: survey(targets, tuple(wanted.values()), sampling=sampling),
+        lambda: list_tasks(targets, tuple(wanted.values()), sampling=sampling),
         lambda: (0, len(targets)),
     )
-    read = _read_here if engine.near and near.is_small(surveyed) else _read_by_executors
-    frames, status, cached, here = read(engine, surveyed, wanted, snapshot_id)
+    read = _read_here if engine.runs_locally and in_process.is_small(listed) else _read_by_executors
+    frames, status, cached, here = read(engine, listed, wanted, snapshot_id)
     return Collection(
         snapshot_id,
         int(started * 1000),
         tuple(target.name for target in targets),
         frames,
         status,
-        {each.target.name: each.unreached for each in surveyed if each.unreached},
+        {each.target.name: each.unreached for each in listed if each.unreached},
         cached,
         here=here,
     )
@@ -122,21 +122,21 @@ _Tables = tuple[dict[str, Any], Status, tuple[Any, ...], Mapping[str, Any]]
 
 
 def _read_here(
-    engine: Engine, surveyed: Sequence[Surveyed], tables: Mapping[str, Table], snapshot_id: str
+    engine: Engine, listed: Sequence[ClusterTasks], tables: Mapping[str, Table], snapshot_id: str
 ) -> _Tables:
-    works, lost = _tasks(surveyed, snapshot_id)
-    left = [work.target.name for work in works]
-    rows = engine.beside(
+    tasks, lost = _tasks(listed, snapshot_id)
+    left = [task.target.name for task in tasks]
+    rows = engine.run_without_spark(
         "reading the clusters",
-        lambda: near.read(
-            works,
+        lambda: in_process.read(
+            tasks,
             tables,
             snapshot_id,
             lost,
-            lambda work: left.remove(work.target.name),
+            lambda task: left.remove(task.target.name),
             engine.stopped,
         ),
-        lambda: (len(works) - len(left), len(works)),
+        lambda: (len(tasks) - len(left), len(tasks)),
         lambda: next(iter(left), ""),
     )
     here = snapshot.record_batches(rows, tables)
@@ -147,23 +147,23 @@ def _read_here(
 
 
 def _read_by_executors(
-    engine: Engine, surveyed: Sequence[Surveyed], tables: Mapping[str, Table], snapshot_id: str
+    engine: Engine, listed: Sequence[ClusterTasks], tables: Mapping[str, Table], snapshot_id: str
 ) -> _Tables:
-    engine.for_much()
-    engine.for_executors()
-    works, lost = _tasks(surveyed, snapshot_id)
+    engine.restart_for_large_data()
+    engine.prepare_executors()
+    tasks, lost = _tasks(listed, snapshot_id)
 
     def read() -> _Tables:
-        whole = snapshot.collect(engine.session, works, snapshot_id, tables, lost)
+        whole = snapshot.collect(engine.session, tasks, snapshot_id, tables, lost)
         frames, cached = snapshot.frames(engine.session, whole, tables)
         return frames, summed(frames[STATUS].select(*COLUMNS).collect()), cached, {}
 
     return engine.run("reading the clusters", read)
 
 
-def _tasks(surveyed: Sequence[Surveyed], snapshot_id: str) -> tuple[list[Work], list[Read]]:
-    works = [work for each in surveyed for work in each.works]
-    return works, [each.status_rows(snapshot_id) for each in surveyed]
+def _tasks(listed: Sequence[ClusterTasks], snapshot_id: str) -> tuple[list[ReadTask], list[Read]]:
+    tasks = [task for each in listed for task in each.tasks]
+    return tasks, [each.status_rows(snapshot_id) for each in listed]
 
 
 def of_snapshot(
@@ -178,8 +178,8 @@ def of_snapshot(
     known = engine.run(task, lambda: snapshot.written(engine.session, store))
     rows = known.get(named or max(known), {})
     # The frames of another collection end with their session.
-    if of is None and are_many(sum(rows.values())):
-        engine.for_much()
+    if of is None and is_large_data(sum(rows.values())):
+        engine.restart_for_large_data()
 
     def read() -> Collection:
         wanted = () if of is None else tuple(of.cluster_ids.values())

@@ -14,10 +14,10 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Report
 
 from . import server
+from .executor_packages import add_packages
 from .session import Opened, end, import_spark, open_session
-from .shipping import ship
-from .trouble import translated
-from .where import Where
+from .spark_errors import as_shell_error
+from .spark_target import SparkTarget
 
 T = TypeVar("T")
 Progress = Callable[[], tuple[int, int | None]]
@@ -28,8 +28,8 @@ _AGAIN_S = 0.5
 
 
 class Engine:
-    """A Spark session: where it runs says `where`. It is started in the background by `begin`, or
-    when it is first used.
+    """A Spark session, which runs where `spark_target` says. It is started in the background by
+    `begin`, or when it is first used.
 
     `archive` is the folder for the archive of classes that makes the JVM start faster.
     """
@@ -39,10 +39,10 @@ class Engine:
         folder: Path,
         report: Report,
         *,
-        where: Where | None = None,
+        spark_target: SparkTarget | None = None,
         archive: Path | None = None,
     ) -> None:
-        self.where = where or Where()
+        self.spark_target = spark_target or SparkTarget()
         self.report = report
         self.deadline: float | None = None  # monotonic, of the current command
         self._folder = folder
@@ -70,7 +70,10 @@ class Engine:
                     self._imported.set()
                     opened.set_result(
                         open_session(
-                            self._folder, self.where, quick=self._quick, archive=self._archive
+                            self._folder,
+                            self.spark_target,
+                            quick=self._quick,
+                            archive=self._archive,
                         )
                     )
                 except BaseException as error:
@@ -81,7 +84,7 @@ class Engine:
             threading.Thread(target=start, name="spark-start", daemon=True).start()
         return self
 
-    def import_done(self) -> None:
+    def wait_for_import(self) -> None:
         """Wait until the session, if it was begun, has imported Spark: Python does not import
         modules safely in two threads at once."""
         if self._opened is not None:
@@ -106,27 +109,29 @@ class Engine:
         return self.opened.session
 
     @property
-    def near(self) -> bool:
+    def runs_locally(self) -> bool:
         """Whether executors are on this machine only; waits for the session if necessary."""
-        near = self.where.is_near()
-        if near is None or (self._opened is not None and self._opened.done()):
-            self._attend("starting Spark", self._started, lambda: (0, None))
-            return self.opened.near
-        return near
+        local = self.spark_target.runs_locally()
+        if local is None or (self._opened is not None and self._opened.done()):
+            self._wait_for("starting Spark", self._started, lambda: (0, None))
+            return self.opened.local
+        return local
 
-    def for_much(self) -> None:
+    def restart_for_large_data(self) -> None:
         """Use a JVM without the options for a short run, before much is read."""
-        self._attend("starting Spark", self._started, lambda: (0, None))
-        if self.opened.quick or self.where.own:
+        self._wait_for("starting Spark", self._started, lambda: (0, None))
+        if self.opened.quick or self.spark_target.server_folder:
             self.stop()
-            self.where = Where() if self.where.own else self.where
+            self.spark_target = (
+                SparkTarget() if self.spark_target.server_folder else self.spark_target
+            )
             self._quick = False
             self.begin()
 
-    def for_executors(self) -> None:
+    def prepare_executors(self) -> None:
         """Give executors our packages."""
         if not self._shipped:
-            self.run("preparing Spark", lambda: ship(self.session))
+            self.run("preparing Spark", lambda: add_packages(self.session))
             self._shipped = True
 
     # -- running -----------------------------------------------------------------------------------
@@ -145,10 +150,10 @@ class Engine:
         `part` returns what is being worked on.
         Raises ShellError if the deadline of the command passes.
         """
-        self._attend("starting Spark", self._started, lambda: (0, None))
-        return self.beside(task, work, progress or self._tasks, part)
+        self._wait_for("starting Spark", self._started, lambda: (0, None))
+        return self.run_without_spark(task, work, progress or self._tasks, part)
 
-    def beside(
+    def run_without_spark(
         self,
         task: str,
         work: Callable[[], T],
@@ -168,14 +173,14 @@ class Engine:
                 result.set_exception(error)
 
         threading.Thread(target=target, name="spark", daemon=True).start()
-        return self._attend(task, lambda: result, progress, part)
+        return self._wait_for(task, lambda: result, progress, part)
 
     def _started(self) -> Future[Opened]:
         self.begin()
         assert self._opened is not None
         return self._opened
 
-    def _attend(
+    def _wait_for(
         self,
         task: str,
         work: Callable[[], Future[T]],
@@ -190,8 +195,8 @@ class Engine:
             while not future.done():
                 named = part()
                 self.report(f"{task} ({named})" if named else task, *progress())
-                if self.where.own:
-                    server.used(Path(self.where.own))
+                if self.spark_target.server_folder:
+                    server.used(Path(self.spark_target.server_folder))
                 if self.deadline is not None and time.monotonic() >= self.deadline:
                     raise ShellError(f"{task}: deadline exceeded", code="deadline")
                 with suppress(TimeoutError):
@@ -203,7 +208,7 @@ class Engine:
             self.report(task, 1, 1)
         error = future.exception()
         if error is not None:
-            raise translated(error, self._folder / "spark.log")
+            raise as_shell_error(error, self._folder / "spark.log")
         return future.result()
 
     def stopped(self) -> bool:
@@ -245,14 +250,14 @@ class Engine:
             return
         with suppress(Exception):
             opened = found.result()
-            if opened.own:
-                end(opened.session, self.where.remote)
+            if opened.ends_with_program:
+                end(opened.session, self.spark_target.remote)
                 _end_jvm(opened.session)
 
     def _tasks(self) -> tuple[int, int | None]:
         """Return completed and total tasks of the stages of the current work so far; unknown with
         Spark Connect."""
-        if self.where.remote:
+        if self.spark_target.remote:
             return 0, None
         tracker = self.session.sparkContext.statusTracker()
         self._stages = {stage: (total, total) for stage, (_, total) in self._stages.items()}

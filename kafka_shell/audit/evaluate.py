@@ -20,7 +20,7 @@ from .remedy import single_command
 from .session import sentence
 from .status import Status, rows_of, unread_tables
 from .threads import in_threads
-from .tuning import are_few, tuned
+from .tuning import is_small_data, tuned
 
 # Of each control, and of each Spark task of it. The counts are those of all results.
 MOST_FINDINGS = 10_000
@@ -82,7 +82,7 @@ def evaluate(
     """
     at = under_way or UnderWay()
     rows = rows_of(status)
-    few = are_few(rows)
+    few = is_small_data(rows)
     unread = unread_tables(status)
 
     def query(control: Control) -> str:

@@ -49,7 +49,7 @@ def write(
     """Write the findings of these controls that are not suppressed to a new folder: as JSON lines
     if its name ends in .json or .jsonl, else as Parquet, with a folder for each control. `others`
     are findings that are not results of their queries; those of `unread` tables are added."""
-    engine.for_executors()
+    engine.prepare_executors()
     done: list[int] = []
     suppressed = policy.suppressed(date.today())
 

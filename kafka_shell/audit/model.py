@@ -55,7 +55,7 @@ class ExplainedControl(AuditControl, frozen=True):
     """One control, shown as a page."""
 
 
-class JudgedControl(Struct, frozen=True):
+class ControlResult(Struct, frozen=True):
     """The results of one control: the number of resources per status. `description` and `source`
     as in `AuditControl`."""
 
@@ -68,7 +68,7 @@ class JudgedControl(Struct, frozen=True):
     source: str = ""
 
 
-class JudgedCluster(Struct, frozen=True):
+class ClusterResult(Struct, frozen=True):
     """The results of one cluster: alarms per severity, and what was not checked."""
 
     cluster: str
@@ -96,7 +96,7 @@ class AuditReport(Struct, frozen=True):
     collected_at: int  # epoch milliseconds
     clusters: tuple[str, ...]
     unread: Mapping[str, str]
-    controls: tuple[JudgedControl, ...]
+    controls: tuple[ControlResult, ...]
     findings: tuple[AuditFinding, ...]
     suppressed: int = 0
     left_out: tuple[LeftOut, ...] = ()
@@ -110,7 +110,7 @@ class AuditReport(Struct, frozen=True):
         return found
 
     @property
-    def by_cluster(self) -> tuple[JudgedCluster, ...]:
+    def by_cluster(self) -> tuple[ClusterResult, ...]:
         """The results of each cluster, the one with the most severe alarms first."""
         alarms: dict[str, Counter[str]] = {name: Counter() for name in self.clusters}
         unchecked: Counter[str] = Counter()
@@ -122,7 +122,7 @@ class AuditReport(Struct, frozen=True):
         for rest in self.left_out:
             alarms.setdefault(rest.cluster, Counter())[rest.severity] += rest.alarms
         judged = (
-            JudgedCluster(name, found, unchecked[name], self.unread.get(name, ""))
+            ClusterResult(name, found, unchecked[name], self.unread.get(name, ""))
             for name, found in alarms.items()
         )
         return tuple(sorted(judged, key=lambda c: [-c.alarms.get(each, 0) for each in SEVERITIES]))

@@ -13,7 +13,7 @@ from .collection import Collection, mentioned
 from .control import Control
 from .engine import Engine
 from .evaluate import UnderWay, evaluate, in_order
-from .model import AuditFinding, AuditReport, Drift, JudgedControl, LeftOut
+from .model import AuditFinding, AuditReport, ControlResult, Drift, LeftOut
 from .policy import DRIFT, Policy
 from .snapshot import is_snapshot
 from .table import Table
@@ -86,7 +86,7 @@ def audit(
 
 def _compare(
     engine: Engine, collection: Collection, name: str, other: Collection
-) -> tuple[list[AuditFinding], JudgedControl]:
+) -> tuple[list[AuditFinding], ControlResult]:
     """Return the findings of X02 (another cluster) or X03 (an earlier snapshot): one per
     difference, and what could not be compared."""
     from .drift import between, left_out, unread
@@ -114,7 +114,7 @@ def _compare(
         AuditFinding(id, title, "medium", "skip", cluster, resource, why)
         for cluster, resource, why in skipped
     ]
-    return findings, JudgedControl(
+    return findings, ControlResult(
         id, title, "medium", "drift", counts,
         "Configs, topics, ACLs, quotas and users should change only on purpose.", name,
     )  # fmt: skip
@@ -139,11 +139,11 @@ def _shown(key: str, value: str | None) -> str:
     return "unset" if value is None else format_config_value(key, ConfigType.UNKNOWN, value)
 
 
-def _judged(control: Control, counts: Counter[tuple[str, str]]) -> JudgedControl:
+def _judged(control: Control, counts: Counter[tuple[str, str]]) -> ControlResult:
     by_status = {
         status: count for (id, status), count in sorted(counts.items()) if id == control.id
     }
-    return JudgedControl(
+    return ControlResult(
         control.id, control.title, control.severity.name.lower(), control.family, by_status,
         control.description, control.source,
     )  # fmt: skip

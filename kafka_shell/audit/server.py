@@ -76,17 +76,18 @@ def start(folder: Path, archive: Path, idle_s: int = IDLE_S) -> Iterator[None]:
     private_folder(folder)
     (folder / _STATE).unlink(missing_ok=True)
     log = os.open(folder / _LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    keeper = subprocess.Popen(
-        [sys.executable, "-m", "kafka_shell.audit.keeper", str(folder), str(archive), str(idle_s)],
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kafka_shell.audit.server_process",
+         str(folder), str(archive), str(idle_s)],
         stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)},
     )  # fmt: skip
     os.close(log)
     until = time.monotonic() + _START_S
     while (found := running(folder)) is None or not accepts(found.port):
-        if keeper.poll() is not None or time.monotonic() > until:
+        if process.poll() is not None or time.monotonic() > until:
             with suppress(ProcessLookupError):
-                os.killpg(keeper.pid, signal.SIGTERM)
+                os.killpg(process.pid, signal.SIGTERM)
             raise ShellError(
                 "the Spark server did not start", hint=f"See {folder / _LOG}.", code="spark"
             )

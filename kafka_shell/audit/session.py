@@ -24,7 +24,7 @@ from kafka_shell.common.private import open_private, private_folder
 from kafka_shell.errors import ShellError
 
 from . import jvm
-from .where import LOCAL, Where, is_local, is_submitted
+from .spark_target import LOCAL, SparkTarget, is_local, is_submitted
 
 _CONNECT_PORT, _CONNECT_S = 15002, 5.0
 # Configs of a session, which can also be set in one that exists.
@@ -36,7 +36,7 @@ SQL = {
     "spark.sql.sources.fileCompressionFactor": "20",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
-_NEAR_SQL = {"spark.sql.shuffle.partitions": "8"}
+_LOCAL_SQL = {"spark.sql.shuffle.partitions": "8"}
 CONFIG = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -50,15 +50,15 @@ _LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0
 
 
 class Opened(Struct):
-    """A session. It is `near` if executors are on this machine only, and `quick` if its JVM has
-    options for a short run. `keep` are the configs that the user set. `own` is whether it ends with
-    this program."""
+    """A session. It is `local` if executors are on this machine only, and `quick` if its JVM has
+    options for a short run. `keep` are the configs that the user set. `ends_with_program` is
+    whether this program ends it."""
 
     session: Any
-    near: bool
+    local: bool
     keep: frozenset[str] = frozenset()
     quick: bool = False
-    own: bool = True
+    ends_with_program: bool = True
 
 
 def import_spark() -> None:
@@ -70,7 +70,7 @@ def import_spark() -> None:
 
 
 def open_session(
-    folder: Path, where: Where, *, quick: bool = False, archive: Path | None = None
+    folder: Path, spark_target: SparkTarget, *, quick: bool = False, archive: Path | None = None
 ) -> Opened:
     """Return a session; `folder` gets the Spark log.
 
@@ -83,10 +83,14 @@ def open_session(
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).disabled = True
     private_folder(folder)
-    if where.remote:
-        return _connect(where)
+    if spark_target.remote:
+        return _connect(spark_target)
     existing = _existing()
-    return _launch(where, folder, quick, archive) if existing is None else _adopt(existing, where)
+    return (
+        _launch(spark_target, folder, quick, archive)
+        if existing is None
+        else _adopt(existing, spark_target)
+    )
 
 
 def _existing() -> Any:
@@ -99,17 +103,17 @@ def _existing() -> Any:
     return None if context is None else SparkSession._instantiatedSession or SparkSession(context)
 
 
-def _adopt(existing: Any, where: Where) -> Opened:
+def _adopt(existing: Any, spark_target: SparkTarget) -> Opened:
     """A session of its own, with the configs of an existing one."""
     set_there = existing.conf.getAll
     session = existing.newSession()
-    wanted = {**set_there, **dict(where.conf)}
+    wanted = {**set_there, **dict(spark_target.conf)}
     for key, value in wanted.items():
         if session.conf.isModifiable(key) and session.conf.get(key, None) != value:
             session.conf.set(key, value)
     _complete(session, wanted, SQL)
-    near = is_local(str(wanted.get("spark.master", "")))
-    return Opened(session, near, frozenset(wanted), own=False)
+    local = is_local(str(wanted.get("spark.master", "")))
+    return Opened(session, local, frozenset(wanted), ends_with_program=False)
 
 
 def _complete(session: Any, given: Mapping[str, str], ours: Mapping[str, str]) -> None:
@@ -118,15 +122,15 @@ def _complete(session: Any, given: Mapping[str, str], ours: Mapping[str, str]) -
             session.conf.set(key, value)
 
 
-def _launch(where: Where, folder: Path, quick: bool, archive: Path | None) -> Opened:
+def _launch(spark_target: SparkTarget, folder: Path, quick: bool, archive: Path | None) -> Opened:
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
     os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # of a session that ended
-    given = where.given()
-    near = bool(where.is_near())
-    quick = quick and near and _JAVA not in given and not is_submitted()
+    given = spark_target.user_configs()
+    local = bool(spark_target.runs_locally())
+    quick = quick and local and _JAVA not in given and not is_submitted()
     if not is_submitted():
         java = jvm.spark_java()
         os.environ["JAVA_HOME"] = str(java.resolve().parent.parent)
@@ -148,8 +152,8 @@ def _launch(where: Where, folder: Path, quick: bool, archive: Path | None) -> Op
             atexit.register(jvm.archive_later, archive, gateway.proc.pid)
         conf = SparkConf(_jvm=gateway.jvm)  # also what spark-submit and spark-defaults.conf say
         keep = frozenset(key for key, _ in conf.getAll())
-        near = is_local(conf.get("spark.master", LOCAL) or LOCAL)
-        _fill(conf, dict(where.conf) if is_submitted() else {}, near, folder)
+        local = is_local(conf.get("spark.master", LOCAL) or LOCAL)
+        _fill(conf, dict(spark_target.conf) if is_submitted() else {}, local, folder)
         context = SparkContext(conf=conf, gateway=gateway)
     except Exception as error:
         raise ShellError(
@@ -157,7 +161,7 @@ def _launch(where: Where, folder: Path, quick: bool, archive: Path | None) -> Op
             hint=f"See {folder / 'spark.log'}.",
             code="spark",
         ) from None
-    return Opened(SparkSession(context), near, keep, quick)
+    return Opened(SparkSession(context), local, keep, quick)
 
 
 def _cause(error: Exception, log: Path) -> str:
@@ -167,13 +171,13 @@ def _cause(error: Exception, log: Path) -> str:
     return str(said[-1] if said else str(error).splitlines()[0])
 
 
-def _fill(conf: Any, given: Mapping[str, str], near: bool, folder: Path) -> None:
+def _fill(conf: Any, given: Mapping[str, str], local: bool, folder: Path) -> None:
     """Add what was given to a program that spark-submit started, and our own defaults."""
     for key, value in given.items():
         conf.set(key, value)
     if conf.get(_NAME, "") in ("", "pyspark-shell"):
         conf.set(_NAME, "kafka.sh")
-    more = {**_LOCAL, **_NEAR_SQL} if near else {}
+    more = {**_LOCAL, **_LOCAL_SQL} if local else {}
     more["spark.sql.warehouse.dir"] = str(folder / "warehouse")
     for key, value in {**CONFIG, **SQL, **more}.items():
         conf.setIfMissing(key, value)
@@ -198,22 +202,22 @@ def sentence(error: BaseException) -> str:
     return str(causes[-1] if causes else str(error).strip().splitlines()[0])[:300]
 
 
-def _connect(where: Where) -> Opened:
+def _connect(spark_target: SparkTarget) -> Opened:
     from pyspark.sql import SparkSession
 
-    _reach(where.remote)
+    _reach(spark_target.remote)
     try:
-        session = SparkSession.builder.remote(where.remote).create()
-        atexit.register(end, session, where.remote)  # the server would keep it for an hour
-        for key, value in where.conf:
+        session = SparkSession.builder.remote(spark_target.remote).create()
+        atexit.register(end, session, spark_target.remote)  # the server would keep it for an hour
+        for key, value in spark_target.conf:
             session.conf.set(key, value)
         given = session.conf.getAll
-        _complete(session, given, {**SQL, **(_NEAR_SQL if where.own else {})})
-        return Opened(session, bool(where.own), frozenset(given))
+        _complete(session, given, {**SQL, **(_LOCAL_SQL if spark_target.server_folder else {})})
+        return Opened(session, bool(spark_target.server_folder), frozenset(given))
     except Exception as error:
         raise ShellError(
             "cannot connect to Spark Connect at"
-            f" {_shown(where.remote)}: {str(error).splitlines()[0]}",
+            f" {_shown(spark_target.remote)}: {str(error).splitlines()[0]}",
             hint="Use --remote sc://host:port.",
             code="spark",
         ) from None
@@ -240,8 +244,8 @@ def _reach(remote: str) -> None:
     try:
         if server.scheme != "sc" or not server.hostname:
             raise ValueError("not of the form sc://host:port")
-        where = (server.hostname, server.port or _CONNECT_PORT)
-        socket.create_connection(where, _CONNECT_S).close()
+        address = (server.hostname, server.port or _CONNECT_PORT)
+        socket.create_connection(address, _CONNECT_S).close()
     except (OSError, ValueError) as error:
         raise ShellError(
             f"cannot connect to Spark Connect at {_shown(remote)}: {error}",

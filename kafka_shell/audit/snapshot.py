@@ -15,12 +15,12 @@ from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 
 from .collect import Read
+from .read_tasks import ReadTask, to_json
 from .source import COLLECTION, EVERYTHING, FORMAT, batches_of, pack, record_batch, unpack
 from .stores import address, append, append_here, may_have, stored
 from .table import Table
 from .threads import in_threads
 from .tuning import tuned
-from .work import Work, to_json
 
 MANIFEST = "snapshots"
 _MANIFEST_COLUMNS = ("table", "rows", "version")
@@ -33,23 +33,23 @@ LOCAL_BYTES = 32 << 20  # collections up to this size are handled in the driver
 
 def collect(
     session: Any,
-    works: Sequence[Work],
+    tasks: Sequence[ReadTask],
     snapshot_id: str,
     tables: Mapping[str, Table],
     known: Sequence[Read] = (),
 ) -> Any:
     """Read all tables of these tasks in one job. Each row contains a batch of rows of one table.
 
-    `known` are rows to add: the status rows of what the survey could not read.
+    `known` are rows to add: the status rows of what `list_tasks` could not read.
     """
     rows = [pack(tables[each.table], each.rows, each.rows[0][0]) for each in known if each.rows]
     local = session.createDataFrame(rows, COLLECTION)
-    if not works:
+    if not tasks:
         return local
     read = (
         session.read.format(FORMAT)
         .option("table", EVERYTHING)
-        .option("work", to_json(works))
+        .option("tasks", to_json(tasks))
         .option("snapshot_id", snapshot_id)
         .load()
     )

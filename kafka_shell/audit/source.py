@@ -10,7 +10,7 @@ Options: `table`, and where it is read: `profile` (of config.toml; a,b for sever
 with `command_config` (a .properties file of clients) if there are credentials. `config_file` is
 another config.toml. No option is a secret.
 
-Audits set `work`, their tasks as JSON, and `snapshot_id`; the table `*` is the whole collection
+Audits set `tasks`, as JSON, and `snapshot_id`; the table `*` is the whole collection
 (see COLLECTION).
 """
 
@@ -27,8 +27,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, EqualTo, Filter
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, did_you_mean
 
+from .read_tasks import ReadTask, Target, from_json, to_json
 from .table import Table, arrow_schema
-from .work import Target, Work, from_json, to_json
 
 FORMAT = "kafka_sh"
 EVERYTHING = "*"
@@ -57,12 +57,12 @@ class KafkaSource(DataSource):  # type: ignore[misc]
         """The reader of the table."""
         given = dict(self.options)
         self.options = {}  # Spark sends this object to every task
-        works = from_json(given["work"]) if "work" in given else None
-        targets = () if works is not None else _targets(given)
-        from .survey import new_id
+        tasks = from_json(given["tasks"]) if "tasks" in given else None
+        targets = () if tasks is not None else _targets(given)
+        from .list_tasks import new_id
 
         return KafkaReader(
-            given.get("table", ""), works, targets, given.get("snapshot_id") or new_id(time.time())
+            given.get("table", ""), tasks, targets, given.get("snapshot_id") or new_id(time.time())
         )
 
 
@@ -72,37 +72,37 @@ class KafkaReader(DataSourceReader):  # type: ignore[misc]
     def __init__(
         self,
         table: str,
-        works: Sequence[Work] | None,
+        tasks: Sequence[ReadTask] | None,
         targets: Sequence[Target],
         snapshot_id: str,
     ) -> None:
         self.table = table
         self.snapshot_id = snapshot_id
-        self.works = works
+        self.tasks = tasks
         self.targets = tuple(targets)
         self.topic: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """What each task gets: not the slices of all others, which `partitions` returns."""
-        return {**self.__dict__, "works": None, "targets": ()}
+        return {**self.__dict__, "tasks": None, "targets": ()}
 
     def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:  # noqa: N802 - name given by Spark
         """Read only the cluster and topic of `cluster = ...` and `topic = ...`."""
         for wanted in filters:
             if isinstance(wanted, EqualTo) and wanted.attribute == ("cluster",):
                 self.targets = tuple(t for t in self.targets if t.name == wanted.value)
-                if self.works is not None:
-                    self.works = [w for w in self.works if w.target.name == wanted.value]
+                if self.tasks is not None:
+                    self.tasks = [w for w in self.tasks if w.target.name == wanted.value]
             elif isinstance(wanted, EqualTo) and wanted.attribute == ("topic",):
                 self.topic = str(wanted.value)
             yield wanted  # Spark filters the rows as well
 
     def partitions(self) -> list[InputPartition]:
         """One partition per task."""
-        works = _works(self.table, self.targets) if self.works is None else self.works
+        tasks = _tasks_of(self.table, self.targets) if self.tasks is None else self.tasks
         if self.topic is not None:
-            works = _only(works, self.topic)
-        return [InputPartition(to_json([work])) for work in works]
+            tasks = _only(tasks, self.topic)
+        return [InputPartition(to_json([task])) for task in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of the slice as Arrow record batches that match the schema exactly."""
@@ -111,10 +111,10 @@ class KafkaReader(DataSourceReader):  # type: ignore[misc]
         if partition.value is None:  # there is no partition
             return
         tables = _tables()
-        (work,) = from_json(partition.value)
-        for found in collect(work, tables, self.snapshot_id, open_target):
+        (task,) = from_json(partition.value)
+        for found in collect(task, tables, self.snapshot_id, open_target):
             if self.table == EVERYTHING:
-                yield _packed(tables[found.table], found.rows, work.target.name)
+                yield _packed(tables[found.table], found.rows, task.target.name)
             elif found.table == self.table:
                 yield record_batch(tables[found.table], found.rows)
             elif error := _error(found.rows):
@@ -145,15 +145,15 @@ def _targets(options: Mapping[str, str]) -> tuple[Target, ...]:
     raise ShellError("option profile or bootstrap is missing", code="no-cluster")
 
 
-def _works(table: str, targets: Sequence[Target]) -> list[Work]:
+def _tasks_of(table: str, targets: Sequence[Target]) -> list[ReadTask]:
     """The tasks that read one table of these clusters. Raises ShellError if one cannot be read."""
-    from .survey import survey
+    from .list_tasks import list_tasks
 
-    surveyed = survey(targets, (_table(table),))
-    for each in surveyed:
+    listed = list_tasks(targets, (_table(table),))
+    for each in listed:
         for _, why in each.lost:
             raise ShellError(f"{each.target.name}: {why.reason}", code=why.error)
-    return [work for each in surveyed for work in each.works]
+    return [task for each in listed for task in each.tasks]
 
 
 def _error(rows: Sequence[tuple[Any, ...]]) -> ShellError | None:
@@ -169,15 +169,15 @@ def _error(rows: Sequence[tuple[Any, ...]]) -> ShellError | None:
     return None
 
 
-def _only(works: Sequence[Work], topic: str) -> list[Work]:
+def _only(tasks: Sequence[ReadTask], topic: str) -> list[ReadTask]:
     """Return the tasks restricted to one topic, if they are sliced by topics."""
     tables = _tables()
     kept = []
-    for work in works:
-        if any(tables[name].by != "topics" for name in work.tables):
-            kept.append(work)
-        elif topic in work.names:
-            kept.append(replace(work, names=(topic,)))
+    for task in tasks:
+        if any(tables[name].by != "topics" for name in task.tables):
+            kept.append(task)
+        elif topic in task.names:
+            kept.append(replace(task, names=(topic,)))
     return kept
 
 

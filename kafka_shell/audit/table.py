@@ -47,7 +47,7 @@ class Column(Struct, frozen=True):
     required: bool = True
 
 
-class Trouble(Struct, frozen=True):
+class ReadFailure(Struct, frozen=True):
     """A resource of a slice that could not be read: name of the error, and the reason."""
 
     resource: str
@@ -55,18 +55,18 @@ class Trouble(Struct, frozen=True):
     reason: str
 
 
-def trouble(resource: str, why: ShellError | Failure) -> Trouble:
+def read_failure(resource: str, why: ShellError | Failure) -> ReadFailure:
     """What an error or a failure says, with the permission that is missing."""
     from kafka_shell.admin.wire.failures import in_one_line
     from kafka_shell.plan.results import as_failure
 
     failure = as_failure(why) if isinstance(why, ShellError) else why
-    return Trouble(resource, failure.name, in_one_line(failure))
+    return ReadFailure(resource, failure.name, in_one_line(failure))
 
 
 # The part of a table that one task reads: topics, broker IDs or groups; none for a whole cluster.
 Names = Sequence[str]
-Rows = Iterator[tuple[Any, ...] | Trouble]
+Rows = Iterator[tuple[Any, ...] | ReadFailure]
 Read = Callable[["Cluster", Names], Rows]
 
 
@@ -74,7 +74,7 @@ class Table(Struct, frozen=True):
     """A table. `by` is how it is sliced: "cluster", "topics", "brokers" or "groups".
 
     `read(cluster, names)` yields rows with a value for each of `columns`, without the common
-    columns, and a `Trouble` for each resource that could not be read. It raises ShellError if
+    columns, and a `ReadFailure` for each resource that could not be read. It raises ShellError if
     nothing can be read.
     """
 
@@ -143,7 +143,7 @@ def table(name: str, about: str, columns: str, *, by: str = "cluster") -> Callab
 
 def readable(
     found: Results[K, V], what: str = "", *, besides: str = ""
-) -> Generator[Trouble, None, dict[K, V]]:
+) -> Generator[ReadFailure, None, dict[K, V]]:
     """Yield what could not be read, of this kind (`topic`), and return the values. A failure of
     another resource is keyed by it.
 
@@ -153,13 +153,13 @@ def readable(
     for about, why in found.failures.items():
         if why.name != besides:
             named = isinstance(about, Resource) or not what
-            yield trouble(str(about) if named else f"{what} {about}", why)
+            yield read_failure(str(about) if named else f"{what} {about}", why)
     return found.values
 
 
 def with_leaders(
     found: MetadataScan,
-) -> Generator[Trouble, None, dict[TopicPartition, int]]:
+) -> Generator[ReadFailure, None, dict[TopicPartition, int]]:
     """Yield the partitions that have no leader, so that their records cannot be read, and return
     the leaders of the others."""
     from kafka_shell.admin.partitions.model import TopicPartition
@@ -169,7 +169,7 @@ def with_leaders(
         where = TopicPartition(each.topic, each.partition)
         if each.leader is None:
             reason = "the partition has no leader"
-            yield Trouble(f"partition {where}", "LEADER_NOT_AVAILABLE", reason)
+            yield ReadFailure(f"partition {where}", "LEADER_NOT_AVAILABLE", reason)
         else:
             leaders[where] = each.leader
     return leaders

@@ -10,7 +10,7 @@ from kafka_shell.common.units import to_path
 from kafka_shell.errors import UsageError
 from kafka_shell.settings import Settings
 
-from .work import Target
+from .read_tasks import Target
 
 
 def of_settings(found: Settings, environ: Mapping[str, str], config_file: Path) -> Target:

@@ -9,7 +9,7 @@ from typing import Any
 _FEW, _MANY = 200_000, 2_000_000  # rows
 # Compiling and adapting a query of a few rows takes longer than running it, and tables of one
 # partition need neither a broadcast nor a shuffle to be joined.
-FOR_FEW = {
+SMALL_DATA_CONFIGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.codegen.wholeStage": "false",
@@ -20,12 +20,12 @@ FOR_FEW = {
 }
 
 
-def are_few(rows: int) -> bool:
+def is_small_data(rows: int) -> bool:
     """Whether tables with so many rows together are small."""
     return rows < _FEW
 
 
-def are_many(rows: int) -> bool:
+def is_large_data(rows: int) -> bool:
     """Whether it is worth starting a JVM with all compilers and collectors for them."""
     return rows > _MANY
 
@@ -34,7 +34,7 @@ def are_many(rows: int) -> bool:
 def tuned(session: Any, rows: int, keep: Container[str]) -> Iterator[None]:
     """Make queries of tables with so many rows together fast, until the end. Configs in `keep`,
     which the user has set, are not changed."""
-    wanted = FOR_FEW if are_few(rows) else {}
+    wanted = SMALL_DATA_CONFIGS if is_small_data(rows) else {}
     before = {key: session.conf.get(key, None) for key in wanted if key not in keep}
     for key in before:
         session.conf.set(key, wanted[key])

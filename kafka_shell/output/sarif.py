@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from kafka_shell.audit.model import AuditFinding, AuditReport, JudgedControl
+from kafka_shell.audit.model import AuditFinding, AuditReport, ControlResult
 
 _LEVELS = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
 _KINDS = {"alarm": "fail", "info": "informational", "skip": "review", "error": "review"}
@@ -50,7 +50,7 @@ def sarif(value: object) -> dict[str, Any]:
     }
 
 
-def _help(control: JudgedControl) -> str:
+def _help(control: ControlResult) -> str:
     source = f"Source: {control.source}." if control.source else ""
     return " ".join(filter(None, (control.description, source))) or control.title
 

@@ -10,13 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.audit import choice, collection, run
+from kafka_shell.audit import collection, run
 from kafka_shell.audit.control import controls_of
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.policy import Policy
+from kafka_shell.audit.read_tasks import Target
+from kafka_shell.audit.select_controls import select_controls
+from kafka_shell.audit.spark_target import SparkTarget
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.audit.where import Where
-from kafka_shell.audit.work import Target
 from kafka_shell.common.structs import asdict
 
 CONTROLS = ("T01", "T13", "S05", "Q03")
@@ -38,9 +39,11 @@ def origins(session: Any) -> list[str]:
 
 
 def main(master: str, remote: str, bootstrap: str, folder: str) -> None:
-    engine = Engine(Path(folder), lambda task, done, total: None, where=Where(master, remote))
+    engine = Engine(
+        Path(folder), lambda task, done, total: None, spark_target=SparkTarget(master, remote)
+    )
     try:
-        controls = choice.choose(controls_of(Path(folder, "none")), CONTROLS)
+        controls = select_controls(controls_of(Path(folder, "none")), CONTROLS)
         names = run.tables_for(controls, {}, TABLES)
         target = Target("far", bootstrap=bootstrap, config_file=f"{folder}/none.toml")
         found = collection.collect(engine, [target], TABLES, names)

@@ -17,27 +17,27 @@ from kafka_shell.audit.collect import collect, open_target
 from kafka_shell.audit.control import Control
 from kafka_shell.audit.evaluate import evaluate
 from kafka_shell.audit.model import AuditFinding
+from kafka_shell.audit.read_tasks import ClusterNames, ReadTask, Target, split
 from kafka_shell.audit.run import tables_for
 from kafka_shell.audit.source import record_batch
 from kafka_shell.audit.status import COLUMNS, STATUS, summed
 from kafka_shell.audit.table import arrow_schema
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.audit.work import Survey, Target, Work, split
 
 
 def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) -> Reading:
     """Every table of the cluster (or these), whose name is `c`, as Arrow tables."""
     target = Target("c", "secure" if config else "", bootstrap, str(config or "/no/config.toml"))
     with open_target(target) as cluster:
-        survey = _survey(cluster)
+        found = _names(cluster)
     wanted = [*names] or [name for name in TABLES if name != STATUS]
     by: dict[str, list[str]] = {}
     for name in wanted:
         by.setdefault(TABLES[name].by, []).append(name)
-    return of_works(split(target, survey, by), wanted)
+    return of_works(split(target, found, by), wanted)
 
 
-def of_works(works: Iterable[Work], names: Iterable[str]) -> Reading:
+def of_works(works: Iterable[ReadTask], names: Iterable[str]) -> Reading:
     """These tables as tasks read them."""
     batches: dict[str, list[Any]] = {name: [] for name in (*names, STATUS)}
     for work in works:
@@ -51,8 +51,8 @@ def of_works(works: Iterable[Work], names: Iterable[str]) -> Reading:
     )
 
 
-def _survey(cluster: Cluster) -> Survey:
-    return Survey(
+def _names(cluster: Cluster) -> ClusterNames:
+    return ClusterNames(
         tuple(sorted(metadata_scan.scan(cluster).names)),
         tuple(str(broker.id) for broker in cluster.brokers()),
         tuple(groups.list_groups(cluster).values),
@@ -70,7 +70,7 @@ class Reading:
         return list(self.tables[name].to_pylist())
 
     @property
-    def troubles(self) -> list[dict[str, Any]]:
+    def failures(self) -> list[dict[str, Any]]:
         """What could not be read."""
         return [row for row in self.rows(STATUS) if row["status"] != "ok"]
 

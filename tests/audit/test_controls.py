@@ -260,7 +260,7 @@ def test_every_control_is_in_one_of_the_lists() -> None:
 
 
 def test_every_table_of_the_bad_cluster_is_read(bad: tuple[Sandbox, reading.Reading]) -> None:
-    assert bad[1].troubles == []
+    assert bad[1].failures == []
 
 
 def test_every_query_runs(found: Found) -> None:

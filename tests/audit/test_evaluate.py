@@ -11,7 +11,7 @@ from kafka_shell.audit.control import Control, Level
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.evaluate import MOST_FINDINGS, evaluate
 from kafka_shell.audit.status import Status, TableStatus
-from kafka_shell.audit.tuning import FOR_FEW
+from kafka_shell.audit.tuning import SMALL_DATA_CONFIGS
 
 TOPICS = MOST_FINDINGS * 3
 SQL = """\
@@ -64,9 +64,9 @@ def test_the_configs_of_the_session_are_restored_and_those_of_the_user_are_kept(
 ) -> None:
     own = session(engine, 3)
     own.conf.set("spark.sql.shuffle.partitions", "7")
-    before = {key: own.conf.get(key, None) for key in FOR_FEW}
+    before = {key: own.conf.get(key, None) for key in SMALL_DATA_CONFIGS}
     assert len(evaluate(own, [control("U01", SQL)], {}, status(3)).findings) == 1
-    assert {key: own.conf.get(key, None) for key in FOR_FEW} == before
+    assert {key: own.conf.get(key, None) for key in SMALL_DATA_CONFIGS} == before
 
 
 @pytest.mark.parametrize("rows", [TOPICS, 10_000_000], ids=["few", "many"])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.model import AuditFinding, AuditReport, JudgedControl, LeftOut
+from kafka_shell.audit.model import AuditFinding, AuditReport, ControlResult, LeftOut
 from kafka_shell.audit.report import Bar, Chart, page, write
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
@@ -210,7 +210,7 @@ seen.bars = [...document.querySelectorAll(".charts .track > span")].map(
 def test_nothing_is_cut_off_on_a_phone(tmp_path: Path) -> None:
     """A window of Chromium is at least 500 pixels wide, a frame is not."""
     name = "no-place-to-break." * 13
-    judged = JudgedControl(
+    judged = ControlResult(
         "T01", "One copy", "high", "topics", {"ok": 1_000_000, "skip": 3}, "Why."
     )
     found = tuple(
@@ -241,7 +241,7 @@ seen.clusters = root.querySelectorAll(".counts")[0].innerText;
 
 
 def test_what_is_at_risk_and_the_counts_come_before_usage(made_up: str) -> None:
-    judged = JudgedControl("T01", "One", "high", "topics", {"alarm": 2}, "It is lost.", "KIP-1")
+    judged = ControlResult("T01", "One", "high", "topics", {"alarm": 2}, "It is lost.", "KIP-1")
     found = (finding("T01", "high", "orders"),) * 1002
     text = page(AuditReport("s", 0, ("dev",), {}, (judged,), found), ())
     assert "It is lost." in text and "Source: KIP-1." in text
@@ -251,7 +251,7 @@ def test_what_is_at_risk_and_the_counts_come_before_usage(made_up: str) -> None:
 
 
 def test_alarms_that_are_counted_only_belong_to_their_cluster() -> None:
-    judged = JudgedControl("T01", "One", "high", "topics", {"alarm": 30}, "", "")
+    judged = ControlResult("T01", "One", "high", "topics", {"alarm": 30}, "", "")
     rest = (LeftOut("T01", "high", "prod", 20), LeftOut("T01", "high", "dev", 9))
     found = (finding("T01", "high", "orders"),)
     report = AuditReport("s", 0, ("dev", "prod"), {}, (judged,), found, left_out=rest)

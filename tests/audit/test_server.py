@@ -13,7 +13,7 @@ import msgspec
 import psutil
 
 from kafka_shell.audit import server
-from kafka_shell.audit.tuning import FOR_FEW
+from kafka_shell.audit.tuning import SMALL_DATA_CONFIGS
 from kafka_shell.sandbox.state import Sandbox
 
 QUICK = "-XX:TieredStopAtLevel=1"  # what is compiled well, a server of a minute never runs
@@ -49,7 +49,7 @@ def test_an_audit_uses_the_server_that_ends_when_idle(
         commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
         assert found.token not in commands
         _is_refused(found)
-        assert not _kept_configs(found, tmp_path) & FOR_FEW.keys(), (
+        assert not _kept_configs(found, tmp_path) & SMALL_DATA_CONFIGS.keys(), (
             "audits of few rows are not tuned"
         )
         kept = tmp_path / "kept"
@@ -72,10 +72,10 @@ def test_an_audit_uses_the_server_that_ends_when_idle(
     assert not server.stop(folder)
 
 
-def _end_the_preparation(keeper: int) -> None:
+def _end_the_preparation(server_pid: int) -> None:
     """The queries that prepare the JVM would go on for a minute; audits do not depend on them."""
-    for child in psutil.Process(keeper).children():
-        if "kafka_shell.audit.keeper" in child.cmdline():
+    for child in psutil.Process(server_pid).children():
+        if "kafka_shell.audit.server_process" in child.cmdline():
             child.terminate()
 
 
@@ -101,9 +101,9 @@ def _kept_configs(found: server.Server, folder: Path) -> set[str]:
     done = _python(
         "from pathlib import Path\n"
         "from kafka_shell.audit.session import open_session\n"
-        "from kafka_shell.audit.where import Where\n"
-        f"where = Where(remote={found.remote!r}, own='yes')\n"
-        f"print(*open_session(Path({str(folder)!r}), where).keep)"
+        "from kafka_shell.audit.spark_target import SparkTarget\n"
+        f"target = SparkTarget(remote={found.remote!r}, server_folder='yes')\n"
+        f"print(*open_session(Path({str(folder)!r}), target).keep)"
     )
     assert done.returncode == 0 and "spark.master" in done.stdout, done
     return set(done.stdout.split())

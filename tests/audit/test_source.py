@@ -10,14 +10,14 @@ import pytest
 from pyspark.sql.datasource import EqualTo, GreaterThan
 
 from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.read_tasks import ReadTask, Target, from_json, to_json
 from kafka_shell.audit.source import FORMAT, KafkaReader, KafkaSource, record_batch
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.audit.work import Target, Work, from_json, to_json
 from kafka_shell.sandbox.state import Sandbox
 
 TARGETS = [Target(f"cluster-{number}") for number in range(50)]
 WORKS = [
-    Work(target, ("topics",), tuple(f"topic-{slice}-{number:04}" for number in range(1000)))
+    ReadTask(target, ("topics",), tuple(f"topic-{slice}-{number:04}" for number in range(1000)))
     for target in TARGETS
     for slice in range(20)
 ]
@@ -26,7 +26,7 @@ WORKS = [
 @pytest.fixture
 def reader() -> KafkaReader:
     """Of 50 clusters with 20,000 topics each."""
-    options = {"table": "topics", "work": to_json(WORKS), "snapshot_id": "id"}
+    options = {"table": "topics", "tasks": to_json(WORKS), "snapshot_id": "id"}
     source = KafkaSource(options)
     reader = source.reader(None)
     assert len(pickle.dumps(source)) < 1_000
@@ -79,7 +79,7 @@ def test_a_notebook_reads_the_tables_of_profiles(
         f'[profiles.dev]\nbootstrap = "{demo_sandbox.bootstrap}"\n'
         '[profiles.gone]\nbootstrap = "127.0.0.1:1"\n'
     )
-    engine.for_executors()  # registers the data source
+    engine.prepare_executors()  # registers the data source
     spark = engine.session
 
     def read(table: str, profile: str) -> Any:

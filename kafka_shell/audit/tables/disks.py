@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-from kafka_shell.audit.table import Names, Rows, Trouble, readable, table, trouble
+from kafka_shell.audit.table import Names, ReadFailure, Rows, read_failure, readable, table
 from kafka_shell.common.quoting import quote
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
 
 
-def _dirs(cluster: Cluster, names: Names) -> Generator[Trouble, None, list[LogDir]]:
+def _dirs(cluster: Cluster, names: Names) -> Generator[ReadFailure, None, list[LogDir]]:
     """Yield what could not be read, and return the log directories of these brokers
     (DescribeLogDirs, API key 35)."""
     from kafka_shell.admin.partitions import log_dirs
@@ -65,7 +65,7 @@ def read_log_dirs(cluster: Cluster, names: Names) -> Rows:
 def read_disk_replicas(cluster: Cluster, names: Names) -> Rows:
     for each in (yield from _dirs(cluster, names)):
         if each.error:
-            yield trouble(f"log directory {each.path} of broker {each.broker}", each.error)
+            yield read_failure(f"log directory {each.path} of broker {each.broker}", each.error)
         for replica in each.replicas:
             yield (
                 each.broker, each.path, replica.topic, replica.partition, replica.size,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
-from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
+from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table
 from kafka_shell.common.quoting import quote
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def _described(
     cluster: Cluster, names: Names, *, offsets: bool = False
-) -> Generator[Trouble, None, Iterable[Group]]:
+) -> Generator[ReadFailure, None, Iterable[Group]]:
     """Yield what could not be read, and return the groups (API keys 15, 69, 77, 89 by protocol; 9
     and 90 for offsets)."""
     from kafka_shell.admin.groups import read as groups

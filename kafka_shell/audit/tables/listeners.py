@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.audit.table import Names, Rows, Trouble, table, trouble
+from kafka_shell.audit.table import Names, ReadFailure, Rows, read_failure, table
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 
@@ -107,13 +107,13 @@ def read_certificates(cluster: Cluster, names: Names) -> Rows:
                 continue
             where = advertised.get(name) or address
             expires = _expires(cluster, where) if cluster.config.uses_tls else None
-            if isinstance(expires, Trouble):
+            if isinstance(expires, ReadFailure):
                 yield expires
             else:
                 yield int(broker), name, where, expires
 
 
-def _expires(cluster: Cluster, where: str) -> int | Trouble | None:
+def _expires(cluster: Cluster, where: str) -> int | ReadFailure | None:
     """Return when the certificate of an address expires, in epoch milliseconds. Does not log in."""
     from kafka_shell.admin.wire.endpoint import parse_addresses
     from kafka_shell.admin.wire.tls import handshake_error, make_context
@@ -128,8 +128,8 @@ def _expires(cluster: Cluster, where: str) -> int | Trouble | None:
             certificate = secure.getpeercert() or {}
     except ssl.SSLError as error:
         why = handshake_error(address, error)
-        return trouble(where, why)
+        return read_failure(where, why)
     except (OSError, ShellError, ValueError) as error:
-        return Trouble(where, "unreachable", f"TLS handshake with {where} failed: {error}")
+        return ReadFailure(where, "unreachable", f"TLS handshake with {where} failed: {error}")
     ends = certificate.get("notAfter")
     return int(ssl.cert_time_to_seconds(str(ends)) * 1000) if ends else None

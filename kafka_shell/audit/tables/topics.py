@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
-from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
+from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table
 from kafka_shell.common.quoting import quote
 from kafka_shell.common.structs import replace
 
@@ -22,7 +22,7 @@ _GONE = "UNKNOWN_TOPIC_OR_PARTITION"
 OURS = (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)  # their configs are required, so controls do not apply
 
 
-def _described(cluster: Cluster, names: Names) -> Generator[Trouble, None, Iterable[Topic]]:
+def _described(cluster: Cluster, names: Names) -> Generator[ReadFailure, None, Iterable[Topic]]:
     """Yield what could not be read, and return the topics (Metadata, API key 3)."""
     from kafka_shell.admin.topics import read as topics
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.audit.table import Names, Rows, readable, table, trouble
+from kafka_shell.audit.table import Names, Rows, read_failure, readable, table
 from kafka_shell.common.quoting import quote
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def read_transactions(cluster: Cluster, names: Names) -> Rows:
 
     listed = yield from readable(transactions.list_transactions(cluster), "broker")
     if missing := transactions.without_coordinator(cluster):
-        yield trouble("", missing)
+        yield read_failure("", missing)
     ids = [each.transactional_id for rows in listed.values() for each in rows]
     described = transactions.describe(cluster, ids)
     found = yield from readable(described, "transactional ID", besides="TRANSACTIONAL_ID_NOT_FOUND")

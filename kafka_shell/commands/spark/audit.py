@@ -105,7 +105,8 @@ def _without_known(
 
 def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, ...], Policy]:
 
-    from kafka_shell.audit import choice, control, policy
+    from kafka_shell.audit import control, policy
+    from kafka_shell.audit.select_controls import select_controls
 
     file = to_path(invocation["policy"]) if invocation["policy"] else None
     folder = file if file is not None and file.is_dir() else None
@@ -123,7 +124,7 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
     if declared.declared is not None:
         known[policy.ID] = declared.declared
     try:
-        chosen = choice.choose(known, words, invocation["severity"] or "")
+        chosen = select_controls(known, words, invocation["severity"] or "")
         given = {word.strip().upper() for word in words}
         if given and given <= {policy.ID, *policy.DRIFT} and not (chosen or invocation["against"]):
             first = min(given)

@@ -22,12 +22,13 @@ def controls(
     invocation: Invocation, context: Context
 ) -> tuple[AuditControl, ...] | ExplainedControl:
     """The chosen controls; one control as a page."""
-    from kafka_shell.audit import choice, control, describe
+    from kafka_shell.audit import control, describe
+    from kafka_shell.audit.select_controls import select_controls
 
     known = control.controls_of(context.paths.config / "controls")
     words = [name for word in invocation["control"] for name in word.split(",") if name]
     try:
-        chosen = choice.choose(known, words, invocation["severity"] or "")
+        chosen = select_controls(known, words, invocation["severity"] or "")
     except UsageError as error:
         error.span = invocation.span("control")
         raise

@@ -14,12 +14,12 @@ from kafka_shell.audit.model import (
     AuditReport,
     AuditSnapshot,
     AuditTable,
+    ControlResult,
     ControlTest,
     ControlTests,
     Drift,
     ExplainedControl,
     FindingHistory,
-    JudgedControl,
     LeftOut,
     SparkServer,
     Trend,
@@ -141,7 +141,7 @@ def _verdict(report: AuditReport) -> Text:
 class _Family:
     """One row of the summary: the results of a family of controls."""
 
-    def __init__(self, name: str, controls: Sequence[JudgedControl]) -> None:
+    def __init__(self, name: str, controls: Sequence[ControlResult]) -> None:
         self.name = name
         self.controls = len(controls)
         self.alarms: Counter[str] = Counter()
@@ -151,7 +151,7 @@ class _Family:
             self.statuses.update(control.counts)
 
 
-def _families(controls: Sequence[JudgedControl]) -> Iterator[_Family]:
+def _families(controls: Sequence[ControlResult]) -> Iterator[_Family]:
     names = dict.fromkeys(control.family for control in controls)
     for name in names:
         yield _Family(name, [control for control in controls if control.family == name])

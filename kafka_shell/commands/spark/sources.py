@@ -16,8 +16,8 @@ from .server import folder_of
 if TYPE_CHECKING:
     from kafka_shell.audit.collection import Collection
     from kafka_shell.audit.engine import Engine
-    from kafka_shell.audit.where import Where
-    from kafka_shell.audit.work import Sampling, Target
+    from kafka_shell.audit.read_tasks import Sampling, Target
+    from kafka_shell.audit.spark_target import SparkTarget
     from kafka_shell.context import Context
 
 
@@ -30,9 +30,9 @@ def start_early(context: Context) -> bool:
 
     if context.resources.spark is not None or find_spec("pyspark") is None:
         return False
-    where = _local(context)
-    context.resources.spark = _engine(context, where).begin()
-    return not where.own
+    spark_target = _local(context)
+    context.resources.spark = _engine(context, spark_target).begin()
+    return not spark_target.server_folder
 
 
 def ready(context: Context) -> None:
@@ -43,49 +43,57 @@ def ready(context: Context) -> None:
     require_spark()
     kept = context.resources.spark
     if kept is not None:
-        kept.import_done()
+        kept.wait_for_import()
 
 
 def engine_of(invocation: Invocation, context: Context) -> Engine:
     """The Spark session of this program, started when first needed."""
-    from kafka_shell.audit.where import Where
+    from kafka_shell.audit.spark_target import SparkTarget
 
     conf = _configs(invocation["conf"])
     if invocation["packages"]:
         conf += (("spark.jars.packages", _packages(invocation["packages"])),)
-    where = Where(invocation["master"] or "", invocation["remote"] or "", conf)
+    spark_target = SparkTarget(invocation["master"] or "", invocation["remote"] or "", conf)
     kept = context.resources.spark
     if kept is not None and (
         kept.failed
-        or where not in (Where(), kept.where)
-        or (kept.where.own and kept.where != _local(context))  # the server ended
+        or spark_target not in (SparkTarget(), kept.spark_target)
+        or (
+            kept.spark_target.server_folder and kept.spark_target != _local(context)
+        )  # the server ended
     ):
         kept.stop()
         kept = None
-    engine = kept or _engine(context, _local(context) if where == Where() else where)
+    engine = kept or _engine(
+        context, _local(context) if spark_target == SparkTarget() else spark_target
+    )
     engine.report, engine.deadline = context.report, context.cluster.deadline
     context.resources.spark = engine
     return engine
 
 
-def _local(context: Context) -> Where:
+def _local(context: Context) -> SparkTarget:
     """The server of `spark start` if it runs, else the Spark that is configured."""
     from kafka_shell.audit import server
-    from kafka_shell.audit.where import Where
+    from kafka_shell.audit.spark_target import SparkTarget
 
     folder = folder_of(context)
     found = server.running(folder)
-    return Where() if found is None else Where(remote=found.remote, own=str(folder))
+    return (
+        SparkTarget()
+        if found is None
+        else SparkTarget(remote=found.remote, server_folder=str(folder))
+    )
 
 
-def _engine(context: Context, where: Where) -> Engine:
+def _engine(context: Context, spark_target: SparkTarget) -> Engine:
     from kafka_shell.audit.engine import Engine
     from kafka_shell.common.class_data import archive_folder
 
     return Engine(
         context.paths.state / "spark",
         lambda task, done, total: None,
-        where=where,
+        spark_target=spark_target,
         archive=archive_folder(),
     )
 
@@ -146,7 +154,7 @@ def collected(
 
 def sampling_of(invocation: Invocation) -> Sampling:
     """How logs are sampled."""
-    from kafka_shell.audit.work import PLACES, SAMPLING, Sampling
+    from kafka_shell.audit.read_tasks import PLACES, SAMPLING, Sampling
 
     places = {"latest": PLACES[-1:], "none": ()}.get(invocation["log-samples"] or "", PLACES)
     rate = invocation["sample-rate"]

@@ -34,7 +34,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.audit.table import Trouble
+from kafka_shell.audit.table import ReadFailure
 from kafka_shell.audit.tables.clients import read_client_configs, read_effective_client_configs
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import ShellError
@@ -321,9 +321,9 @@ def test_audits_report_records_of_a_newer_format(store: Cluster) -> None:
     log.append(store, CONFIGS_TOPIC, [(newer, b'{"version":2,"value":["x"]}')])
     for read in (read_client_configs, read_effective_client_configs):
         rows = list(read.read(store, ()))
-        (trouble,) = [row for row in rows if isinstance(row, Trouble)]
-        assert trouble.error == "unknown-format" and "version is 2" in trouble.reason
-        assert "alice" in [row[0] for row in rows if not isinstance(row, Trouble)]
+        (failure,) = [row for row in rows if isinstance(row, ReadFailure)]
+        assert failure.error == "unknown-format" and "version is 2" in failure.reason
+        assert "alice" in [row[0] for row in rows if not isinstance(row, ReadFailure)]
 
 
 def test_a_broker_dies_during_an_alter(three_brokers: Sandbox) -> None:

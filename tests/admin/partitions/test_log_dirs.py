@@ -246,7 +246,7 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> No
     tables = reading.read(expendable.bootstrap, ["log_dirs", "disk_replicas", "group_commits"])
     [row] = [row for row in tables.rows("log_dirs") if row["path"] == lost]
     assert (row["replicas"], row["incoming"], row["size"]) == (None, None, None), row
-    not_read = {each["table"]: each["reason"] for each in tables.troubles}
+    not_read = {each["table"]: each["reason"] for each in tables.failures}
     assert not_read.keys() == {"disk_replicas", "group_commits"}
     assert f"log directory {lost} of broker 1" in not_read["disk_replicas"]
     assert "the partition has no leader" in not_read["group_commits"]

@@ -1,4 +1,4 @@
-"""List the topics, brokers and groups of each cluster to split the work into slices."""
+"""List the topics, brokers and groups of each cluster to split the collection into tasks."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 
 from .collect import Opener, Read, open_target, status_row
-from .table import Table, Trouble, trouble
+from .read_tasks import SAMPLING, ClusterNames, ReadTask, Sampling, Target, split
+from .table import ReadFailure, Table, read_failure
 from .threads import in_threads
-from .work import SAMPLING, Sampling, Survey, Target, Work, split
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
 
 _AT_ONCE = 16
 DEADLINE_S = 60.0  # per cluster
-_HIDDEN_GROUPS = Trouble(
+_HIDDEN_GROUPS = ReadFailure(
     "", "CLUSTER_AUTHORIZATION_FAILED",
     "some groups may not be visible: requires DESCRIBE on the cluster",
 )  # fmt: skip
 _OF_TOPICS = ("group_offsets",)  # beside the tables that are sliced by topics
 
 
-class Surveyed(Struct, frozen=True):
+class ClusterTasks(Struct, frozen=True):
     """The tasks of one cluster, and its size. `lost` are the tables that cannot be read, with the
     reason."""
 
     target: Target
-    works: tuple[Work, ...]
-    lost: tuple[tuple[str, Trouble], ...] = ()
+    tasks: tuple[ReadTask, ...]
+    lost: tuple[tuple[str, ReadFailure], ...] = ()
     unreached: str = ""  # why, if there was no connection
     topics: int = 0
     partitions: int = 0
@@ -44,32 +44,32 @@ class Surveyed(Struct, frozen=True):
     def status_rows(self, snapshot_id: str) -> Read:
         """Return `lost` as rows of collection_status."""
         rows = [
-            status_row(table, Work(self.target, (table,)), snapshot_id, 0, 0.0, why)
+            status_row(table, ReadTask(self.target, (table,)), snapshot_id, 0, 0.0, why)
             for table, why in self.lost
         ]
         return Read("collection_status", rows)
 
 
-def survey(
+def list_tasks(
     targets: Sequence[Target],
     tables: Sequence[Table],
     open_cluster: Opener = open_target,
     sampling: Sampling = SAMPLING,
-) -> tuple[Surveyed, ...]:
+) -> tuple[ClusterTasks, ...]:
     """Return the tasks of all targets, in parallel. Failures are part of the result."""
     from kafka_shell.admin.wire.codec import import_messages
 
     import_messages()  # before the threads begin
 
-    def one(target: Target) -> Surveyed:
-        return _survey(target, tables, open_cluster, sampling)
+    def one(target: Target) -> ClusterTasks:
+        return _list_tasks(target, tables, open_cluster, sampling)
 
     return tuple(in_threads(one, targets, _AT_ONCE))
 
 
-def _survey(
+def _list_tasks(
     target: Target, tables: Sequence[Table], open_cluster: Opener, sampling: Sampling
-) -> Surveyed:
+) -> ClusterTasks:
     by: dict[str, list[str]] = {}
     for table in tables:
         by.setdefault(table.by, []).append(table.name)
@@ -82,33 +82,33 @@ def _survey(
                 str(broker.id) for broker in sorted(found.brokers, key=lambda broker: broker.id)
             )
             groups, lost = _groups(cluster, by.get("groups", ()))
-            names = Survey(tuple(sorted(found.names)), brokers, groups)
+            names = ClusterNames(tuple(sorted(found.names)), brokers, groups)
             of_topics = [*by.get("topics", ()), *(t.name for t in tables if t.name in _OF_TOPICS)]
             lost += tuple((table, why) for why in _hidden(cluster, names) for table in of_topics)
     except ShellError as error:
-        why = trouble("", error)
+        why = read_failure("", error)
         failed = tuple((table.name, why) for table in tables if table.by != "none")
-        return Surveyed(target, (), failed, why.reason)
+        return ClusterTasks(target, (), failed, why.reason)
     sizes = len(names.topics), found.partitions, len(groups)
-    return Surveyed(target, split(target, names, by, sampling), lost, "", *sizes)
+    return ClusterTasks(target, split(target, names, by, sampling), lost, "", *sizes)
 
 
-def _hidden(cluster: Cluster, names: Survey) -> list[Trouble]:
+def _hidden(cluster: Cluster, names: ClusterNames) -> list[ReadFailure]:
     """What the principal of the connection may not see of the topics."""
     from kafka_shell.admin.topics.visibility import hidden
 
     found = hidden(cluster, frozenset(names.topics))
     topics = [about for about in found if about.startswith("topic ")]
-    troubles = [trouble(about, why) for about, why in found.items() if about not in topics]
+    failures = [read_failure(about, why) for about, why in found.items() if about not in topics]
     if topics:
         text = f"{counted(len(topics), 'topic')} not visible: requires DESCRIBE on the topics"
-        troubles.append(Trouble("", found[topics[0]].name, text))
-    return troubles
+        failures.append(ReadFailure("", found[topics[0]].name, text))
+    return failures
 
 
 def _groups(
     cluster: Cluster, tables: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[tuple[str, Trouble], ...]]:
+) -> tuple[tuple[str, ...], tuple[tuple[str, ReadFailure], ...]]:
     """Return the groups, and what is lost of the group tables if brokers do not list theirs."""
     if not tables:
         return (), ()
@@ -118,9 +118,11 @@ def _groups(
         found = groups.list_groups(cluster)
         hidden = groups.hidden(cluster)
     except ShellError as error:
-        return (), tuple((name, trouble("", error)) for name in tables)
+        return (), tuple((name, read_failure("", error)) for name in tables)
     lost = tuple(
-        (name, trouble(str(about), why)) for about, why in found.failures.items() for name in tables
+        (name, read_failure(str(about), why))
+        for about, why in found.failures.items()
+        for name in tables
     )
     if hidden:
         lost += tuple((name, _HIDDEN_GROUPS) for name in tables)

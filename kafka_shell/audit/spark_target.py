@@ -14,28 +14,28 @@ LOCAL = "local[*]"
 _GATEWAY = "PYSPARK_GATEWAY_PORT"  # set by spark-submit
 
 
-class Where(Struct, frozen=True):
+class SparkTarget(Struct, frozen=True):
     """A master or a Spark Connect server (by default what Spark is configured with, or the local
-    cores), and Spark configs. `own` is the folder of the server of `spark start`, if it is used."""
+    cores), and Spark configs. `server_folder` is that of the server of `spark start`, if used."""
 
     master: str = ""
     remote: str = ""
     conf: tuple[tuple[str, str], ...] = ()
-    own: str = ""
+    server_folder: str = ""
 
-    def given(self) -> dict[str, str]:
+    def user_configs(self) -> dict[str, str]:
         """The Spark configs of the user: of spark-defaults.conf, then of the command line."""
         found = {**_defaults(), **dict(self.conf)}
         return found | {"spark.master": self.master} if self.master else found
 
-    def is_near(self) -> bool | None:
+    def runs_locally(self) -> bool | None:
         """Whether Spark runs on this machine only, as part of this program or of `spark start`;
         None if only the session can tell."""
         if self.remote:
-            return bool(self.own)
+            return bool(self.server_folder)
         if is_submitted():
             return None
-        return is_local(self.given().get("spark.master", LOCAL))
+        return is_local(self.user_configs().get("spark.master", LOCAL))
 
 
 def is_local(master: str) -> bool:

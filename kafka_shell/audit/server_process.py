@@ -1,4 +1,4 @@
-"""The process that keeps a Spark Connect server: `python -m kafka_shell.audit.keeper`."""
+"""The process that keeps a Spark Connect server: `python -m kafka_shell.audit.server_process`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def main(folder: Path, archive: Path, idle_s: int) -> int:
         try:
             while spark.poll() is None and time.time() - last_used(folder) < idle_s:
                 if len(others) == 1 and accepts(server.port):
-                    words = [sys.executable, "-m", "kafka_shell.audit.keeper", str(folder)]
+                    words = [sys.executable, "-m", "kafka_shell.audit.server_process", str(folder)]
                     others.append(subprocess.Popen(words))
                 others[-1].poll()  # no zombie is left of it
                 time.sleep(_POLL_S)
@@ -83,7 +83,7 @@ def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[byt
     )
 
 
-def warm(folder: Path) -> int:
+def prepare_jvm(folder: Path) -> int:
     """Evaluate all controls on tables of one row, so that the JVM has loaded and compiled what
     audits use."""
     from .control import controls_of
@@ -91,13 +91,15 @@ def warm(folder: Path) -> int:
     from .evaluate import evaluate
     from .server import running
     from .snapshot import frames_of, record_batches
+    from .spark_target import SparkTarget
     from .tables import TABLES
-    from .where import Where
 
     server = running(folder)
     if server is None:
         return 1
-    engine = Engine(folder, lambda task, done, total: None, where=Where(remote=server.remote))
+    engine = Engine(
+        folder, lambda task, done, total: None, spark_target=SparkTarget(remote=server.remote)
+    )
     controls = tuple(controls_of(folder / "none").values())
     rows = {name: [_row(table)] for name, table in TABLES.items()}
     here = record_batches(rows, TABLES)
@@ -124,6 +126,6 @@ if __name__ == "__main__":
     try:
         if len(sys.argv) > 2:
             sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])))
-        sys.exit(warm(Path(sys.argv[1])))
+        sys.exit(prepare_jvm(Path(sys.argv[1])))
     except ShellError as error:
         sys.exit(str(error))

@@ -14,7 +14,7 @@ from typing import Any
 _PACKAGES = ("kafka_shell", "kafka")
 
 
-def ship(session: Any) -> None:
+def add_packages(session: Any) -> None:
     """Give our packages to the executors of a session, and register the data source."""
     from .source import KafkaSource
 

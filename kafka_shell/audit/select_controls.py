@@ -11,7 +11,7 @@ from .declared_state import ID as POLICY
 from .policy import DRIFT
 
 
-def choose(
+def select_controls(
     controls: Mapping[str, Control], words: Iterable[str], threshold: str = ""
 ) -> tuple[Control, ...]:
     """Return the controls with these IDs, families or tags (default: all) of at least a severity.

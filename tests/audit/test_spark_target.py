@@ -9,8 +9,8 @@ import pytest
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.session import open_session
 from kafka_shell.audit.snapshot import address, is_snapshot
-from kafka_shell.audit.trouble import translated
-from kafka_shell.audit.where import Where
+from kafka_shell.audit.spark_errors import as_shell_error
+from kafka_shell.audit.spark_target import SparkTarget
 from tests.in_process import Shell
 
 
@@ -20,14 +20,17 @@ def test_spark_defaults_come_before_ours_and_after_the_command_line(
 ) -> None:
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
-    assert Where().is_near() and Where().given() == {}
+    assert SparkTarget().runs_locally() and SparkTarget().user_configs() == {}
     (tmp_path / "spark-defaults.conf").write_text(
         "# ours\nspark.master   spark://host:7077\nspark.executor.memory=4g\n\n"
     )
-    assert not Where().is_near()
-    given = Where("local[2]", conf=(("spark.executor.memory", "1g"),)).given()
+    assert not SparkTarget().runs_locally()
+    given = SparkTarget("local[2]", conf=(("spark.executor.memory", "1g"),)).user_configs()
     assert given == {"spark.master": "local[2]", "spark.executor.memory": "1g"}
-    assert Where("local[2]").is_near() and not Where("local-cluster[2,1,1024]").is_near()
+    assert (
+        SparkTarget("local[2]").runs_locally()
+        and not SparkTarget("local-cluster[2,1,1024]").runs_locally()
+    )
 
 
 def test_the_configs_of_an_existing_session_are_kept(engine: Engine, tmp_path: Path) -> None:
@@ -37,8 +40,8 @@ def test_the_configs_of_an_existing_session_are_kept(engine: Engine, tmp_path: P
     theirs.conf.set(key, "77")
     theirs.conf.set(zone, "Asia/Tokyo")
     try:
-        found = open_session(tmp_path, Where())
-        assert not found.own and found.near and {key, zone} <= found.keep
+        found = open_session(tmp_path, SparkTarget())
+        assert not found.ends_with_program and found.local and {key, zone} <= found.keep
         assert found.session is not theirs
         assert found.session.conf.get(key) == "77"
         assert found.session.conf.get(zone) == "Asia/Tokyo"
@@ -76,7 +79,7 @@ def test_an_executor_without_its_python_is_a_plain_error(engine: Engine, tmp_pat
             context.parallelize([1], 1).map(lambda number: number).collect()
     finally:
         context.pythonExec = before
-    error = translated(raised.value, tmp_path / "spark.log")
+    error = as_shell_error(raised.value, tmp_path / "spark.log")
     assert str(error) == "Spark executors cannot run /no/such/python"
     assert "PYSPARK_PYTHON" in error.hint  # type: ignore[attr-defined]
 
@@ -89,6 +92,6 @@ def test_an_executor_without_a_package_is_a_plain_error(engine: Engine, tmp_path
 
     with pytest.raises(Exception) as raised:
         engine.session.sparkContext.parallelize([1], 1).map(needs).collect()
-    error = translated(raised.value, tmp_path / "spark.log")
+    error = as_shell_error(raised.value, tmp_path / "spark.log")
     assert str(error).startswith("pyarrow_of_another_machine is not installed for the Python of")
     assert "pip install pyarrow_of_another_machine" in error.hint  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The units of work of a collection, which Spark executors receive as JSON.
+"""The tasks of a collection, which Spark executors receive as JSON.
 
 A target contains a profile name or an address, never a secret: executors look up the profile
 themselves.
@@ -21,8 +21,8 @@ GROUPS_PER_SLICE = 500
 # Positions in a log that are sampled, and the bytes per second of a task.
 PLACES = ("earliest", "middle", "latest")
 BYTES_PER_SECOND = 20_000_000
-# The work of this thread, for readers that depend on more than a slice.
-CURRENT: ContextVar[Work] = ContextVar("work")
+# The task of this thread, for readers that depend on more than a slice.
+CURRENT: ContextVar[ReadTask] = ContextVar("task")
 
 
 class Target(Struct, frozen=True):
@@ -40,8 +40,8 @@ class Target(Struct, frozen=True):
     properties: tuple[str, ...] = ()
 
 
-class Survey(Struct, frozen=True):
-    """The names by which the work on a cluster is sliced."""
+class ClusterNames(Struct, frozen=True):
+    """The names by which the tasks of a cluster are sliced."""
 
     topics: tuple[str, ...] = ()
     brokers: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Sampling(Struct, frozen=True):
 SAMPLING = Sampling()
 
 
-class Work(Struct, frozen=True):
+class ReadTask(Struct, frozen=True):
     """A task: reads `tables` of one slice of one cluster over one connection."""
 
     target: Target
@@ -70,31 +70,31 @@ class Work(Struct, frozen=True):
 
 def split(
     target: Target,
-    survey: Survey,
+    names: ClusterNames,
     tables_by: Mapping[str, Sequence[str]],
     sampling: Sampling = SAMPLING,
-) -> tuple[Work, ...]:
+) -> tuple[ReadTask, ...]:
     """Return the tasks of one cluster. `tables_by` are the tables by the `by` of Table."""
-    names: dict[str, Sequence[tuple[str, ...]]] = {
+    slices: dict[str, Sequence[tuple[str, ...]]] = {
         "cluster": [()],
-        "topics": [tuple(part) for part in in_slices(survey.topics, TOPICS_PER_SLICE)],
-        "groups": [tuple(part) for part in in_slices(survey.groups, GROUPS_PER_SLICE)],
-        "brokers": [(broker,) for broker in survey.brokers],
+        "topics": [tuple(part) for part in in_slices(names.topics, TOPICS_PER_SLICE)],
+        "groups": [tuple(part) for part in in_slices(names.groups, GROUPS_PER_SLICE)],
+        "brokers": [(broker,) for broker in names.brokers],
         "none": [],  # rows are added while other tables are read
     }
     return tuple(
-        Work(target, tuple(tables), chunk, sampling)
+        ReadTask(target, tuple(tables), chunk, sampling)
         for by, tables in tables_by.items()
         if tables
-        for chunk in names[by]
+        for chunk in slices[by]
     )
 
 
-def to_json(works: Sequence[Work]) -> str:
+def to_json(tasks: Sequence[ReadTask]) -> str:
     """Encode tasks as an option of the data source."""
-    return msgspec.json.encode(works).decode()
+    return msgspec.json.encode(tasks).decode()
 
 
-def from_json(text: str) -> tuple[Work, ...]:
+def from_json(text: str) -> tuple[ReadTask, ...]:
     """Decode the output of `to_json`."""
-    return msgspec.json.decode(text, type=tuple[Work, ...])
+    return msgspec.json.decode(text, type=tuple[ReadTask, ...])

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .collect import Opener, Read, collect, open_target
-from .survey import Surveyed
+from .list_tasks import ClusterTasks
+from .read_tasks import ReadTask
 from .table import Table
 from .threads import in_threads
-from .work import Work
 
 MOST_TOPICS = 2_000
 MOST_PARTITIONS = 20_000
@@ -22,36 +22,36 @@ _AT_ONCE = 16
 Rows = dict[str, list[tuple[Any, ...]]]
 
 
-def is_small(surveyed: Sequence[Surveyed]) -> bool:
+def is_small(listed: Sequence[ClusterTasks]) -> bool:
     """Whether the clusters together are read in seconds, and fit into the memory of a program."""
     return (
-        sum(each.topics for each in surveyed) <= MOST_TOPICS
-        and sum(each.partitions for each in surveyed) <= MOST_PARTITIONS
-        and sum(each.groups for each in surveyed) <= MOST_GROUPS
+        sum(each.topics for each in listed) <= MOST_TOPICS
+        and sum(each.partitions for each in listed) <= MOST_PARTITIONS
+        and sum(each.groups for each in listed) <= MOST_GROUPS
     )
 
 
 def read(
-    works: Sequence[Work],
+    tasks: Sequence[ReadTask],
     tables: Mapping[str, Table],
     snapshot_id: str,
     known: Sequence[Read] = (),
-    done: Callable[[Work], None] = lambda work: None,
+    done: Callable[[ReadTask], None] = lambda task: None,
     stopped: Callable[[], bool] = lambda: False,
     open_cluster: Opener = open_target,
 ) -> Rows:
     """Read these tasks in threads, and return the rows of each table, with those of `known`.
     `done` is called after each task; no further one is begun once `stopped`."""
 
-    def one(work: Work) -> list[Read]:
+    def one(task: ReadTask) -> list[Read]:
         if stopped():
             return []
-        found = list(collect(work, tables, snapshot_id, open_cluster))
-        done(work)
+        found = list(collect(task, tables, snapshot_id, open_cluster))
+        done(task)
         return found
 
     rows: Rows = {}
-    for each in (known, *in_threads(one, works, _AT_ONCE)):
+    for each in (known, *in_threads(one, tasks, _AT_ONCE)):
         for part in each:
             rows.setdefault(part.table, []).extend(part.rows)
     return rows

@@ -15,7 +15,7 @@ _DIED = ("Connection reset", "Python worker exited unexpectedly", "Python worker
 _INSTALL = "with pyspark, pyarrow, pandas and msgspec"
 
 
-def translated(error: BaseException, log: Path) -> BaseException:
+def as_shell_error(error: BaseException, log: Path) -> BaseException:
     """Return an error of Spark as a ShellError of one sentence; other errors as they are."""
     if not type(error).__module__.startswith(("py4j", "pyspark", "grpc")):
         return error
