@@ -17,7 +17,7 @@ from kafka_shell.audit.declared_state import regex_of
 from kafka_shell.commands import REGISTRY
 from kafka_shell.common.quoting import quote
 from kafka_shell.errors import near_miss
-from kafka_shell.language.cursor import wanted
+from kafka_shell.language.cursor import completion_request
 from kafka_shell.language.highlight import classify
 from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import tokenize
@@ -84,10 +84,10 @@ def test_near_misses() -> None:
 
 
 @pytest.mark.parametrize("name", TOPICS + GROUPS)
-def test_highlighting_and_what_is_wanted_at_the_cursor(name: str) -> None:
+def test_highlighting_and_completion_at_the_cursor(name: str) -> None:
     for line in (f"describe-topic {quote(name)}", f"describe-group {name} --topic {name}"):
         classify(line, REGISTRY)
-        wanted(line, len(line), REGISTRY)
+        completion_request(line, len(line), REGISTRY)
 
 
 @pytest.mark.parametrize("name", TOPICS + GROUPS)

@@ -21,7 +21,7 @@ LONGEST = 100_000  # characters; longer lines are not completed
 DEEPEST = 8  # watch 5 watch 5 watch 5 ...
 
 
-class Want(Enum):
+class WordKind(Enum):
     """What is being typed."""
 
     NOTHING = "nothing"
@@ -34,7 +34,7 @@ def _never(text: str) -> bool:
     return False
 
 
-class Wanted(Struct, frozen=True):
+class CompletionRequest(Struct, frozen=True):
     """What is being typed, and what a completer needs to offer candidates.
 
     `prefix` is the text so far without quotes: of the word, or of its part after the last comma
@@ -48,7 +48,7 @@ class Wanted(Struct, frozen=True):
     an option here.
     """
 
-    want: Want
+    word_kind: WordKind
     prefix: str = ""
     span: Span = (0, 0)
     quote: str = ""
@@ -80,10 +80,12 @@ class Wanted(Struct, frozen=True):
         return "=" if self.part == "key" else ""
 
 
-def wanted(text: str, position: int, registry: Registry, *, depth: int = 0) -> Wanted:
+def completion_request(
+    text: str, position: int, registry: Registry, *, depth: int = 0
+) -> CompletionRequest:
     """What is being typed at `position`. Never raises, whatever the text."""
     position = max(0, min(position, len(text)))
-    nothing = Wanted(Want.NOTHING, span=(position, position))
+    nothing = CompletionRequest(WordKind.NOTHING, span=(position, position))
     if len(text) > LONGEST or depth > DEEPEST:
         return nothing
     heads = commands(text[:position])
@@ -97,7 +99,7 @@ def wanted(text: str, position: int, registry: Registry, *, depth: int = 0) -> W
         quote = text[head.incomplete.span[0]]
     file = _file(head, position)
     if file:
-        return _at(file, Wanted(Want.VALUE, quote=quote, kind=kinds.FILE), position)
+        return _at(file, CompletionRequest(WordKind.VALUE, quote=quote, kind=kinds.FILE), position)
     before = list(head.words)
     current = Word("", "", (position, position))
     if before and before[-1].span[1] == position:
@@ -115,7 +117,7 @@ def _file(head: Line, position: int) -> Word | None:
     return Word("", "", (position, position)) if head.operators else None
 
 
-def _at(word: Word, found: Wanted, position: int, start: int = 0) -> Wanted:
+def _at(word: Word, found: CompletionRequest, position: int, start: int = 0) -> CompletionRequest:
     """`found` for the part of the word's text from `start` on."""
     first = word.at(start)[0]
     if not found.quote and word.quoted:
@@ -123,7 +125,7 @@ def _at(word: Word, found: Wanted, position: int, start: int = 0) -> Wanted:
             first = word.span[0]
         elif any(mark in word.raw[first - word.span[0] :] for mark in "'\""):
             # a candidate put here would unbalance the quotes
-            return Wanted(Want.NOTHING, span=(position, position))
+            return CompletionRequest(WordKind.NOTHING, span=(position, position))
     return replace(found, prefix=word.text[start:], span=(min(first, position), position))
 
 
@@ -136,7 +138,7 @@ class _Typing(Struct, frozen=True):
     quote: str
     depth: int
 
-    def read(self, before: list[Word], current: Word, after: list[Word]) -> Wanted:
+    def read(self, before: list[Word], current: Word, after: list[Word]) -> CompletionRequest:
         if not before and not current.text.startswith("-"):
             return self._command(current)
         begun = " ".join(word.text for word in before) + " "
@@ -153,27 +155,31 @@ class _Typing(Struct, frozen=True):
             return self._without_command(before, current)
         return self._within(named.command, words, current)
 
-    def _command(self, current: Word) -> Wanted:
-        return _at(current, Wanted(Want.COMMAND, quote=self.quote), self.position)
+    def _command(self, current: Word) -> CompletionRequest:
+        return _at(current, CompletionRequest(WordKind.COMMAND, quote=self.quote), self.position)
 
-    def _without_command(self, before: list[Word], current: Word) -> Wanted:
+    def _without_command(self, before: list[Word], current: Word) -> CompletionRequest:
         """Only options so far: their values, or the command as a flag (`--list-topics`)."""
         if not (before or [current])[0].text.startswith("-"):
-            return Wanted(Want.NOTHING, span=(self.position, self.position))
+            return CompletionRequest(WordKind.NOTHING, span=(self.position, self.position))
         no_command = Command("", "", "", _nothing_to_run)
         found = self._within(no_command, [*before, current], current)
         found = replace(found, command=None)
-        return replace(found, want=Want.COMMAND) if found.want is Want.OPTION else found
+        return (
+            replace(found, word_kind=WordKind.COMMAND)
+            if found.word_kind is WordKind.OPTION
+            else found
+        )
 
-    def _within(self, command: Command, words: Sequence[Word], current: Word) -> Wanted:
+    def _within(self, command: Command, words: Sequence[Word], current: Word) -> CompletionRequest:
         scope = Scope(command)
         found = scan(words, scope)
         line = [use for use in found.uses if use.role is Role.LINE]
         if any(use.word is current for use in line):
             return self._nested(line[0].word.span[0])
         given = _given(found, current)
-        rest = Wanted(
-            Want.OPTION, quote=self.quote, command=command, words=given,
+        rest = CompletionRequest(
+            WordKind.OPTION, quote=self.quote, command=command, words=given,
             options=_free(scope, given),
         )  # fmt: skip
         use = next((use for use in reversed(found.uses) if use.word is current), None)
@@ -189,19 +195,19 @@ class _Typing(Struct, frozen=True):
             return self._value(use, replace(rest, is_option=reserved), _own_option(use, found))
         return self._argument(use, found, replace(rest, is_option=_never if ended else _dashed))
 
-    def _nested(self, start: int) -> Wanted:
+    def _nested(self, start: int) -> CompletionRequest:
         """What is being typed in the line that this command takes as its last argument."""
-        inner = wanted(
+        inner = completion_request(
             self.text[start:], self.position - start, self.registry, depth=self.depth + 1
         )
         return replace(inner, span=(inner.span[0] + start, inner.span[1] + start))
 
-    def _option(self, current: Word, rest: Wanted) -> Wanted:
+    def _option(self, current: Word, rest: CompletionRequest) -> CompletionRequest:
         if "=" in current.text:  # the value of an unknown option
-            return replace(rest, want=Want.NOTHING, span=(self.position, self.position))
+            return replace(rest, word_kind=WordKind.NOTHING, span=(self.position, self.position))
         return _at(current, rest, self.position)
 
-    def _argument(self, use: Use, found: Scan, rest: Wanted) -> Wanted:
+    def _argument(self, use: Use, found: Scan, rest: CompletionRequest) -> CompletionRequest:
         """The argument that a word without dashes is for; the parser's choice, corrected.
 
         A word without `=` may be the beginning of key=value.
@@ -222,16 +228,18 @@ class _Typing(Struct, frozen=True):
         used = replace(use, parameter=argument)
         return replace(self._value(used, rest), alternatives=alternatives)
 
-    def _value(self, use: Use, rest: Wanted, rival: Option | None = None) -> Wanted:
+    def _value(
+        self, use: Use, rest: CompletionRequest, rival: Option | None = None
+    ) -> CompletionRequest:
         parameter = rival or use.parameter
         if parameter is None or parameter.kind is kinds.FLAG:
-            return replace(rest, want=Want.NOTHING, span=(self.position, self.position))
+            return replace(rest, word_kind=WordKind.NOTHING, span=(self.position, self.position))
         given = len(rest.words.get(bare(parameter.name), ()))
         kind = parameter.kind.within(rest.words, given)
         fragment = kind.cut(use.value)
         found = replace(
             rest,
-            want=Want.VALUE,
+            word_kind=WordKind.VALUE,
             kind=kind,
             parameter=parameter,
             choices=parameter.choices,

@@ -10,7 +10,7 @@ from . import kinds
 from .kind import convert
 from .logical_lines import Span
 from .registry import Registry
-from .scan import Found, Role, Scope, Use, find_command, scan
+from .scan import FoundCommand, Role, Scope, Use, find_command, scan
 from .selectors import is_pattern
 from .tokens import Line, Word, commands
 
@@ -78,7 +78,7 @@ def _words(line: Line, registry: Registry, depth: int) -> Classified:
     return classified
 
 
-def _no_command(named: Found, registry: Registry) -> Classified:
+def _no_command(named: FoundCommand, registry: Registry) -> Classified:
     if not named.name:
         return [(word.span, "option") for word in named.rest if word.text.startswith("-")]
     word = named.name[0]

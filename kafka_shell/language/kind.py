@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kafka_shell.view.view import ClusterView, Key
 
     from .command import Parameter
-    from .cursor import Wanted
+    from .cursor import CompletionRequest
 
 
 class Source(Struct, frozen=True):
@@ -27,9 +27,9 @@ class Source(Struct, frozen=True):
     about a config key that brokers do not document.
     """
 
-    offer: Callable[[Wanted, Catalog], Candidates]
-    needs: Callable[[Wanted, ClusterView], Sequence[Key]] = lambda found, view: ()
-    document: Callable[[Wanted, str, ClusterView], tuple[str, str] | None] = (
+    offer: Callable[[CompletionRequest, Catalog], Candidates]
+    needs: Callable[[CompletionRequest, ClusterView], Sequence[Key]] = lambda found, view: ()
+    document: Callable[[CompletionRequest, str, ClusterView], tuple[str, str] | None] = (
         lambda found, key, view: None
     )
 

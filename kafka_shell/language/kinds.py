@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kafka_shell.view.candidates import Candidates, Catalog
 
     from .command import Parameter
-    from .cursor import Wanted
+    from .cursor import CompletionRequest
 
 _INT64 = 2**63 - 1
 
@@ -274,7 +274,9 @@ class SecretText(Kind):
 # -- sources ---------------------------------------------------------------------------------------
 
 
-def in_view(part: str, offer: Callable[[Wanted, Catalog], Candidates] | None = None) -> Source:
+def in_view(
+    part: str, offer: Callable[[CompletionRequest, Catalog], Candidates] | None = None
+) -> Source:
     """Return the source that offers the names in a part of the view, or what `offer` returns."""
     return Source(
         offer or (lambda found, known: known.names(part, found.prefix)),
@@ -282,7 +284,7 @@ def in_view(part: str, offer: Callable[[Wanted, Catalog], Candidates] | None = N
     )
 
 
-def _partitions(found: Wanted, known: Catalog) -> Candidates:
+def _partitions(found: CompletionRequest, known: Catalog) -> Candidates:
     if found.part == "partition":
         return known.partitions(found.key, found.prefix)
     return known.topics(found.prefix)

@@ -13,7 +13,7 @@ from .common import PROGRAM
 from .kind import convert
 from .logical_lines import Span
 from .registry import Registry
-from .scan import Found, Scan, Scope, Trouble, Use, bare, find_command, scan
+from .scan import FoundCommand, Scan, Scope, Use, WordProblem, bare, find_command, scan
 from .tokens import Line, Word
 from .usage import usage
 
@@ -28,7 +28,7 @@ def parse(
     text = text or line.text
     check_line(line, text)
     found = find_command(line.words, registry)
-    if found.command is None or found.trouble:
+    if found.command is None or found.problem:
         raise _no_command(found, registry, text, extra, line)
     return parse_words(found.command, found.rest, text=text, line=line, name=found.name,
                        registry=registry, extra=extra)  # fmt: skip
@@ -66,8 +66,8 @@ def parse_words(
     try:
         found = scan(words, scope)
         help_requested = bool(found.used.get("help"))
-        if found.troubles:
-            raise _explain(found.troubles[0], scope, registry, line)
+        if found.problems:
+            raise _explain(found.problems[0], scope, registry, line)
         values, spans = _values(found, line, text)
         if not help_requested:
             _check(found, name)
@@ -219,17 +219,17 @@ def _label(scope: Scope, key: str) -> str:
 
 
 def _explain(
-    trouble: Trouble, scope: Scope, registry: Sequence[Command], line: Line | None
+    problem: WordProblem, scope: Scope, registry: Sequence[Command], line: Line | None
 ) -> UsageError:
-    word, name = trouble.word, trouble.name
+    word, name = problem.word, problem.name
     span = word.at(0, len(name)) if name and word.text.startswith(name) else word.span
     hint = ""
-    if trouble.code == "unknown-option":
+    if problem.code == "unknown-option":
         message = f"unknown option '{_short(name)}' for {scope.command.name}"
         hint = _option_hint(name, scope, registry)
-    elif trouble.code == "flag-value":
+    elif problem.code == "flag-value":
         message = f"{name} does not take a value"
-    elif trouble.code == "missing-value":
+    elif problem.code == "missing-value":
         known = scope.both(name)[0]
         message = f"{name} requires a value"
         hint = (
@@ -240,7 +240,7 @@ def _explain(
     else:
         message = f"unexpected word '{_short(word.text)}'"
         hint = did_you_mean(f"--{word.text}", scope.spellings)
-    return UsageError(message, hint=hint, code=trouble.code, span=span)
+    return UsageError(message, hint=hint, code=problem.code, span=span)
 
 
 def _expected(parameter: Argument | Option) -> str:
@@ -285,20 +285,20 @@ def _owns(command: Command, name: str) -> bool:
 
 
 def _no_command(
-    found: Found, registry: Sequence[Command], text: str, extra: Sequence[Option], line: Line
+    found: FoundCommand, registry: Sequence[Command], text: str, extra: Sequence[Option], line: Line
 ) -> UsageError:
-    trouble = found.trouble
-    if trouble is None:
+    problem = found.problem
+    if problem is None:
         return UsageError(
             "no command", hint="Run help to list the commands.", code="no-command", text=text
         )
-    typed, span = trouble.word.text, trouble.word.span
-    if trouble.code == "two-commands":
-        message = f"{trouble.name} cannot be used with another command, {typed}"
+    typed, span = problem.word.text, problem.word.span
+    if problem.code == "two-commands":
+        message = f"{problem.name} cannot be used with another command, {typed}"
         hint = "Separate commands with ; or &&."
-        return UsageError(message, hint=hint, code=trouble.code, span=span, text=text)
+        return UsageError(message, hint=hint, code=problem.code, span=span, text=text)
     names = [command.name for command in registry]
-    if trouble.code == "no-command":
+    if problem.code == "no-command":
         return _no_flag(found.rest, names, text, extra)
     begun = [name for name in names if name.startswith(f"{typed} ")]
     if begun:

@@ -50,7 +50,7 @@ class Use(Struct, frozen=True):
         return self.word.text[self.start :]
 
 
-class Trouble(Struct, frozen=True):
+class WordProblem(Struct, frozen=True):
     """What is wrong with a word: `code` says what, `name` which option or command."""
 
     code: str
@@ -67,13 +67,13 @@ class Known(Struct, frozen=True):
     own: bool
 
 
-class Found(Struct):
+class FoundCommand(Struct):
     """The command of a line; `rest` are the words without its name."""
 
     command: Command | None
     name: tuple[Word, ...] = ()
     rest: tuple[Word, ...] = ()
-    trouble: Trouble | None = None
+    problem: WordProblem | None = None
 
 
 class Scan(Struct):
@@ -81,7 +81,7 @@ class Scan(Struct):
 
     scope: Scope
     uses: list[Use] = field(default_factory=list)
-    troubles: list[Trouble] = field(default_factory=list)
+    problems: list[WordProblem] = field(default_factory=list)
     used: dict[str, list[Use]] = field(default_factory=dict)
 
     def use(self, role: Role, word: Word, known: Known | None = None, start: int = 0) -> Use:
@@ -179,44 +179,46 @@ def bare(name: str) -> str:
 # -- which command ---------------------------------------------------------------------------------
 
 
-def find_command(words: Sequence[Word], registry: Registry) -> Found:
+def find_command(words: Sequence[Word], registry: Registry) -> FoundCommand:
     """The command that the words name: by name, by flag, or by short form."""
     if not words:
-        return Found(None)
+        return FoundCommand(None)
     first = words[0]
     if first.text.startswith("-"):
         return _by_flag(words, registry)
     for count in range(min(registry.most_words, len(words)), 0, -1):
         command = registry.named(" ".join(word.text for word in words[:count]))
         if command:
-            return Found(command, tuple(words[:count]), tuple(words[count:]))
+            return FoundCommand(command, tuple(words[:count]), tuple(words[count:]))
     line = registry.line_of_short(first.text)
     if line is not None:
         return _by_short(line, words, registry)
-    return Found(None, (first,), tuple(words[1:]), Trouble("unknown-command", first))
+    return FoundCommand(None, (first,), tuple(words[1:]), WordProblem("unknown-command", first))
 
 
-def _by_flag(words: Sequence[Word], registry: Registry) -> Found:
+def _by_flag(words: Sequence[Word], registry: Registry) -> FoundCommand:
     ends = next((i for i, word in enumerate(words) if word.text == "--"), len(words))
     flags = [(i, found) for i, word in enumerate(words[:ends])
              if (found := registry.with_flag(word.text)) is not None]  # fmt: skip
     if not flags:
-        return Found(None, (), tuple(words), Trouble("no-command", words[0]))
+        return FoundCommand(None, (), tuple(words), WordProblem("no-command", words[0]))
     place, command = flags[0]
     rest = (*words[:place], *words[place + 1 :])
-    again = Trouble("two-commands", words[flags[1][0]], words[place].text) if flags[1:] else None
-    return Found(command, (words[place],), rest, again)
+    again = (
+        WordProblem("two-commands", words[flags[1][0]], words[place].text) if flags[1:] else None
+    )
+    return FoundCommand(command, (words[place],), rest, again)
 
 
-def _by_short(line: str, words: Sequence[Word], registry: Registry) -> Found:
+def _by_short(line: str, words: Sequence[Word], registry: Registry) -> FoundCommand:
     """The command of a short form. Its words all have the position of the typed word."""
     typed = words[0]
     expanded = [Word(each.text, typed.raw, typed.span) for each in tokenize(line).words]
     for count in range(len(expanded), 0, -1):
         command = registry.named(" ".join(word.text for word in expanded[:count]))
         if command:
-            return Found(command, (typed,), (*expanded[count:], *words[1:]))
-    return Found(None, (typed,), tuple(words[1:]), Trouble("unknown-command", typed))
+            return FoundCommand(command, (typed,), (*expanded[count:], *words[1:]))
+    return FoundCommand(None, (typed,), tuple(words[1:]), WordProblem("unknown-command", typed))
 
 
 # -- which word is what ----------------------------------------------------------------------------
@@ -241,7 +243,7 @@ def scan(words: Sequence[Word], scope: Scope) -> Scan:
             plain.append(word)
         elif line_taken:  # it was one word, and options followed
             found.use(Role.WRONG, word)
-            found.troubles.append(Trouble("extra-word", word))
+            found.problems.append(WordProblem("extra-word", word))
         elif argument := _before_line(before, word, found):
             found.use(Role.ARGUMENT, word, scope.by_name[argument.name])
         else:
@@ -285,21 +287,21 @@ def _option(found: Scan, word: Word, words: Sequence[Word], at: int) -> int:
     known = scope.find(spelling, value)
     if known is None:
         found.use(Role.WRONG, word)
-        found.troubles.append(Trouble("unknown-option", word, spelling))
+        found.problems.append(WordProblem("unknown-option", word, spelling))
         return at
     option = known.parameter
     found.use(Role.OPTION, word, known)
     optional = isinstance(option, Option) and option.value_optional
     if equals:
         if option.kind is kinds.FLAG and not optional:
-            found.troubles.append(Trouble("flag-value", word, spelling))
+            found.problems.append(WordProblem("flag-value", word, spelling))
         else:
             found.use(Role.VALUE, word, known, len(spelling) + 1)
     elif option.kind is not kinds.FLAG and not optional:
         if _alone(option, following):
             found.use(Role.VALUE, word, known, len(word.text))
         elif following is None or scope.is_option(following.text):
-            found.troubles.append(Trouble("missing-value", word, spelling))
+            found.problems.append(WordProblem("missing-value", word, spelling))
         else:
             found.use(Role.VALUE, following, known)
             return at + 1
@@ -319,7 +321,7 @@ def _place(found: Scan, plain: Sequence[Word]) -> None:
     for argument, word in distribute([word.text for word in plain], scope.command, given):
         if argument is None:
             found.use(Role.WRONG, plain[word])
-            found.troubles.append(Trouble("extra-word", plain[word]))
+            found.problems.append(WordProblem("extra-word", plain[word]))
         else:
             found.use(Role.ARGUMENT, plain[word], scope.by_name[argument.name])
 

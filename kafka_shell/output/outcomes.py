@@ -53,13 +53,13 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
             outcome.plan, (), writer.renderers, limit=limit, room=pane.width, refused=False
         )
         pane.lines(lines)
-        writer.err.lines(trouble_lines(outcome, writer.err.width))
+        writer.err.lines(problem_lines(outcome, writer.err.width))
         planned = (item.change for item in outcome.changes if item.status == "planned")
         pane.lines(undo_lines(outcome.undo, lost_by(planned)))
         writer.err.line(_verdict(outcome))
         return
     writer.out.lines(done_lines(outcome, verbose=writer.verbose))
-    writer.err.lines(trouble_lines(outcome, writer.err.width))
+    writer.err.lines(problem_lines(outcome, writer.err.width))
     if not outcome.undo_shown:
         done = (item.change for item in outcome.changes if item.status == "done")
         writer.err.lines(undo_lines(outcome.undo, lost_by(done), outcome.entry))
@@ -73,9 +73,9 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
     writer.err.lines(next_lines(outcome))
 
 
-def draw_trouble(outcome: Outcome, pane: Pane) -> None:
+def draw_problems(outcome: Outcome, pane: Pane) -> None:
     """Print failures and what to do next, for every output format."""
-    pane.lines(trouble_lines(outcome, pane.width))
+    pane.lines(problem_lines(outcome, pane.width))
     pane.lines(next_lines(outcome))
     if outcome.dry_run:
         pane.line(_verdict(outcome))
@@ -153,7 +153,7 @@ def _records_line(changes: Sequence[Change]) -> Text:
     return line + f": {word} {', '.join(offsets)}"
 
 
-def trouble_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
+def problem_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
     """The failed, unknown and skipped changes with their reasons; then the counts."""
     if outcome.dry_run:
         yield from refused_lines(outcome.plan, room)
@@ -165,7 +165,7 @@ def trouble_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
             reason = item.failure.name if item.failure else ""
             by_reason.setdefault((item.status, reason), []).append(item)
     for items in by_reason.values():
-        yield from _troubles(items, outcome.entry, room)
+        yield from _problems(items, outcome.entry, room)
     if outcome.aborted:
         yield from _nothing_sent(outcome, room)
         return
@@ -185,7 +185,7 @@ def _nothing_sent(outcome: Outcome, room: int | None) -> Iterator[Text]:
     yield from hang(text("hint: ", "hint") + text(hint), room, 2)
 
 
-def _troubles(items: Sequence[Done], entry: str, room: int | None) -> Iterator[Text]:
+def _problems(items: Sequence[Done], entry: str, room: int | None) -> Iterator[Text]:
     """Changes with the same result, one by one; of very many the first and a count."""
     resources = set_of_resources([item.change for item in items])
     if len(resources) <= MANY:
@@ -193,9 +193,9 @@ def _troubles(items: Sequence[Done], entry: str, room: int | None) -> Iterator[T
         for item in items:  # a request alters all fields of a resource or none
             alike.setdefault((item.change.resource, str(item.failure)), []).append(item)
         for each in alike.values():
-            yield from _trouble(each, room)
+            yield from _problem(each, room)
         return
-    yield from _trouble(items[:1], room)
+    yield from _problem(items[:1], room)
     status = items[0].status
     lead = text("error: ", "error") if status == "failed" else _label(status)
     yield from hang(lead + text(same_for([r.resource for r in resources], entry)), room, 2)
@@ -205,7 +205,7 @@ def _label(status: str) -> Text:
     return text(f"{_LABELS[status]}: ", "warning")
 
 
-def _trouble(items: Sequence[Done], room: int | None) -> Iterator[Text]:
+def _problem(items: Sequence[Done], room: int | None) -> Iterator[Text]:
     """Fields of one resource with the same result."""
     item, failure = items[0], items[0].failure
     fields = some([each.change.field for each in items if each.change.field], _FIELDS)

@@ -28,7 +28,7 @@ from .counts import (
     past,
 )
 from .errors import failure_lines
-from .groups import Group, same_changes, same_fields
+from .grouping import ChangeGroup, same_changes, same_fields
 from .humanize import change_values
 from .pane import Pane
 from .renderers import NO_RENDERERS, Renderers
@@ -218,11 +218,11 @@ def _together(groups: Sequence[Sequence[Change]], limit: int) -> Iterator[Text]:
             break
         shown += len(lines)
         yield from lines
-    if any(group.blended for group in alike):
+    if any(group.values_differ for group in alike):
         yield text("(values differ between the resources; to list them, use --verbose)", "dim")
 
 
-def _group_lines(group: Group) -> Iterator[Text]:
+def _group_lines(group: ChangeGroup) -> Iterator[Text]:
     about = None if len(group.members) == 1 else group.title
     yield from _resource_lines(group.changes, about)
     if about and group.changes[0].verb == "delete" and not group.changes[0].reversible:

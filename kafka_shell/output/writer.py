@@ -113,9 +113,9 @@ class Writer:
         if isinstance(value, Results | Parts):
             self._failures(value)
         elif isinstance(value, Outcome):
-            from .outcomes import draw_trouble
+            from .outcomes import draw_problems
 
-            draw_trouble(value, self.err)
+            draw_problems(value, self.err)
 
     def _draw(self, value: object) -> None:
         if isinstance(value, Plan):

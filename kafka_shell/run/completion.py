@@ -16,7 +16,7 @@ from kafka_shell.context import Paths
 from kafka_shell.errors import ShellError
 from kafka_shell.language.argv import split
 from kafka_shell.language.common import CONNECTION, PROGRAM
-from kafka_shell.language.cursor import Want, Wanted, wanted
+from kafka_shell.language.cursor import CompletionRequest, WordKind, completion_request
 from kafka_shell.language.logical_lines import unfinished
 from kafka_shell.language.tokens import commands
 from kafka_shell.view.candidates import Candidate, Catalog, offers, options
@@ -76,21 +76,23 @@ def candidates_for(
     command = [word for word in line.command if word != _PLACEHOLDER]
     found = settings.load(line.connection, environ, paths.config_file)
     text = "".join(f"{join([word])} " for word in command) + quote(current) * bool(current)
-    place = wanted(text, len(text.rstrip("'")) if text.endswith("'") else len(text), REGISTRY)
+    place = completion_request(
+        text, len(text.rstrip("'")) if text.endswith("'") else len(text), REGISTRY
+    )
     view = view_on_disk(paths, ",".join(map(str, found.connection.bootstrap)))
     catalog = Catalog(view, REGISTRY, paths.config, paths.journal, paths.reassignments)
     offered = list(offers(place, catalog).offered)
     offered += _program_options(place, current, bool(command))
     # Line breaks and tabs would be read as separators.
     offered = [each for each in offered if each.text.isprintable()]
-    head = current[: len(current) - len(place.prefix)] if place.want is Want.VALUE else ""
+    head = current[: len(current) - len(place.prefix)] if place.word_kind is WordKind.VALUE else ""
     return [Candidate(head + each.text, each.about, tail=each.tail) for each in offered]
 
 
 _PLACEHOLDER = "\0"
 
 
-def _program_options(place: Wanted, current: str, has_command: bool) -> list[Candidate]:
+def _program_options(place: CompletionRequest, current: str, has_command: bool) -> list[Candidate]:
     """Return `--broker`, `--sandbox` ..., which come before the command."""
     if not current.startswith("-") or has_command:
         return []

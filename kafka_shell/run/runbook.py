@@ -99,9 +99,9 @@ def _apply(
     if writer.format == "table":
         writer.write(outcome)
     else:
-        from kafka_shell.output.outcomes import draw_trouble
+        from kafka_shell.output.outcomes import draw_problems
 
-        draw_trouble(outcome, writer.err)
+        draw_problems(outcome, writer.err)
     return outcome
 
 

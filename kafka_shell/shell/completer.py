@@ -16,7 +16,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.context import Context
 from kafka_shell.language import kinds
-from kafka_shell.language.cursor import LONGEST, Want, Wanted, wanted
+from kafka_shell.language.cursor import LONGEST, CompletionRequest, WordKind, completion_request
 from kafka_shell.language.kind import Source
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.registry import Registry
@@ -62,7 +62,7 @@ class ShellCompleter(Completer):
         self, document: Document, complete_event: CompleteEvent
     ) -> Iterable[Completion]:
         """Yield the candidates, and the number of further ones."""
-        found = self._wanted(document)
+        found = self._completion_request(document)
         view = self._cache().view
         self._request(found, view, document)
         if not found.prefix and not complete_event.completion_requested and _only_on_tab(found):
@@ -97,7 +97,7 @@ class ShellCompleter(Completer):
 
     def subject(self, document: Document, highlighted: str) -> Subject | None:
         """Return the config key to document: the highlighted one, else the one being typed."""
-        found = self._wanted(document)
+        found = self._completion_request(document)
         if _source(found) is not CONFIGS or is_about_quotas(found):
             return None
         view = self._cache().view
@@ -111,7 +111,7 @@ class ShellCompleter(Completer):
     def known(self, document: Document, highlighted: str) -> tuple[str, str, str] | None:
         """Return key, heading and text of a quota or client config, which brokers do not
         document."""
-        found = self._wanted(document)
+        found = self._completion_request(document)
         if (source := _source(found)) is None:
             return None
         for key in (found.key, highlighted, found.prefix):
@@ -123,7 +123,7 @@ class ShellCompleter(Completer):
     def unread(self, document: Document) -> str:
         """Return why candidates are missing, or an empty string. The toolbar does so for topics."""
         view = self._cache().view
-        needed = (key for key in _needs(self._wanted(document), view) if key != TOPICS)
+        needed = (key for key in _needs(self._completion_request(document), view) if key != TOPICS)
         return next(filter(None, (_read_error(key, view) for key in needed)), "")
 
     def preview(self, document: Document) -> str:
@@ -131,7 +131,7 @@ class ShellCompleter(Completer):
 
         Regular expressions are not evaluated because they can take too long.
         """
-        found = self._wanted(document)
+        found = self._completion_request(document)
         names = self._cache().view.topics.value.names
         glob = found.prefix
         if found.kind is not kinds.TOPIC or not is_pattern(glob) or "/" in glob:
@@ -145,14 +145,14 @@ class ShellCompleter(Completer):
     def command_at(self, text: str, position: int) -> str:
         """Return the name of the command at the cursor, or an empty string."""
         start, line = line_at(text, position)
-        command = wanted(line, position - start, self._registry).command
+        command = completion_request(line, position - start, self._registry).command
         if command is None:
             command = find_command(part_at(line, position - start).words, self._registry).command
         return command.name if command is not None else ""
 
     # -- data the view lacks ---------------------------------------------------------------------
 
-    def _request(self, found: Wanted, view: ClusterView, document: Document) -> None:
+    def _request(self, found: CompletionRequest, view: ClusterView, document: Document) -> None:
         """Request the data for candidates that the view lacks, and remember the waiting text."""
         self._waiting = None
         keys = [*_needs(found, view)]
@@ -169,15 +169,15 @@ class ShellCompleter(Completer):
             if key != TOPICS:  # topics are read whenever the user types
                 self._cache().request(key)
 
-    def _wanted(self, document: Document) -> Wanted:
-        return _wanted_at(document.text, document.cursor_position, self._registry)
+    def _completion_request(self, document: Document) -> CompletionRequest:
+        return _completion_request_at(document.text, document.cursor_position, self._registry)
 
 
-def _source(found: Wanted) -> Source | None:
+def _source(found: CompletionRequest) -> Source | None:
     return found.kind.source if found.kind is not None else None
 
 
-def _needs(found: Wanted, view: ClusterView) -> Sequence[Key]:
+def _needs(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
     source = _source(found)
     return source.needs(found, view) if source is not None and not found.choices else ()
 
@@ -208,12 +208,12 @@ def line_at(text: str, position: int) -> tuple[int, str]:
     return found
 
 
-def _wanted_at(text: str, position: int, registry: Registry) -> Wanted:
+def _completion_request_at(text: str, position: int, registry: Registry) -> CompletionRequest:
     start, line = line_at(text, position)
-    found = wanted(line, position - start, registry)
+    found = completion_request(line, position - start, registry)
     return replace(found, span=(found.span[0] + start, found.span[1] + start))
 
 
-def _only_on_tab(found: Wanted) -> bool:
+def _only_on_tab(found: CompletionRequest) -> bool:
     """Return whether candidates are shown only after Tab or a first letter."""
-    return found.want in (Want.COMMAND, Want.OPTION) or found.kind is kinds.FILE
+    return found.word_kind in (WordKind.COMMAND, WordKind.OPTION) or found.kind is kinds.FILE

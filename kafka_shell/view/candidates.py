@@ -14,7 +14,7 @@ from msgspec import Struct
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import to_path
 from kafka_shell.language.command import Command, Option
-from kafka_shell.language.cursor import Want, Wanted
+from kafka_shell.language.cursor import CompletionRequest, WordKind
 
 from .match import LIMIT, NameIndex
 from .view import ClusterView
@@ -67,11 +67,11 @@ def pick(
     return Candidates(tuple(Candidate(name, *about(name), tail) for name in chosen), more)
 
 
-def offers(found: Wanted, known: Catalog) -> Candidates:
+def offers(found: CompletionRequest, known: Catalog) -> Candidates:
     """Return candidates for the word at the cursor, best first."""
-    if found.want is Want.COMMAND:
+    if found.word_kind is WordKind.COMMAND:
         return known.commands(found.prefix, flags=found.prefix.startswith("-"))
-    if found.want is Want.OPTION:
+    if found.word_kind is WordKind.OPTION:
         return options(found.options, found.prefix)
     offered = pick(found.choices, found.prefix)
     for number, kind in enumerate((found.kind, *found.alternatives)):

@@ -15,7 +15,7 @@ from kafka_shell.commands.configs.kinds import (
 )
 from kafka_shell.commands.topics.changes import ASSIGNMENT, NEW_TOPIC
 from kafka_shell.language import cursor, kinds
-from kafka_shell.language.cursor import Want, Wanted, wanted
+from kafka_shell.language.cursor import CompletionRequest, WordKind, completion_request
 from kafka_shell.language.kind import Kind
 from kafka_shell.language.tokens import commands
 from tests.language.registry import REGISTRY
@@ -23,62 +23,66 @@ from tests.language.registry import REGISTRY
 pytestmark = pytest.mark.quick
 
 
-def at(marked: str) -> Wanted:
+def at(marked: str) -> CompletionRequest:
     position = marked.index("¦")
-    return wanted(marked.replace("¦", ""), position, REGISTRY)
+    return completion_request(marked.replace("¦", ""), position, REGISTRY)
 
 
 @pytest.mark.parametrize(
-    ("marked", "want", "prefix", "replaced"),
+    ("marked", "word_kind", "prefix", "replaced"),
     [
-        ("¦", Want.COMMAND, "", ""),
-        ("lis¦", Want.COMMAND, "lis", "lis"),
-        ("  li¦st", Want.COMMAND, "li", "li"),
-        ("'li¦", Want.COMMAND, "li", "li"),
-        ("spark ¦", Want.COMMAND, "spark ", "spark "),
-        ("spark  au¦", Want.COMMAND, "spark au", "spark  au"),
-        ("--li¦", Want.COMMAND, "--li", "--li"),
-        ("--broker h:1 --des¦", Want.COMMAND, "--des", "--des"),
-        ("--broker h¦", Want.VALUE, "h", "h"),
-        ("nonsense ¦", Want.NOTHING, "", ""),
-        ("list-topics ¦", Want.OPTION, "", ""),
-        ("list-topics --lo¦", Want.OPTION, "--lo", "--lo"),
-        ("topics --long¦", Want.OPTION, "--long", "--long"),
-        ("list-topics -¦", Want.OPTION, "-", "-"),
-        ("list-topics --¦", Want.OPTION, "--", "--"),
-        ("list-topics --what=¦", Want.NOTHING, "", ""),
-        ("list-topics --output=js¦", Want.VALUE, "js", "js"),
-        ("list-topics --long=¦", Want.NOTHING, "", ""),
-        ("describe-topic ord¦ers", Want.VALUE, "ord", "ord"),
-        ("describe-topic a,svc-¦", Want.VALUE, "svc-", "svc-"),
-        ("describe-topic 'a,s v¦", Want.VALUE, "s v", "s v"),
-        ("describe-topic 'a b'¦", Want.VALUE, "a b", "'a b'"),
-        ("describe-topic 'a,'b¦", Want.VALUE, "b", "b"),
-        ("describe-topic 'a,b'c¦", Want.NOTHING, "", ""),
-        ("describe-topic --topic=a,b¦", Want.VALUE, "b", "b"),
-        ("describe-topic \"¦", Want.VALUE, "", ""),
-        ("alter-configs orders retention.ms=7¦", Want.VALUE, "7", "7"),
-        ("config-command --add-config 'a=1,b.c=[x,y¦", Want.VALUE, "y", "y"),
-        ("topics > f¦", Want.VALUE, "f", "f"),
-        ("topics >¦", Want.VALUE, "", ""),
-        ("topics > f ¦", Want.OPTION, "", ""),
-        ("topics | gr¦", Want.NOTHING, "", ""),
-        ("!ls ¦", Want.NOTHING, "", ""),
-        ("topics # x¦", Want.NOTHING, "", ""),
-        ("watch 5 lis¦", Want.COMMAND, "lis", "lis"),
-        ("watch 5 describe-topic a,b¦", Want.VALUE, "b", "b"),
-        ("watch ¦", Want.COMMAND, "", ""),
-        ("watch 5¦", Want.VALUE, "5", "5"),
-        ("help alt¦", Want.COMMAND, "alt", "alt"),
-        ("reset-offsets g ¦", Want.OPTION, "", ""),
-        ("create-topic --from-file f ¦", Want.OPTION, "", ""),
-        ("delete-topic -- -¦", Want.VALUE, "-", "-"),
+        ("¦", WordKind.COMMAND, "", ""),
+        ("lis¦", WordKind.COMMAND, "lis", "lis"),
+        ("  li¦st", WordKind.COMMAND, "li", "li"),
+        ("'li¦", WordKind.COMMAND, "li", "li"),
+        ("spark ¦", WordKind.COMMAND, "spark ", "spark "),
+        ("spark  au¦", WordKind.COMMAND, "spark au", "spark  au"),
+        ("--li¦", WordKind.COMMAND, "--li", "--li"),
+        ("--broker h:1 --des¦", WordKind.COMMAND, "--des", "--des"),
+        ("--broker h¦", WordKind.VALUE, "h", "h"),
+        ("nonsense ¦", WordKind.NOTHING, "", ""),
+        ("list-topics ¦", WordKind.OPTION, "", ""),
+        ("list-topics --lo¦", WordKind.OPTION, "--lo", "--lo"),
+        ("topics --long¦", WordKind.OPTION, "--long", "--long"),
+        ("list-topics -¦", WordKind.OPTION, "-", "-"),
+        ("list-topics --¦", WordKind.OPTION, "--", "--"),
+        ("list-topics --what=¦", WordKind.NOTHING, "", ""),
+        ("list-topics --output=js¦", WordKind.VALUE, "js", "js"),
+        ("list-topics --long=¦", WordKind.NOTHING, "", ""),
+        ("describe-topic ord¦ers", WordKind.VALUE, "ord", "ord"),
+        ("describe-topic a,svc-¦", WordKind.VALUE, "svc-", "svc-"),
+        ("describe-topic 'a,s v¦", WordKind.VALUE, "s v", "s v"),
+        ("describe-topic 'a b'¦", WordKind.VALUE, "a b", "'a b'"),
+        ("describe-topic 'a,'b¦", WordKind.VALUE, "b", "b"),
+        ("describe-topic 'a,b'c¦", WordKind.NOTHING, "", ""),
+        ("describe-topic --topic=a,b¦", WordKind.VALUE, "b", "b"),
+        ("describe-topic \"¦", WordKind.VALUE, "", ""),
+        ("alter-configs orders retention.ms=7¦", WordKind.VALUE, "7", "7"),
+        ("config-command --add-config 'a=1,b.c=[x,y¦", WordKind.VALUE, "y", "y"),
+        ("topics > f¦", WordKind.VALUE, "f", "f"),
+        ("topics >¦", WordKind.VALUE, "", ""),
+        ("topics > f ¦", WordKind.OPTION, "", ""),
+        ("topics | gr¦", WordKind.NOTHING, "", ""),
+        ("!ls ¦", WordKind.NOTHING, "", ""),
+        ("topics # x¦", WordKind.NOTHING, "", ""),
+        ("watch 5 lis¦", WordKind.COMMAND, "lis", "lis"),
+        ("watch 5 describe-topic a,b¦", WordKind.VALUE, "b", "b"),
+        ("watch ¦", WordKind.COMMAND, "", ""),
+        ("watch 5¦", WordKind.VALUE, "5", "5"),
+        ("help alt¦", WordKind.COMMAND, "alt", "alt"),
+        ("reset-offsets g ¦", WordKind.OPTION, "", ""),
+        ("create-topic --from-file f ¦", WordKind.OPTION, "", ""),
+        ("delete-topic -- -¦", WordKind.VALUE, "-", "-"),
     ],
 )  # fmt: skip
-def test_what_is_wanted(marked: str, want: Want, prefix: str, replaced: str) -> None:
+def test_what_is_completed(marked: str, word_kind: WordKind, prefix: str, replaced: str) -> None:
     found = at(marked)
     text = marked.replace("¦", "")
-    assert (found.want, found.prefix, text[slice(*found.span)]) == (want, prefix, replaced)
+    assert (found.word_kind, found.prefix, text[slice(*found.span)]) == (
+        word_kind,
+        prefix,
+        replaced,
+    )
     assert found.span[1] == marked.index("¦")
 
 
@@ -124,12 +128,12 @@ def test_what_is_wanted(marked: str, want: Want, prefix: str, replaced: str) -> 
 )  # fmt: skip
 def test_values(marked: str, kind: Kind, owner: str, part: str, key: str) -> None:
     found = at(marked)
-    assert found.want is Want.VALUE
+    assert found.word_kind is WordKind.VALUE
     parameter: Any = found.parameter
     assert (found.kind, parameter.name, found.part, found.key) == (kind, owner, part, key)
 
 
-def names(found: Wanted) -> set[str]:
+def names(found: CompletionRequest) -> set[str]:
     return {option.name for option in found.options}
 
 
@@ -196,7 +200,7 @@ SOUP = st.lists(
 @settings(max_examples=150)
 @given(SOUP | st.text(), st.integers(-2, 80))
 def test_the_cursor_never_raises(text: str, position: int) -> None:
-    found = wanted(text, position, REGISTRY)
+    found = completion_request(text, position, REGISTRY)
     position = max(0, min(position, len(text)))
     assert 0 <= found.span[0] <= found.span[1] == position
 
@@ -204,21 +208,21 @@ def test_the_cursor_never_raises(text: str, position: int) -> None:
 @settings(max_examples=150)
 @given(SOUP)
 def test_a_candidate_put_in_place_becomes_the_word(text: str) -> None:
-    """Where a name is wanted outside quotes, taking `span`'s place keeps the line's other words."""
-    found = wanted(text, len(text), REGISTRY)
+    """where a name is typed outside quotes, taking `span`'s place keeps the line's other words."""
+    found = completion_request(text, len(text), REGISTRY)
     last = commands(text)[-1]
-    if found.want is not Want.OPTION or found.quote or last.incomplete or last.problem:
+    if found.word_kind is not WordKind.OPTION or found.quote or last.incomplete or last.problem:
         return
     replaced = text[: found.span[0]] + "--zzz"
     assert commands(replaced)[-1].words[-1].text == "--zzz"
 
 
 def test_lines_within_lines_have_an_end() -> None:
-    assert at("watch 5 " * 1000 + "¦").want is Want.NOTHING
+    assert at("watch 5 " * 1000 + "¦").word_kind is WordKind.NOTHING
 
 
 def test_a_very_long_line_wants_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """And is not even split into words."""
     monkeypatch.setattr(cursor, "commands", None)
     text = "describe-topic " + "a" * 10_000_000
-    assert wanted(text, len(text), REGISTRY).want is Want.NOTHING
+    assert completion_request(text, len(text), REGISTRY).word_kind is WordKind.NOTHING

@@ -11,7 +11,7 @@ from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Option
 from kafka_shell.language.common import PROGRAM, common_options
-from kafka_shell.language.cursor import wanted
+from kafka_shell.language.cursor import completion_request
 from kafka_shell.language.kind import convert
 from kafka_shell.language.parse import parse
 from kafka_shell.language.registry import words_of_command
@@ -39,7 +39,7 @@ def test_examples_parse_and_print() -> None:
 def test_the_cursor_can_stand_anywhere_in_an_example() -> None:
     for line in EXAMPLES:
         for position in range(len(line) + 1):
-            assert wanted(line, position, REGISTRY).span[1] == position, line
+            assert completion_request(line, position, REGISTRY).span[1] == position, line
 
 
 def test_the_index_names_what_each_module_declares() -> None:

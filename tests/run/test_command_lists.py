@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.language.cursor import Want, wanted
+from kafka_shell.language.cursor import WordKind, completion_request
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.tokens import commands
 from kafka_shell.run.script import run_script
@@ -87,14 +87,18 @@ def test_the_parts_are_the_text(text: str) -> None:
     "before", ["list-topics; ", "list-topics | wc -l && ", "a || ", "watch 1 topics;"]
 )
 def test_completion_in_a_later_part(before: str) -> None:
-    found = wanted(before + "del", len(before) + 3, REGISTRY)
-    assert (found.want, found.prefix) == (Want.COMMAND, "del")
+    found = completion_request(before + "del", len(before) + 3, REGISTRY)
+    assert (found.word_kind, found.prefix) == (WordKind.COMMAND, "del")
     text = before + "alter-configs --topic orders reten; topics"
     at = text.index("reten") + 5
-    found = wanted(text, at, REGISTRY)
-    assert (found.want, found.prefix, found.words["topic"]) == (Want.VALUE, "reten", ("orders",))
+    found = completion_request(text, at, REGISTRY)
+    assert (found.word_kind, found.prefix, found.words["topic"]) == (
+        WordKind.VALUE,
+        "reten",
+        ("orders",),
+    )
     assert found.span == (at - 5, at)
-    assert wanted(before + "delete-topic > f", len(before) + 16, REGISTRY).prefix == "f"
+    assert completion_request(before + "delete-topic > f", len(before) + 16, REGISTRY).prefix == "f"
 
 
 # -- on a cluster ----------------------------------------------------------------------------------

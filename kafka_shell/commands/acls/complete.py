@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kafka_shell.admin.acls.model import OPERATIONS_OF, AclOperation, AclResourceType
-from kafka_shell.language.cursor import Wanted
+from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kinds import in_view
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 
@@ -21,7 +21,7 @@ _NAMED = {
 _VERBS = {"allow": "allow the operations", "deny": "deny the operations; overrides allow"}
 
 
-def _of_rule(found: Wanted, known: Catalog) -> Candidates:
+def _of_rule(found: CompletionRequest, known: Catalog) -> Candidates:
     """Candidates for the word being typed in a rule."""
     typed = found.prefix
     if found.part == "permission":

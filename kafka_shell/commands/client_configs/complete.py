@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from kafka_shell.admin.client_configs.keys import KEYS, ClientConfigKey
 from kafka_shell.admin.configs.model import ConfigType
-from kafka_shell.language.cursor import Wanted
+from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kind import Source
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView
 
 
-def offer(found: Wanted, known: Catalog) -> Candidates:
+def offer(found: CompletionRequest, known: Catalog) -> Candidates:
     """Return the keys, or the values of a key."""
     if found.part == "value":
         key = KEYS.get(found.key)
@@ -19,7 +19,7 @@ def offer(found: Wanted, known: Catalog) -> Candidates:
     return pick(keys, found.prefix, lambda name: (_summary(keys[name]), ""), found.tail)
 
 
-def document(found: Wanted, key: str, view: ClusterView) -> tuple[str, str] | None:
+def document(found: CompletionRequest, key: str, view: ClusterView) -> tuple[str, str] | None:
     """Return heading and text about a key; None for other keys."""
     known = KEYS.get(key)
     return (f"{_summary(known)} · {known.takes_effect}", known.about) if known else None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kafka_shell.language.cursor import Wanted
+from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kinds import in_view
 from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
 from kafka_shell.view.match import LIMIT
 
 
-def _offer(found: Wanted, known: Catalog) -> Candidates:
+def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
     """Return the features with their levels, or the supported levels of a feature."""
     features = {each.name: each for each in known.view.features.value}
     if found.part != "value":

@@ -15,7 +15,7 @@ from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.commands.client_configs import complete as client_configs
 from kafka_shell.commands.quotas import complete as quotas
 from kafka_shell.common.config_units import allowed_values, format_config_value
-from kafka_shell.language.cursor import Wanted
+from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kind import Source
 from kafka_shell.language.selectors import is_pattern
 from kafka_shell.view.candidates import Candidate, Candidates, Catalog, pick
@@ -26,7 +26,7 @@ from .config_dynamic import SUPPORTED, has_dynamic
 _LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
-def _offer(found: Wanted, known: Catalog) -> Candidates:
+def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
     """Return config keys or values of the resource that the line names."""
     if is_about_quotas(found):
         return _of_entity(found, known)
@@ -35,7 +35,7 @@ def _offer(found: Wanted, known: Catalog) -> Candidates:
     return of(known.view, kind, resource, found)
 
 
-def _needs(found: Wanted, view: ClusterView) -> Sequence[Key]:
+def _needs(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
     """Return the resource, and its type if the documentation of its configs is unknown."""
     if is_about_quotas(found):
         return ("quotas",)
@@ -45,20 +45,20 @@ def _needs(found: Wanted, view: ClusterView) -> Sequence[Key]:
     return documented if resource is None else [*documented, resource]
 
 
-def _document(found: Wanted, key: str, view: ClusterView) -> tuple[str, str] | None:
+def _document(found: CompletionRequest, key: str, view: ClusterView) -> tuple[str, str] | None:
     """Return heading and text about a quota or client config; None for configs of brokers."""
     if not is_about_quotas(found):
         return None
     return quotas.document(found, key, view) or client_configs.document(found, key, view)
 
 
-def is_about_quotas(found: Wanted) -> bool:
+def is_about_quotas(found: CompletionRequest) -> bool:
     """Return whether config-command is used for a user, client ID or IP address."""
     command = found.command.name if found.command is not None else ""
     return command == "config-command" and bool(quotas.entity_of(found.words).parts)
 
 
-def _of_entity(found: Wanted, known: Catalog) -> Candidates:
+def _of_entity(found: CompletionRequest, known: Catalog) -> Candidates:
     """Return keys of config-command for a user, client ID or IP address: quotas, and for users also
     dynamic client configs and SCRAM mechanisms."""
     offered = quotas.offer(found, known)
@@ -86,7 +86,9 @@ _NAMED = {
 }
 
 
-def subject_of(wanted: Wanted, view: ClusterView) -> tuple[ResourceType, ConfigResource | None]:
+def subject_of(
+    wanted: CompletionRequest, view: ClusterView
+) -> tuple[ResourceType, ConfigResource | None]:
     """Return the resource type, and the resource if the line names exactly one."""
     words = wanted.words
     if "broker-default" in words:
@@ -126,7 +128,7 @@ def _one(kind: ResourceType, names: tuple[str, ...]) -> ConfigResource | None:
 
 
 def _keys(
-    view: ClusterView, kind: ResourceType, resource: ConfigResource | None, found: Wanted
+    view: ClusterView, kind: ResourceType, resource: ConfigResource | None, found: CompletionRequest
 ) -> Candidates:
     """Return config keys with type and value, overridden ones first.
 
@@ -197,7 +199,7 @@ def _with_units(key: str, kind: ConfigType, raw: str | None) -> str:
 
 
 def _values(
-    view: ClusterView, kind: ResourceType, resource: ConfigResource | None, found: Wanted
+    view: ClusterView, kind: ResourceType, resource: ConfigResource | None, found: CompletionRequest
 ) -> Candidates:
     """Return the possible values of a key, or its current and default value.
 

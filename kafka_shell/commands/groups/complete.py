@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.common.structs import replace
-from kafka_shell.language.cursor import Wanted
+from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kind import Source
 from kafka_shell.view.candidates import NONE, Candidates, Catalog
 from kafka_shell.view.view import ClusterView, Key, TopicsOf
@@ -21,7 +21,7 @@ _TARGETS = {
 }
 
 
-def _targets(found: Wanted, known: Catalog) -> Candidates:
+def _targets(found: CompletionRequest, known: Catalog) -> Candidates:
     """Return where to reset to; after `group:` the groups, after `file:` the files."""
     head, colon, rest = found.prefix.partition(":")
     if colon and head in ("group", "file"):
@@ -31,11 +31,11 @@ def _targets(found: Wanted, known: Catalog) -> Candidates:
     return known.times(found.prefix, _TARGETS)
 
 
-def _groups(found: Wanted, view: ClusterView) -> Sequence[Key]:
+def _groups(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
     return ("groups",) if found.prefix.startswith("group:") else ()
 
 
-def _partitions(found: Wanted, known: Catalog) -> Candidates:
+def _partitions(found: CompletionRequest, known: Catalog) -> Candidates:
     """Return partitions, or the topics in which the group of the line has offsets; if these are
     unknown, all topics."""
     if found.part == "partition":
@@ -46,12 +46,12 @@ def _partitions(found: Wanted, known: Catalog) -> Candidates:
     return offered if offered.offered else known.topics(found.prefix)
 
 
-def _group(found: Wanted) -> TopicsOf | None:
+def _group(found: CompletionRequest) -> TopicsOf | None:
     names = found.words.get("group", ())
     return TopicsOf(names[0]) if len(names) == 1 and names[0] else None
 
 
-def _topics(found: Wanted, view: ClusterView) -> Sequence[Key]:
+def _topics(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
     group = _group(found)
     return ("topics", group) if group else ("topics",)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from kafka_shell.language.cursor import Wanted
+from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kind import Kind, Source
 from kafka_shell.view.candidates import Candidates, Catalog, pick
 
 
-def _offer(found: Wanted, known: Catalog) -> Candidates:
+def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
     """The reassignments of this cluster that have not ended, and how far they are."""
     from .batch_store import unfinished
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kafka_shell.context import Context
-    from kafka_shell.language.cursor import Wanted
+    from kafka_shell.language.cursor import CompletionRequest
     from kafka_shell.view.candidates import Candidates, Catalog
 
 
@@ -189,14 +189,14 @@ def _themes(folder: Path) -> Mapping[str, str]:
     return {info.name: info.description for info in available(user=folder)}
 
 
-def _offer_themes(found: Wanted, known: Catalog) -> Candidates:
+def _offer_themes(found: CompletionRequest, known: Catalog) -> Candidates:
     from kafka_shell.view.candidates import pick
 
     themes = _themes(known.config / "themes")
     return pick(themes, found.prefix)
 
 
-def _offer_values(found: Wanted, known: Catalog) -> Candidates:
+def _offer_values(found: CompletionRequest, known: Catalog) -> Candidates:
     from kafka_shell.view.candidates import pick
 
     name = next(iter(found.words.get("name", ())), "")

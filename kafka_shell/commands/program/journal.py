@@ -20,7 +20,7 @@ from kafka_shell.plan.results import Failure, Rows, with_failures
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
-    from kafka_shell.language.cursor import Wanted
+    from kafka_shell.language.cursor import CompletionRequest
     from kafka_shell.view.candidates import Candidates, Catalog
 
 _DURATION = re.compile(r"P|\d+(\.\d+)?[a-z]")
@@ -131,7 +131,7 @@ def _commands(chosen: Sequence[JournalEntry]) -> str | Nothing:
     return "\n".join(lines) if lines else Nothing("no command undoes these changes")
 
 
-def _offer_entries(found: Wanted, known: Catalog) -> Candidates:
+def _offer_entries(found: CompletionRequest, known: Catalog) -> Candidates:
     """The newest entries with their commands, newest first."""
     from kafka_shell import journal as book
     from kafka_shell.view.candidates import NONE, pick

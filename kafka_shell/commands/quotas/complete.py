@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, DEFAULT, IP_QUOTAS, Default, QuotaEntity
 from kafka_shell.common.quota_units import format_quota
-from kafka_shell.language.cursor import Wanted
+from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kind import Source
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView
@@ -46,7 +46,7 @@ _KEYS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 }
 
 
-def offer(found: Wanted, known: Catalog) -> Candidates:
+def offer(found: CompletionRequest, known: Catalog) -> Candidates:
     """Return the quota keys of the entity, those already set first, or the values of a key."""
     entity = entity_of(found.words)
     current = {each.key: each.value for each in known.view.quotas.value if each.entity == entity}
@@ -64,7 +64,7 @@ def offer(found: Wanted, known: Catalog) -> Candidates:
     return pick(names, found.prefix, about, found.tail)
 
 
-def _values(found: Wanted, current: Mapping[str, float]) -> Candidates:
+def _values(found: CompletionRequest, current: Mapping[str, float]) -> Candidates:
     """Return the current value and sample values."""
     key = found.key
     if key not in _KEYS:
@@ -74,7 +74,7 @@ def _values(found: Wanted, current: Mapping[str, float]) -> Candidates:
     return pick(known, found.prefix)
 
 
-def document(found: Wanted, key: str, view: ClusterView) -> tuple[str, str] | None:
+def document(found: CompletionRequest, key: str, view: ClusterView) -> tuple[str, str] | None:
     """Return heading and documentation of a quota key; None for other keys."""
     if key not in _KEYS:
         return None

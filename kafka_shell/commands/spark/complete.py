@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kafka_shell.audit.model import AuditTable
 from kafka_shell.errors import ShellError
-from kafka_shell.language.cursor import Wanted
+from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kind import Source
 from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
 
@@ -56,12 +56,12 @@ def _tables(typed: str) -> Candidates:
     return pick(known, typed, lambda name: (known[name].about, ""))
 
 
-def _controls_offered(found: Wanted, known: Catalog) -> Candidates:
+def _controls_offered(found: CompletionRequest, known: Catalog) -> Candidates:
     controls = _controls(known.config / "controls")
     return pick(controls, found.prefix)
 
 
-def _of_query(found: Wanted, known: Catalog) -> Candidates:
+def _of_query(found: CompletionRequest, known: Catalog) -> Candidates:
     """Tables after FROM and JOIN; else columns of the tables named so far."""
     before, typed = found.key, found.prefix
     if _AFTER_SOURCE.search(before):

@@ -16,14 +16,13 @@ from .humanize import change_values
 LISTED = 3  # more different values than this are counted
 
 
-class Group(Struct, frozen=True):
+class ChangeGroup(Struct, frozen=True):
     """Resources that are shown together: the changes of each in `members`, and in `changes` those
-    that stand for them all. `blended`: their values differ, and `changes` has the values of all
-    as text."""
+    that stand for them all. If `values_differ`, `changes` has the values of all as text."""
 
     changes: Sequence[Change]
     members: tuple[Sequence[Change], ...]
-    blended: bool = False
+    values_differ: bool = False
 
     @property
     def title(self) -> str:
@@ -32,31 +31,31 @@ class Group(Struct, frozen=True):
         return f"{count_kinds(resources)}, {_which(resources)}"
 
 
-def same_changes(resources: Iterable[Sequence[Change]]) -> list[Group]:
+def same_changes(resources: Iterable[Sequence[Change]]) -> list[ChangeGroup]:
     """The resources, given by their changes, in groups with exactly the same changes."""
     alike: dict[tuple[object, ...], list[Sequence[Change]]] = {}
     for changes in resources:
         key = tuple((*_fields(change), *_values(change)) for change in changes)
         alike.setdefault(key, []).append(changes)
-    return [Group(members[0], tuple(members)) for members in alike.values()]
+    return [ChangeGroup(members[0], tuple(members)) for members in alike.values()]
 
 
-def same_fields(groups: Iterable[Group]) -> list[Group]:
+def same_fields(groups: Iterable[ChangeGroup]) -> list[ChangeGroup]:
     """The groups again, those with changes of the same fields as one."""
-    alike: dict[tuple[object, ...], list[Group]] = {}
+    alike: dict[tuple[object, ...], list[ChangeGroup]] = {}
     for group in groups:
         alike.setdefault(tuple(map(_fields, group.changes)), []).append(group)
-    return [same[0] if len(same) == 1 else _blend(same) for same in alike.values()]
+    return [same[0] if len(same) == 1 else _merge_groups(same) for same in alike.values()]
 
 
-def _blend(groups: Sequence[Group]) -> Group:
+def _merge_groups(groups: Sequence[ChangeGroup]) -> ChangeGroup:
     """One group of several: `retention.ms: 1d, 3d -> 7d`, `retention.ms: 40 values -> 7d`."""
     columns = zip(*(group.changes for group in groups), strict=True)
     members = tuple(member for group in groups for member in group.members)
-    return Group([_blended(column) for column in columns], members, blended=True)
+    return ChangeGroup([_merged_change(column) for column in columns], members, values_differ=True)
 
 
-def _blended(changes: Sequence[Change]) -> Change:
+def _merged_change(changes: Sequence[Change]) -> Change:
     first = changes[0]
     if len(set(map(_values, changes))) == 1:
         return first
