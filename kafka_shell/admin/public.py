@@ -20,7 +20,7 @@ from .client_configs.model import ClientConfigAlteration, ClientConfigFilter, Cl
 from .cluster.model import Voter
 from .cluster.restart.model import Verdict
 from .configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from .groups.model import GroupType, ResetTo, To
+from .groups.model import GroupType, ResetTarget, ResetTo
 from .partitions.batches import BatchLimits
 from .partitions.model import TopicPartition
 from .quotas.model import DEFAULT, QuotaAlteration, QuotaEntity, QuotaFilter
@@ -62,6 +62,7 @@ __all__ = [
     "QuotaEntity",
     "QuotaFilter",
     "Record",
+    "ResetTarget",
     "ResetTo",
     "Resource",
     "ResourceType",
@@ -69,7 +70,6 @@ __all__ = [
     "ScramMechanism",
     "Secret",
     "ShellError",
-    "To",
     "TopicPartition",
     "Verdict",
     "Voter",

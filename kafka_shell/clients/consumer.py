@@ -7,9 +7,9 @@ from typing import Any
 
 from kafka import KafkaConsumer
 
-from .decide import consumer_rules
 from .follow import Follower, follow
 from .internals import ConsumerParts
+from .validate import consumer_rules
 
 
 class DynamicKafkaConsumer(KafkaConsumer):  # type: ignore[misc]

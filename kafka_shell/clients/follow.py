@@ -15,8 +15,8 @@ from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity, C
 from kafka_shell.admin.client_configs.resolve import resolve
 
 from . import internals
-from .decide import Decision, Rule, decide
 from .store import Store, StoreError
+from .validate import ConfigRule, ValidatedConfigs, validate
 
 log = logging.getLogger("kafka_shell.clients")
 
@@ -51,7 +51,12 @@ class Follower:
     """
 
     def __init__(
-        self, parts: Any, store: Store, entity: ClientEntity, rules: tuple[Rule, ...], rejoin: bool
+        self,
+        parts: Any,
+        store: Store,
+        entity: ClientEntity,
+        rules: tuple[ConfigRule, ...],
+        rejoin: bool,
     ) -> None:
         self._parts = parts
         self._store = store
@@ -140,13 +145,13 @@ class Follower:
 
     def _apply(self, found: Mapping[str, ClientConfig]) -> None:
         self._found = found
-        decision = self._decide(found)
+        decision = self._validate(found)
         if decision.values != self._parts.in_force:
             self._parts.apply(decision.values)
             self._plan_rejoin()
         self._log(found, decision)
 
-    def _decide(self, found: Mapping[str, ClientConfig]) -> Decision:
+    def _validate(self, found: Mapping[str, ClientConfig]) -> ValidatedConfigs:
         # A rejected value is tried again if it was removed or changed meanwhile.
         self._rejected = {
             key: value
@@ -154,16 +159,16 @@ class Follower:
             if key in found and found[key].value == str(value)
         }
         rejected = tuple(_never(key, value) for key, value in self._rejected.items())
-        return decide(self._parts.own, found, (*rejected, *self._rules))
+        return validate(self._parts.own, found, (*rejected, *self._rules))
 
     # A rejoin rebalances the whole group. Members wait until the others have read the new values
     # too, so that a single rebalance is enough.
     def _plan_rejoin(self) -> None:
-        owed = self._parts.owed
-        if owed == self._planned:
+        rejoin_values = self._parts.rejoin_values
+        if rejoin_values == self._planned:
             return
-        self._planned, self._join_at = owed, None
-        if owed is None:
+        self._planned, self._join_at = rejoin_values, None
+        if rejoin_values is None:
             return
         if self._rejoin and self._parts.can_join:
             wait = self._interval * random.uniform(1.1, 1.3)
@@ -179,7 +184,7 @@ class Follower:
         if self._join_at is None or now < self._join_at:
             return
         self._join_at = None
-        if self._parts.owed is not None:
+        if self._parts.rejoin_values is not None:
             log.info("%s: rejoining its group, which causes a rebalance.", self._name)
             self._parts.rejoin()
 
@@ -217,7 +222,7 @@ class Follower:
         if self._errors.pop(operation, None) is not None:
             log.info("%s: dynamic configs are available again.", self._name)
 
-    def _log(self, found: Mapping[str, ClientConfig], decision: Decision) -> None:
+    def _log(self, found: Mapping[str, ClientConfig], decision: ValidatedConfigs) -> None:
         """Log each config that was accepted, ignored or removed, once."""
         logged: dict[str, tuple[ClientConfig, str]] = {}
         for key, config in found.items():
@@ -239,7 +244,7 @@ class Follower:
 
 def follow(
     parts: Callable[[Callable[[str, Any], None]], Any],
-    rules: Callable[[Any], tuple[Rule, ...]],
+    rules: Callable[[Any], tuple[ConfigRule, ...]],
     configs: Mapping[str, Any],
     client_id: str,
     user: str | None,
@@ -283,9 +288,9 @@ def _log_disabled(name: str, error: Exception) -> None:
     log.debug("%s: traceback", name, exc_info=error)
 
 
-def _never(key: str, value: Any) -> Rule:
+def _never(key: str, value: Any) -> ConfigRule:
     why = "rejected by the group coordinator: outside the limits of the brokers"
-    return Rule((key,), lambda at: bool(at[key] != value), why)
+    return ConfigRule((key,), lambda at: bool(at[key] != value), why)
 
 
 def software_version() -> str:

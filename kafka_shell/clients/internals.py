@@ -66,7 +66,7 @@ class _Parts:
         self.in_force = dict(values)
 
     @property
-    def owed(self) -> tuple[int, ...] | None:
+    def rejoin_values(self) -> tuple[int, ...] | None:
         """Values that require a rejoin, or None."""
         return None
 
@@ -146,9 +146,9 @@ class ConsumerParts(_Parts):
         self._manager._net.call_soon_threadsafe(lambda: self._membership.want(wanted))
 
     @property
-    def owed(self) -> tuple[int, ...] | None:
+    def rejoin_values(self) -> tuple[int, ...] | None:
         """The new group timeouts, if the coordinator still uses old ones."""
-        if not self._membership.owes(self.in_force):
+        if not self._membership.must_rejoin(self.in_force):
             return None
         return tuple(self.in_force[key] for key in _JOINED_WITH)
 
@@ -219,21 +219,21 @@ class _Membership:
             self._set(self._heartbeat.config, (SESSION,))
         self._coordinator._heartbeat_wakeup.notify()  # it sleeps for the old interval
 
-    def owes(self, values: Mapping[str, int]) -> bool:
+    def must_rejoin(self, values: Mapping[str, int]) -> bool:
         joined = self._joined_with
         return joined is not None and joined != tuple(values[key] for key in _JOINED_WITH)
 
     def heartbeat_waits(self, values: Mapping[str, int]) -> bool:
         """Return whether a longer heartbeat interval must wait for the new session timeout."""
         now: int = self._heartbeat.config[_attribute(HEARTBEAT)]
-        return self.owes(values) and values[HEARTBEAT] > now
+        return self.must_rejoin(values) and values[HEARTBEAT] > now
 
     def _set(self, config: dict[str, Any], keys: tuple[str, ...]) -> None:
         for key in keys:
             config[_attribute(key)] = self._wanted[key]
 
     def _needs_rejoin(self) -> bool:
-        if self.due and self.owes(self._wanted):
+        if self.due and self.must_rejoin(self._wanted):
             # Repeated until a join has succeeded: a join in progress would reset it.
             self._coordinator.request_rejoin()
         return bool(self._need_rejoin())

@@ -7,9 +7,9 @@ from typing import Any
 
 from kafka import KafkaProducer
 
-from .decide import producer_rules
 from .follow import Follower, follow
 from .internals import ProducerParts
+from .validate import producer_rules
 
 
 class DynamicKafkaProducer(KafkaProducer):  # type: ignore[misc]

@@ -17,7 +17,7 @@ from kafka_shell.plan.results import Failure, Results, as_failure
 
 from . import format as records
 from . import store as client_config_store
-from .checks import Held, Limits, wrong
+from .checks import ConfigConstraints, Held, wrong
 from .format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from .model import (
     ClientConfig,
@@ -118,7 +118,7 @@ def _replaced(
 
 
 def _step(
-    alterations: tuple[ClientConfigAlteration, ...], current: ConfigLog, limits: Limits
+    alterations: tuple[ClientConfigAlteration, ...], current: ConfigLog, limits: ConfigConstraints
 ) -> AlterClientConfigs:
     now = _replaced(current.values, alterations)
     return AlterClientConfigs(alterations, now, _invalid(limits, now), current.hidden)
@@ -129,11 +129,13 @@ def _is_set(current: ConfigLog, alteration: ClientConfigAlteration) -> bool:
     return key not in current.hidden and current.values.get(key) == alteration.value
 
 
-def _limits(cluster: Cluster) -> Limits:
-    return Limits(cluster, lambda: _registered(cluster))
+def _limits(cluster: Cluster) -> ConfigConstraints:
+    return ConfigConstraints(cluster, lambda: _registered(cluster))
 
 
-def _invalid(limits: Limits, configs: Iterable[ClientConfig]) -> tuple[ClientConfig, ...]:
+def _invalid(
+    limits: ConfigConstraints, configs: Iterable[ClientConfig]
+) -> tuple[ClientConfig, ...]:
     """The configs that could not be set again: undoing their change would fail."""
     return tuple(
         config

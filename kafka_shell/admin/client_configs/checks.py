@@ -40,7 +40,7 @@ def session_limits(cluster: Cluster) -> tuple[int, int]:
     return int(least or 6_000), int(most or 1_800_000)
 
 
-class Limits:
+class ConfigConstraints:
     """What values are checked against: each is read once, when it is first needed. `registered`
     returns the keys that clients support, besides those that this program knows. `not_checked` is
     what could not be read."""
@@ -67,7 +67,7 @@ class Limits:
 
 
 def wrong(
-    limits: Limits, alterations: Sequence[ClientConfigAlteration], held: Held
+    constraints: ConfigConstraints, alterations: Sequence[ClientConfigAlteration], held: Held
 ) -> dict[Resource, Failure]:
     """The failures of refused entities. `held` are the current configs."""
     refused: dict[Resource, Failure] = {}
@@ -77,7 +77,7 @@ def wrong(
             if (alteration.entity, alteration.key) in seen:
                 raise _refusal(f"{alteration.key} of {alteration.entity} is set twice")
             seen.add((alteration.entity, alteration.key))
-            _check(limits, alteration)
+            _check(constraints, alteration)
         except ShellError as error:
             refused.setdefault(alteration.entity.resource, _as_invalid(error))
     after = _by_user(held, [each for each in alterations if each.entity.resource not in refused])
@@ -89,17 +89,17 @@ def wrong(
     return refused
 
 
-def _check(limits: Limits, alteration: ClientConfigAlteration) -> None:
+def _check(constraints: ConfigConstraints, alteration: ClientConfigAlteration) -> None:
     """Raise a ShellError for an alteration that is wrong by itself."""
     if not alteration.entity.user or alteration.entity.client_id == "":
         raise _refusal("user and client ID must not be empty")
     if alteration.value is None:
         return
     if alteration.key not in keys.KEYS:
-        _check_known(alteration.key, limits.known_keys)
+        _check_known(alteration.key, constraints.known_keys)
     keys.check(alteration.key, alteration.value)
     if alteration.key == keys.SESSION:
-        session = limits.session
+        session = constraints.session
         if session is not None:
             _check_session(int(alteration.value), session)
 
@@ -113,8 +113,8 @@ def _check_known(key: str, known: Sequence[str]) -> None:
         )
 
 
-def _check_session(value: int, limits: tuple[int, int]) -> None:
-    least, most = limits
+def _check_session(value: int, constraints: tuple[int, int]) -> None:
+    least, most = constraints
     if not least <= value <= most:
         raise _refusal(
             f"{keys.SESSION}={value}: brokers accept {least} to {most}"

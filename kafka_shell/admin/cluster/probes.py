@@ -16,7 +16,7 @@ from kafka_shell.admin.wire.dial import Loop
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.admin.wire.exchanges import Login, State
 from kafka_shell.admin.wire.link_errors import connect_timeout, silent
-from kafka_shell.admin.wire.login import greet, log_in
+from kafka_shell.admin.wire.login import log_in, request_api_versions
 from kafka_shell.admin.wire.transport import Link
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
@@ -91,7 +91,7 @@ def _probe(
         return max(0.05, min(most, until - time.monotonic()))
 
     def entry(config: ConnectionConfig, address: Address) -> Login:
-        return log_in(config, address, patience) if login else greet(config, address)
+        return log_in(config, address, patience) if login else request_api_versions(config, address)
 
     links: dict[K, Link] = {}
     found: Results[K, str] = Results()

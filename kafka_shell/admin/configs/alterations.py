@@ -9,7 +9,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Resource
 
 from .checks import LIST_OPS, is_settable
-from .losses import Loss, losses
+from .losses import DataLoss, losses
 from .model import (
     HIDDEN,
     ConfigAlteration,
@@ -25,7 +25,7 @@ def changes_of(
     resource: ConfigResource,
     alterations: Sequence[ConfigAlteration],
     known: Mapping[str, ConfigEntry],
-) -> list[tuple[Change, Loss | None]]:
+) -> list[tuple[Change, DataLoss | None]]:
     """The changes of one resource, each with what it deletes."""
     changes = [
         change_of(resource, alteration, known.get(alteration.key)) for alteration in alterations

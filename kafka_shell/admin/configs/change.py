@@ -18,7 +18,7 @@ from kafka_shell.plan.results import Results
 
 from .alterations import change_of, changes_of
 from .checks import ConfigRefused, check, entry_of, refuse_twice
-from .losses import Loss, related
+from .losses import DataLoss, related
 from .model import (
     DELETE_ALL,
     ConfigAlteration,
@@ -29,7 +29,7 @@ from .model import (
     ResourceType,
     own_source,
 )
-from .read import answerer, by_answerer, by_name, describe, why_not
+from .read import by_name, by_target, describe, target_of, why_not
 
 Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]
 
@@ -52,10 +52,10 @@ class AlterConfigs(Struct, BaseStep, frozen=True, dict=True):
         return tuple(change for change, _ in self.with_losses)
 
     @cached_property
-    def with_losses(self) -> list[tuple[Change, Loss | None]]:
+    def with_losses(self) -> list[tuple[Change, DataLoss | None]]:
         """The changes, each with what it deletes."""
         known = {resource: by_name(entries) for resource, entries in self.now}
-        found: list[tuple[Change, Loss | None]] = []
+        found: list[tuple[Change, DataLoss | None]] = []
         for resource, alterations in self.alterations:
             found += changes_of(resource, alterations, known.get(resource, {}))
         return found
@@ -65,7 +65,7 @@ class AlterConfigs(Struct, BaseStep, frozen=True, dict=True):
         return AlterConfigs(self.alterations, _now(self.alterations, known))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        target = answerer(self.alterations[0][0])
+        target = target_of(self.alterations[0][0])
         response = cluster.send(self._request(validate_only), to=target)
         rows = {(row.resource_type, row.resource_name): row for row in response.responses}
         results: Outcomes = Results()
@@ -132,7 +132,7 @@ def plan_alter(
     }
     wanted, unchanged = _without_unchanged(checked, known.values)
     steps = []
-    for group in by_answerer(wanted).values():
+    for group in by_target(wanted).values():
         for batch in in_requests(group, lambda resource: len(wanted[resource])):
             pairs = tuple((resource, wanted[resource]) for resource in batch)
             steps.append(AlterConfigs(pairs, _now(pairs, known.values)))

@@ -23,7 +23,7 @@ from kafka_shell.plan.results import Failure
 from . import lost_records
 from .inheritance import TOPIC_KEYS, TopicValues
 from .inheritance import read as read_topics
-from .losses import DELETED_BY, OF_BROKER, POLICY, Limits, Loss, policies
+from .losses import DELETED_BY, OF_BROKER, POLICY, DataLoss, RetentionLimits, policies
 from .read import own_values
 
 _DEFAULT = "broker-default"
@@ -36,7 +36,7 @@ class Altered(Struct, frozen=True):
 
     change: Change
     value: str | None
-    loss: Loss | None = None
+    loss: DataLoss | None = None
 
     @property
     def key(self) -> str:
@@ -171,11 +171,11 @@ def _losses(
     found: Consequences,
 ) -> None:
     """One warning for each key and limit, in how many topics; and how many records that is."""
-    groups: dict[tuple[str, str, Loss], list[Altered]] = {}
+    groups: dict[tuple[str, str, DataLoss], list[Altered]] = {}
     for each in altered:
         if each.loss is not None:
             groups.setdefault((_verb(each), each.key, each.loss), []).append(each)
-    limits: dict[str, Limits] = {}
+    limits: dict[str, RetentionLimits] = {}
     for (verb, key, loss), group in groups.items():
         if _of_broker(group[0]):
             names = _affected(topics, group[0]) if topics else []
@@ -186,9 +186,9 @@ def _losses(
             names = [each.change.resource.name for each in group]
             where = f" in {len(names):,} topics" if len(names) > 1 else ""
         found.warnings.append(f"{verb} {key} deletes {loss.what}{where}; {loss.final}")
-        if loss.limits != Limits():
+        if loss.limits != RetentionLimits():
             for name in names:
-                limits[name] = limits.get(name, Limits()).lower(loss.limits)
+                limits[name] = limits.get(name, RetentionLimits()).lower(loss.limits)
     if not limits:
         return
     lost, missing = lost_records.count(cluster, limits, round(time.time() * 1000))

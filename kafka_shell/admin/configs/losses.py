@@ -31,25 +31,25 @@ DELETED_BY = dict.fromkeys(_OF_TOPIC[:4], "delete") | {"delete.retention.ms": "c
 _UNLIMITED = float("inf")
 
 
-class Limits(Struct, frozen=True):
+class RetentionLimits(Struct, frozen=True):
     """The age (ms) and size (bytes per partition) beyond which records are deleted. None is
     unlimited."""
 
     age: int | None = None
     size: int | None = None
 
-    def lower(self, other: Limits) -> Limits:
+    def lower(self, other: RetentionLimits) -> RetentionLimits:
         """The lower one of each."""
-        return Limits(_lower(self.age, other.age), _lower(self.size, other.size))
+        return RetentionLimits(_lower(self.age, other.age), _lower(self.size, other.size))
 
 
-class Loss(Struct, frozen=True):
+class DataLoss(Struct, frozen=True):
     """What one altered key deletes: `what` ("records older than 3d"), in short `noun`. `limits` are
     those of records that the key deletes by age or size, as far as the new value is known."""
 
     what: str
     noun: str = "records"
-    limits: Limits = Limits()
+    limits: RetentionLimits = RetentionLimits()
 
     @property
     def final(self) -> str:
@@ -65,7 +65,7 @@ def related(resource: ConfigResource, altered: Iterable[str]) -> tuple[str, ...]
 
 def losses(
     resource: ConfigResource, known: Mapping[str, ConfigEntry], after: Mapping[str, str | None]
-) -> dict[str, Loss]:
+) -> dict[str, DataLoss]:
     """What the alterations of one resource delete, by key. `after` has the new value of each
     altered key, None if unknown. An unknown value counts as a lowered limit."""
     names = _names(resource)
@@ -107,28 +107,30 @@ def _values(
     return found
 
 
-def _by_policy(old: Mapping[str, str], new: Mapping[str, str]) -> Loss | None:
+def _by_policy(old: Mapping[str, str], new: Mapping[str, str]) -> DataLoss | None:
     before, after = policies(old.get(POLICY, "")), policies(new.get(POLICY, "delete"))
     what = []
-    limits = Limits()
+    limits = RetentionLimits()
     if "delete" in after - before:
-        limits = Limits(_known_limit(new, _AGE), _known_limit(new, _SIZE))
+        limits = RetentionLimits(_known_limit(new, _AGE), _known_limit(new, _SIZE))
         what += [_beyond(key, new) for key in (_AGE, _SIZE) if _limit(new, key) != _UNLIMITED]
     if "compact" in after - before:
         what.append("all but the latest record of each key")
-    return Loss(" and ".join(what), limits=limits) if what else None
+    return DataLoss(" and ".join(what), limits=limits) if what else None
 
 
-def _by_remote(old: Mapping[str, str], new: Mapping[str, str]) -> Loss | None:
+def _by_remote(old: Mapping[str, str], new: Mapping[str, str]) -> DataLoss | None:
     ended = old.get(_REMOTE) == "true" and new.get(_REMOTE) != "true"
     return (
-        Loss("records in remote storage") if ended and new.get(_REMOTE_DELETED) == "true" else None
+        DataLoss("records in remote storage")
+        if ended and new.get(_REMOTE_DELETED) == "true"
+        else None
     )
 
 
 def _by_limit(
     name: str, old: Mapping[str, str], new: Mapping[str, str], is_topic: bool
-) -> Loss | None:
+) -> DataLoss | None:
     policy = new.get(POLICY)
     if is_topic and policy is not None and DELETED_BY[name] not in policies(policy):
         return None
@@ -136,11 +138,14 @@ def _by_limit(
     if after == _UNLIMITED or (before is not None and after is not None and after >= before):
         return None
     if name.startswith("local."):
-        return Loss(f"local copies of {_beyond(name, new)}", "local copies")
+        return DataLoss(f"local copies of {_beyond(name, new)}", "local copies")
     if name == "delete.retention.ms":
-        return Loss(_beyond(name, new), "tombstones")
+        return DataLoss(_beyond(name, new), "tombstones")
     limit = _known_limit(new, name)
-    return Loss(_beyond(name, new), limits=Limits(limit) if name == _AGE else Limits(None, limit))
+    return DataLoss(
+        _beyond(name, new),
+        limits=RetentionLimits(limit) if name == _AGE else RetentionLimits(None, limit),
+    )
 
 
 def policies(value: str) -> set[str]:

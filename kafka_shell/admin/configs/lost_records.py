@@ -20,7 +20,7 @@ from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure
 
-from .losses import Limits
+from .losses import RetentionLimits
 
 _AT_ONCE = 2_000  # partitions
 _SCAN_ALL = 1_000  # topics
@@ -28,7 +28,7 @@ _SCAN_ALL = 1_000  # topics
 Sizes = dict[TopicPartition, tuple[int, ...]]  # of each replica
 
 
-class Lost(Struct):
+class LostRecords(Struct):
     """Records and bytes (of all replicas) that would be deleted, of all that there are.
 
     `partitions` would lose records, of all `checked` ones; others are `unread`.
@@ -75,10 +75,10 @@ class Lost(Struct):
 
 
 def count(
-    cluster: Cluster, limits: Mapping[str, Limits], now_ms: int
-) -> tuple[Lost, list[NotChecked]]:
+    cluster: Cluster, limits: Mapping[str, RetentionLimits], now_ms: int
+) -> tuple[LostRecords, list[NotChecked]]:
     """What these limits of topics would delete now, and what could not be read."""
-    lost, missing = Lost(), list[NotChecked]()
+    lost, missing = LostRecords(), list[NotChecked]()
     partitions = attempt(lambda: _partitions(cluster, limits))
     if isinstance(partitions, Failure):
         about = f"the records of {counted(len(limits), 'topic')}"
@@ -110,7 +110,7 @@ def count(
     return lost, missing
 
 
-def _partitions(cluster: Cluster, limits: Mapping[str, Limits]) -> list[TopicPartition]:
+def _partitions(cluster: Cluster, limits: Mapping[str, RetentionLimits]) -> list[TopicPartition]:
     found = scan(cluster, list(limits) if len(limits) <= _SCAN_ALL else None)
     return [
         TopicPartition(topic, number)
@@ -143,7 +143,12 @@ def _sizes(
 
 
 def _add(
-    lost: Lost, limits: Limits, sizes: Sequence[int], first: int, last: int, kept: int | None
+    lost: LostRecords,
+    limits: RetentionLimits,
+    sizes: Sequence[int],
+    first: int,
+    last: int,
+    kept: int | None,
 ) -> None:
     """Add a partition with these sizes of its replicas, its first offset, its end, and the first
     offset that the age limit keeps (None: it keeps none)."""

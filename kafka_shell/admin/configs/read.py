@@ -76,7 +76,7 @@ def in_parts(
     requested = [r for r in dict.fromkeys(resources) if not _no_broker(r, wrong)]
     if wrong.failures:
         yield wrong
-    whole = by_answerer(requested)
+    whole = by_target(requested)
     groups = _spread(cluster, whole)
     lowest = config_wire.DOCUMENTED_SINCE if documentation else None
     calls = [
@@ -88,7 +88,7 @@ def in_parts(
     ahead = max(len(whole), min(_AHEAD * brokers, _AHEAD_IN_ALL))
     responses = cluster.send_each(calls, ahead)
     for (target, group), call, response in zip(groups, calls, responses, strict=True):
-        if isinstance(response, Failure) and target != answerer(group[0]):
+        if isinstance(response, Failure) and target != target_of(group[0]):
             response = cluster.send_all([replace(call, to=ANY)])[0]  # that broker is down
         yield _read(cluster, target, group, response)
 
@@ -134,15 +134,15 @@ def _topic_name(resource: ConfigResource) -> str:
     return resource.name if resource.type is ResourceType.TOPIC else ""
 
 
-def by_answerer(resources: Iterable[ConfigResource]) -> dict[Target, list[ConfigResource]]:
+def by_target(resources: Iterable[ConfigResource]) -> dict[Target, list[ConfigResource]]:
     """The resources by the broker to ask about them."""
     groups: dict[Target, list[ConfigResource]] = {}
     for resource in resources:
-        groups.setdefault(answerer(resource), []).append(resource)
+        groups.setdefault(target_of(resource), []).append(resource)
     return groups
 
 
-def answerer(resource: ConfigResource) -> Target:
+def target_of(resource: ConfigResource) -> Target:
     """The broker itself for its configs and loggers; any broker for the rest."""
     if _of_one_broker(resource):
         return Node(int(resource.name))

@@ -185,7 +185,7 @@ class TopicReader(Struct, frozen=True):
     offsets: int
 
 
-class To(Enum):
+class ResetTarget(Enum):
     """The target of a reset of offsets. CURRENT is the committed offset, else the end."""
 
     EARLIEST = "earliest"
@@ -199,7 +199,7 @@ class To(Enum):
 class ResetTo(Struct, frozen=True):
     """A target with its `number`: an offset, a shift, or milliseconds since the epoch."""
 
-    to: To
+    to: ResetTarget
     number: int = 0
 
 

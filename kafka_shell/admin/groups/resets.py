@@ -20,7 +20,7 @@ from kafka_shell.plan.results import Failure, Results
 
 from . import read as groups
 from . import streams
-from .model import Group, GroupType, Member, Reset, ResetTo, To
+from .model import Group, GroupType, Member, Reset, ResetTarget, ResetTo
 from .offsets import Offsets, committed
 from .share_offsets import AlterShareOffsets, DeleteShareOffsets
 from .steps import CommitOffsets, DeleteOffsets, offset_change
@@ -204,7 +204,7 @@ def _targets(
     ranges = records.ranges(cluster, requested)
     failures = dict(ranges.failures)
     at: Mapping[TopicPartition, Offset] = {}
-    if where.to is To.TIME:
+    if where.to is ResetTarget.TIME:
         found = list_offsets(cluster, dict.fromkeys(ranges.values, where.number))
         failures |= found.failures
         at = found.values
@@ -214,11 +214,11 @@ def _targets(
         if each in failures:
             continue
         before = _offset(now, each)
-        if where.to is To.TIME:
+        if where.to is ResetTarget.TIME:
             resets.append(_at_time(each, before, at[each], range_, where.number))
-        elif where.to is To.CURRENT and before is not None:
+        elif where.to is ResetTarget.CURRENT and before is not None:
             resets.append(Reset(each, before, before))
-        elif where.to is To.SHIFT and before is None:
+        elif where.to is ResetTarget.SHIFT and before is None:
             message = f"{each} cannot be shifted: it has no committed offset"
             refused[each.resource] = Failure("NO_OFFSETS", message)
         else:
@@ -228,11 +228,11 @@ def _targets(
 
 def _target(where: ResetTo, before: int | None, range_: OffsetRange) -> int:
     """The target offset, inside the range of the partition or not."""
-    if where.to is To.EARLIEST:
+    if where.to is ResetTarget.EARLIEST:
         return range_.earliest
-    if where.to is To.OFFSET:
+    if where.to is ResetTarget.OFFSET:
         return where.number
-    if where.to is To.SHIFT and before is not None:
+    if where.to is ResetTarget.SHIFT and before is not None:
         return before + where.number
     return range_.latest
 

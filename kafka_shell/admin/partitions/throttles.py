@@ -30,7 +30,7 @@ from msgspec import Struct, field
 from kafka_shell.admin.cluster.registrations import not_running, registered
 from kafka_shell.admin.configs.change import AlterConfigs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource
-from kafka_shell.admin.configs.read import Entries, by_answerer
+from kafka_shell.admin.configs.read import Entries, by_target
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
@@ -367,7 +367,7 @@ def _alter(
         op = ConfigOp.DELETE if value is None else ConfigOp.SET
         by_resource.setdefault(resource, []).append(ConfigAlteration(key, op, value))
     failed: dict[Config, Failure] = {}
-    for group in by_answerer(by_resource).values():
+    for group in by_target(by_resource).values():
         step = AlterConfigs(tuple((each, tuple(by_resource[each])) for each in group), ())
         configs = [(each, alteration.key) for each in group for alteration in by_resource[each]]
         try:

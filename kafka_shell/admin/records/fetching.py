@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.admin.topics.partitions import leaders_in
 from kafka_shell.admin.wire import error_codes as codes
+from kafka_shell.admin.wire.calls_in_flight import CallsInFlight
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import NEW_LEADER, failure, requires
-from kafka_shell.admin.wire.flight import Flight
 from kafka_shell.admin.wire.metadata_scan import scan, uuid_of
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.common.units import counted
@@ -61,7 +61,7 @@ class Fetching:
     def __init__(
         self,
         cluster: Cluster,
-        flight: Flight,
+        flight: CallsInFlight,
         spans: Mapping[TopicPartition, Span],
         committed: bool,
         warn: Callable[[str], None],
@@ -384,5 +384,5 @@ def fetching(
     chunk has at most `partition_bytes`, or one batch. New partitions of the topics in `grows` are
     read from their beginning, without end.
     """
-    with cluster.flight() as flight:
+    with cluster.calls_in_flight() as flight:
         yield Fetching(cluster, flight, spans, committed, warn, partition_bytes, on_response, grows)

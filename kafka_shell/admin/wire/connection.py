@@ -16,8 +16,8 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
 
 from . import frames, versions
+from .calls_in_flight import CallsInFlight
 from .endpoint import Address, ConnectionConfig
-from .flight import Flight
 from .jobs import Job
 from .malformed import reading
 from .pool import Pool
@@ -107,10 +107,10 @@ class Cluster:
                 yield job.result if job.error is None else as_failure(job.error)
 
     @contextmanager
-    def flight(self) -> Iterator[Flight]:
+    def calls_in_flight(self) -> Iterator[CallsInFlight]:
         """Calls that are added while others are in flight, and responses in order of arrival."""
         with self._closing_on_error(), self._runner.driving():
-            yield Flight(self._runner, self.deadline)
+            yield CallsInFlight(self._runner, self.deadline)
 
     def each_broker(self, request: Any) -> Results[int, Any]:
         """Send a request to every broker at once. Returns responses and Failures by broker ID.

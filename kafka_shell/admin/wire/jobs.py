@@ -52,7 +52,7 @@ class Job:
         self.error, self.done = error, True
 
 
-def any_broker_will_do(job: Job) -> bool:
+def can_use_any_broker(job: Job) -> bool:
     """Whether it can be sent to another broker: a read that any broker can answer, or an unsent
     change that any broker forwards (KRaft)."""
     if not isinstance(job.call.to, AnyBroker | Controller):
@@ -62,14 +62,14 @@ def any_broker_will_do(job: Job) -> bool:
 
 def needs_other_broker(job: Job) -> bool:
     """Whether its broker does not respond, and another one can be used."""
-    return job.link is not None and job.link.silence >= SILENCE_S and any_broker_will_do(job)
+    return job.link is not None and job.link.silence >= SILENCE_S and can_use_any_broker(job)
 
 
 def needs_check(job: Job, link: Link) -> bool:
     """Whether the broker has not been used for a while, and another one can be used for a change:
     then a broker that responds is found first."""
     silent = time.monotonic() - link.last_received >= SILENCE_S
-    return silent and job.call.changes(job.request) and any_broker_will_do(job)
+    return silent and job.call.changes(job.request) and can_use_any_broker(job)
 
 
 def no_such_broker(pool: Pool, node: int) -> ShellError:
@@ -172,7 +172,7 @@ def _broker(pool: Pool, job: Job, link: Link) -> str:
 
 def wake_time(job: Job, now: float) -> float:
     """When a job needs attention even if no bytes arrive."""
-    if job.link is not None and any_broker_will_do(job):
+    if job.link is not None and can_use_any_broker(job):
         silent_at = now + SILENCE_S - job.link.silence
         return min(job.deadline, silent_at) if silent_at > now else job.deadline
     if job.sent or job.link is not None:

@@ -32,7 +32,7 @@ def log_in(config: ConnectionConfig, address: Address, limit_time: LimitTime) ->
     return LoginResult(versions, lifetime)
 
 
-def greet(config: ConnectionConfig, address: Address) -> Login:
+def request_api_versions(config: ConnectionConfig, address: Address) -> Login:
     """Only ApiVersions, without SASL: whether a broker responds."""
     return LoginResult((yield from _api_versions(address)))
 

@@ -60,7 +60,7 @@ def reset_offsets(invocation: Invocation, context: Context) -> Plan:
 
 def _plan(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.groups import resets as group_resets
-    from kafka_shell.admin.groups.model import GroupType, ResetTo, To
+    from kafka_shell.admin.groups.model import GroupType, ResetTarget, ResetTo
 
     cluster, group = context.cluster, invocation["group"]
     kind = GroupType(invocation["type"])
@@ -76,7 +76,7 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
 
         return _plan_copy(invocation, cluster, read_offsets(what, group), kind)
     if invocation["to-offset"] is not None:
-        where = ResetTo(To.OFFSET, invocation["to-offset"])
+        where = ResetTo(ResetTarget.OFFSET, invocation["to-offset"])
     else:
         where = _to_target(text, span, context)
     if not invocation["topic"]:
@@ -159,19 +159,23 @@ def _target_text(invocation: Invocation) -> tuple[str, Span]:
 
 
 def _to_target(text: str, span: Span, context: Context) -> ResetTo:
-    from kafka_shell.admin.groups.model import ResetTo, To
+    from kafka_shell.admin.groups.model import ResetTarget, ResetTo
 
     if text in _WORDS:
-        return ResetTo(To(text))
+        return ResetTo(ResetTarget(text))
     if _SHIFT.fullmatch(text):
-        return ResetTo(To.SHIFT, int(text))
+        return ResetTo(ResetTarget.SHIFT, int(text))
     try:
         offset, time = offset_or_time(text, int(context.clock() * 1000))
     except ShellError:
         hint = did_you_mean(text, _WORDS) or f"Use {_FORMS}."
         message = f"invalid --to: '{text}'"
         raise UsageError(message, hint=hint, code="bad-value", span=span) from None
-    return ResetTo(To.TIME, time or 0) if offset is None else ResetTo(To.OFFSET, offset)
+    return (
+        ResetTo(ResetTarget.TIME, time or 0)
+        if offset is None
+        else ResetTo(ResetTarget.OFFSET, offset)
+    )
 
 
 def _explicit_offsets(invocation: Invocation) -> dict[TopicPartition, int | None]:

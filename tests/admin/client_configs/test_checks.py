@@ -72,6 +72,6 @@ def test_only_the_configs_of_a_user_are_looked_at(
     wanted = alterations(HEARTBEAT, "9000")
     held = {(each.entity, SESSION): "10000" for each in wanted}
     held[ClientEntity("all", "slow"), SESSION] = "8000"
-    limits = checks.Limits(cluster, set)
+    limits = checks.ConfigConstraints(cluster, set)
     assert list(checks.wrong(limits, wanted, held)) == [ClientEntity("all").resource]
     assert looked_at < 5 * MANY

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.groups import resets as group_resets
-from kafka_shell.admin.groups.model import GroupType, Reset, ResetTo, To
+from kafka_shell.admin.groups.model import GroupType, Reset, ResetTarget, ResetTo
 from kafka_shell.admin.groups.share_offsets import AlterShareOffsets
 from kafka_shell.admin.groups.steps import CommitOffsets
 from kafka_shell.admin.partitions.model import TopicPartition
@@ -45,16 +45,16 @@ def targets(plan: Plan) -> list[tuple[object, object]]:
 @pytest.mark.parametrize(
     ("where", "wanted"),
     [
-        (ResetTo(To.EARLIEST), [0, 0]),
-        (ResetTo(To.LATEST), [RECORDS, RECORDS]),
-        (ResetTo(To.OFFSET, 7), [7, 7]),
-        (ResetTo(To.SHIFT, 2), [5, 8]),
-        (ResetTo(To.SHIFT, -4), [0, 2]),
-        (ResetTo(To.SHIFT, 90), [RECORDS, RECORDS]),
-        (ResetTo(To.TIME, 1_004_000), [4, 4]),
-        (ResetTo(To.TIME, 1_003_001), [4, 4]),
-        (ResetTo(To.TIME, 0), [0, 0]),
-        (ResetTo(To.TIME, 9_000_000), [RECORDS, RECORDS]),
+        (ResetTo(ResetTarget.EARLIEST), [0, 0]),
+        (ResetTo(ResetTarget.LATEST), [RECORDS, RECORDS]),
+        (ResetTo(ResetTarget.OFFSET, 7), [7, 7]),
+        (ResetTo(ResetTarget.SHIFT, 2), [5, 8]),
+        (ResetTo(ResetTarget.SHIFT, -4), [0, 2]),
+        (ResetTo(ResetTarget.SHIFT, 90), [RECORDS, RECORDS]),
+        (ResetTo(ResetTarget.TIME, 1_004_000), [4, 4]),
+        (ResetTo(ResetTarget.TIME, 1_003_001), [4, 4]),
+        (ResetTo(ResetTarget.TIME, 0), [0, 0]),
+        (ResetTo(ResetTarget.TIME, 9_000_000), [RECORDS, RECORDS]),
     ],
     ids=lambda value: str(value) if isinstance(value, list) else f"{value.to.value}",
 )
@@ -73,25 +73,25 @@ def test_the_plan_says_what_became_of_an_offset_outside(
     cluster: Cluster, topic: str, group: str
 ) -> None:
     commit(cluster, group, topic, 3, 6)
-    beyond = group_resets.plan_reset(cluster, group, ResetTo(To.OFFSET, 99))
+    beyond = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.OFFSET, 99))
     assert {change.note for change in beyond.changes} == {"latest offset: 99 is out of range"}
-    before = group_resets.plan_reset(cluster, group, ResetTo(To.SHIFT, -5))
+    before = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.SHIFT, -5))
     assert [change.note for change in before.changes] == [
         "earliest offset: -2 is out of range",
         "",
     ]
-    late = group_resets.plan_reset(cluster, group, ResetTo(To.TIME, 9_000_000))
+    late = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.TIME, 9_000_000))
     assert all("no record since 1970-01-01T" in change.note for change in late.changes)
-    found = group_resets.plan_reset(cluster, group, ResetTo(To.TIME, 1_004_000))
+    found = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.TIME, 1_004_000))
     assert all("record of 1970-01-01T" in change.note for change in found.changes)
 
 
 def test_what_is_so_already_is_not_sent(cluster: Cluster, topic: str, group: str) -> None:
     commit(cluster, group, topic, 3, 6)
-    plan = group_resets.plan_reset(cluster, group, ResetTo(To.OFFSET, 6))
+    plan = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.OFFSET, 6))
     assert targets(plan) == [(3, 6)]
     assert [change.field for change in plan.unchanged] == [f"{topic}:1"]
-    same = group_resets.plan_reset(cluster, group, ResetTo(To.CURRENT))
+    same = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.CURRENT))
     assert same.steps == ()
     assert len(same.unchanged) == 2
 
@@ -99,14 +99,14 @@ def test_what_is_so_already_is_not_sent(cluster: Cluster, topic: str, group: str
 def test_only_these_partitions(cluster: Cluster, topic: str, group: str) -> None:
     commit(cluster, group, topic, 3, 6)
     one = [TopicPartition(topic, 1)]
-    done(group_resets.plan_reset(cluster, group, ResetTo(To.EARLIEST), one), cluster)
+    done(group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.EARLIEST), one), cluster)
     assert held(cluster, group) == {f"{topic}:0": 3, f"{topic}:1": 0}
 
 
 def test_a_shift_from_nowhere_is_refused_alone(cluster: Cluster, topic: str, group: str) -> None:
     commit(cluster, group, topic, 3)
     both = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
-    plan = group_resets.plan_reset(cluster, group, ResetTo(To.SHIFT, 1), both)
+    plan = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.SHIFT, 1), both)
     assert targets(plan) == [(3, 4)]
     assert list(refusals(plan)) == [f"{topic}:1"]
 
@@ -116,7 +116,7 @@ def test_a_group_with_members_is_refused_and_they_are_named(
 ) -> None:
     with members.classic(sandbox.bootstrap, group, topic):
         for plan in (
-            group_resets.plan_reset(cluster, group, ResetTo(To.EARLIEST)),
+            group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.EARLIEST)),
             group_resets.plan_offsets(cluster, group, {TopicPartition(topic, 0): 1}),
         ):
             assert plan.steps == ()
@@ -134,16 +134,18 @@ def test_a_member_of_the_new_protocol_is_named_too(
     cluster: Cluster, topic: str, group: str
 ) -> None:
     with members.consumer(cluster, group, topic):
-        plan = group_resets.plan_reset(cluster, group, ResetTo(To.EARLIEST))
+        plan = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.EARLIEST))
         assert "1 member" in refusals(plan)[group].message
         step = CommitOffsets(group, (Reset(TopicPartition(topic, 0), None, 1),))
         assert not step.send(cluster, validate_only=False).ok
 
 
 def test_a_group_that_is_not_there(cluster: Cluster, topic: str, group: str) -> None:
-    plan = group_resets.plan_reset(cluster, group, ResetTo(To.LATEST))
+    plan = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.LATEST))
     assert refusals(plan)[group].name == "GROUP_ID_NOT_FOUND"
-    made = group_resets.plan_reset(cluster, group, ResetTo(To.LATEST), [TopicPartition(topic, 0)])
+    made = group_resets.plan_reset(
+        cluster, group, ResetTo(ResetTarget.LATEST), [TopicPartition(topic, 0)]
+    )
     assert made.warnings == (f"group {group} does not exist and will be created",)
     done(made, cluster)
     assert held(cluster, group) == {f"{topic}:0": RECORDS}
@@ -194,7 +196,7 @@ def test_offsets_of_a_topic_that_members_read_are_not_deleted(
 
 def test_the_same_plan_again_sees_what_changed(cluster: Cluster, topic: str, group: str) -> None:
     commit(cluster, group, topic, 3, 6)
-    (step,) = group_resets.plan_reset(cluster, group, ResetTo(To.LATEST)).steps
+    (step,) = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.LATEST)).steps
     assert step.reread(cluster).changes == step.changes
     commit(cluster, group, topic, 5)
     assert [change.before for change in step.reread(cluster).changes] == [5, 6]
@@ -205,7 +207,7 @@ def test_what_was_there_is_put_back_exactly(cluster: Cluster, topic: str, group:
     commit(cluster, group, topic, 900)
     assert held(cluster, group) == {f"{topic}:0": 900}
     both = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
-    done(group_resets.plan_reset(cluster, group, ResetTo(To.EARLIEST), both), cluster)
+    done(group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.EARLIEST), both), cluster)
     assert held(cluster, group) == {f"{topic}:0": 0, f"{topic}:1": 0}
     back = {both[0]: 900, both[1]: None}
     done(group_resets.plan_offsets(cluster, group, back, exact=True), cluster)

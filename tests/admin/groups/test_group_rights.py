@@ -26,7 +26,7 @@ from kafka_shell.admin.groups import (
     resets as group_resets,
 )
 from kafka_shell.admin.groups.members import DeleteGroups, RemoveMembers
-from kafka_shell.admin.groups.model import Group, GroupType, Member, Reset, ResetTo, To
+from kafka_shell.admin.groups.model import Group, GroupType, Member, Reset, ResetTarget, ResetTo
 from kafka_shell.admin.groups.share_offsets import AlterShareOffsets, DeleteShareOffsets
 from kafka_shell.admin.groups.steps import CommitOffsets, DeleteOffsets
 from kafka_shell.admin.partitions.model import TopicPartition
@@ -90,7 +90,7 @@ def test_a_group_that_may_not_be_seen(alice: Cluster, group: str) -> None:
     assert group in why.message
     assert why.hint == f"Requires DESCRIBE on group {group}."
     for plan in (
-        group_resets.plan_reset(alice, group, ResetTo(To.LATEST)),
+        group_resets.plan_reset(alice, group, ResetTo(ResetTarget.LATEST)),
         group_members.plan_delete(alice, [group]),
         group_members.plan_remove(alice, group),
     ):

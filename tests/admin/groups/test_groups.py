@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups import resets as group_resets
-from kafka_shell.admin.groups.model import Group, GroupType, ResetTo, Task, To
+from kafka_shell.admin.groups.model import Group, GroupType, ResetTarget, ResetTo, Task
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
@@ -213,7 +213,7 @@ def test_resets_on_kafka_3_9(old_cluster: Cluster, old_sandbox: Sandbox) -> None
     name = f"old-{uuid4().hex[:8]}"
     filled(old_sandbox, old_cluster, name)
     commit(old_cluster, name, name, 3, 6)
-    done(group_resets.plan_reset(old_cluster, name, ResetTo(To.SHIFT, 1)), old_cluster)
+    done(group_resets.plan_reset(old_cluster, name, ResetTo(ResetTarget.SHIFT, 1)), old_cluster)
     assert held(old_cluster, name) == {f"{name}:0": 4, f"{name}:1": 7}
     one = [TopicPartition(name, 0)]
     done(group_resets.plan_delete_offsets(old_cluster, name, one), old_cluster)

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.groups import resets as group_resets
-from kafka_shell.admin.groups.model import GroupType, ResetTo, To
+from kafka_shell.admin.groups.model import GroupType, ResetTarget, ResetTo
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
@@ -46,7 +46,7 @@ def test_a_group_made_by_its_offsets(cluster: Cluster, topic: str, group: str) -
 
 def test_a_reset(cluster: Cluster, topic: str, group: str) -> None:
     start(cluster, group, topic, 3, 4)
-    plan = group_resets.plan_reset(cluster, group, ResetTo(To.LATEST))
+    plan = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.LATEST))
     assert {change.resource.kind for change in plan.changes} == {"share-group-offsets"}
     done(plan, cluster)
     assert held(cluster, group) == {f"{topic}:0": RECORDS, f"{topic}:1": RECORDS}
@@ -87,7 +87,7 @@ def test_a_partition_of_which_nothing_was_read(cluster: Cluster, topic: str, gro
 def test_a_group_with_members_is_refused(cluster: Cluster, topic: str, group: str) -> None:
     with members.share(cluster, group, topic):
         plan = group_resets.plan_reset(
-            cluster, group, ResetTo(To.EARLIEST), [TopicPartition(topic, 0)]
+            cluster, group, ResetTo(ResetTarget.EARLIEST), [TopicPartition(topic, 0)]
         )
         assert refusals(plan)[group].name == "NON_EMPTY_GROUP"
     wait_for("it has left", lambda: described(cluster, group).state == "Empty")
@@ -95,7 +95,7 @@ def test_a_group_with_members_is_refused(cluster: Cluster, topic: str, group: st
 
 def test_the_broker_refuses_too(cluster: Cluster, topic: str, group: str) -> None:
     start(cluster, group, topic, 3, 4)
-    plan = group_resets.plan_reset(cluster, group, ResetTo(To.LATEST))
+    plan = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.LATEST))
     with members.share(cluster, group, topic):
         try:
             failures = {why.name for why in apply(plan, cluster).failures.values()}

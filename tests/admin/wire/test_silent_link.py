@@ -13,7 +13,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.admin.wire.jobs import any_broker_will_do
+from kafka_shell.admin.wire.jobs import can_use_any_broker
 from kafka_shell.admin.wire.pool import SILENCE_S
 from kafka_shell.admin.wire.requests import ANY, CONTROLLER, METADATA, Call, Node
 from kafka_shell.admin.wire.transport import Link
@@ -160,6 +160,6 @@ def test_which_calls_may_be_sent_twice(well: Cluster) -> None:
         (Call(change, ANY), True, False),
     ):
         job = runner.job(call, None)
-        assert any_broker_will_do(job) is unsent
+        assert can_use_any_broker(job) is unsent
         job.sent = True
-        assert any_broker_will_do(job) is sent
+        assert can_use_any_broker(job) is sent

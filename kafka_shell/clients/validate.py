@@ -14,7 +14,7 @@ from kafka_shell.errors import ShellError
 _ALL = -1
 
 
-class Rule(Struct, frozen=True):
+class ConfigRule(Struct, frozen=True):
     """A condition on several configs of a client, and the message if it is not met."""
 
     keys: tuple[str, ...]
@@ -22,7 +22,7 @@ class Rule(Struct, frozen=True):
     why: str
 
 
-class Decision(Struct, frozen=True):
+class ValidatedConfigs(Struct, frozen=True):
     """The effective value of each key, and why dynamic configs were rejected."""
 
     values: Mapping[str, Any]
@@ -31,23 +31,23 @@ class Decision(Struct, frozen=True):
 
 def producer_rules(
     *, idempotent: bool, has_codec: Callable[[str | None], bool]
-) -> tuple[Rule, ...]:
+) -> tuple[ConfigRule, ...]:
     """Return the rules for a producer."""
     always = "this producer is idempotent or transactional: {}"
     return (
-        Rule(
+        ConfigRule(
             (ACKS,), lambda at: not idempotent or at[ACKS] == _ALL,
             always.format("acks must be all"),
         ),
-        Rule(
+        ConfigRule(
             ("retries",), lambda at: not idempotent or at["retries"] > 0,
             always.format("retries must be positive"),
         ),
-        Rule(
+        ConfigRule(
             ("compression.type",), lambda at: has_codec(at["compression.type"]),
             "the library for this codec is not installed",
         ),
-        Rule(
+        ConfigRule(
             ("delivery.timeout.ms", "linger.ms", "request.timeout.ms"),
             lambda at: at["delivery.timeout.ms"] >= at["linger.ms"] + at["request.timeout.ms"],
             "delivery.timeout.ms must be at least linger.ms plus request.timeout.ms",
@@ -55,20 +55,20 @@ def producer_rules(
     )  # fmt: skip
 
 
-def consumer_rules(*, idle_ms: float, receive_bytes: int) -> tuple[Rule, ...]:
+def consumer_rules(*, idle_ms: float, receive_bytes: int) -> tuple[ConfigRule, ...]:
     """Return the rules for a consumer."""
     return (
-        Rule(
+        ConfigRule(
             (SESSION, HEARTBEAT), lambda at: at[HEARTBEAT] < at[SESSION],
             "heartbeat.interval.ms must be less than session.timeout.ms",
         ),
-        Rule(
+        ConfigRule(
             ("request.timeout.ms", "fetch.max.wait.ms"),
             lambda at: at["fetch.max.wait.ms"] < at["request.timeout.ms"] < idle_ms,
             "request.timeout.ms must be greater than fetch.max.wait.ms and less than"
             f" connections_max_idle_ms={idle_ms} of this program",
         ),
-        Rule(
+        ConfigRule(
             ("fetch.max.bytes", "max.partition.fetch.bytes"),
             lambda at: at["fetch.max.bytes"] + at["max.partition.fetch.bytes"] <= receive_bytes,
             "fetch.max.bytes plus max.partition.fetch.bytes must be at most"
@@ -87,9 +87,9 @@ def parse(key: str, value: str) -> Any:
     return int(value)
 
 
-def decide(
-    own: Mapping[str, Any], found: Mapping[str, ClientConfig], rules: tuple[Rule, ...]
-) -> Decision:
+def validate(
+    own: Mapping[str, Any], found: Mapping[str, ClientConfig], rules: tuple[ConfigRule, ...]
+) -> ValidatedConfigs:
     """Apply the dynamic configs `found` to the values of the program (`own`).
 
     Configs of other kinds of clients, such as consumer configs for a producer, are ignored.
@@ -109,7 +109,7 @@ def decide(
         broken = next((rule for rule in rules if not rule.holds(values)), None)
         blamed = [key for key in broken.keys if key in accepted] if broken else []
         if broken is None or not blamed:  # values of the program are not validated
-            return Decision(values, rejected)
+            return ValidatedConfigs(values, rejected)
         for key in blamed:
             del accepted[key]
             rejected[key] = broken.why

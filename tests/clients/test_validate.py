@@ -8,8 +8,8 @@ import pytest
 
 from kafka_shell.admin.client_configs.keys import KEYS, check
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity
-from kafka_shell.clients.decide import Decision, consumer_rules, decide, producer_rules
 from kafka_shell.clients.follow import user_of
+from kafka_shell.clients.validate import ValidatedConfigs, consumer_rules, producer_rules, validate
 from kafka_shell.errors import ShellError
 
 pytestmark = pytest.mark.quick
@@ -30,14 +30,16 @@ def found(**configs: str) -> dict[str, ClientConfig]:
     return {key: ClientConfig(entity, key, value) for key, value in named.items()}
 
 
-def produce(*, idempotent: bool = False, codecs: tuple[str, ...] = (), **configs: str) -> Decision:
+def produce(
+    *, idempotent: bool = False, codecs: tuple[str, ...] = (), **configs: str
+) -> ValidatedConfigs:
     rules = producer_rules(idempotent=idempotent, has_codec=lambda name: name in (None, *codecs))
-    return decide(PRODUCER, found(**configs), rules)
+    return validate(PRODUCER, found(**configs), rules)
 
 
-def consume(**configs: str) -> Decision:
+def consume(**configs: str) -> ValidatedConfigs:
     rules = consumer_rules(idle_ms=540_000, receive_bytes=100_000_000)
-    return decide(CONSUMER, found(**configs), rules)
+    return validate(CONSUMER, found(**configs), rules)
 
 
 @pytest.mark.parametrize(("text", "value"), [("all", -1), ("-1", -1), ("0", 0), ("1", 1)])
@@ -46,8 +48,8 @@ def test_acks_are_as_kafka_python_has_them(text: str, value: int) -> None:
 
 
 def test_other_configs_keep_the_values_of_the_program() -> None:
-    assert produce() == Decision(PRODUCER, {})
-    assert produce(max_poll_records="7") == Decision(PRODUCER, {}), "a consumer's"
+    assert produce() == ValidatedConfigs(PRODUCER, {})
+    assert produce(max_poll_records="7") == ValidatedConfigs(PRODUCER, {}), "a consumer's"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_other_configs_keep_the_values_of_the_program() -> None:
 )
 def test_a_producer_rejects_conflicting_configs(configs: dict[str, str], refused: set[str]) -> None:
     rules = producer_rules(idempotent=False, has_codec=lambda name: name is None)
-    decision = decide(PRODUCER, found(**configs, max_poll_records="1"), rules)
+    decision = validate(PRODUCER, found(**configs, max_poll_records="1"), rules)
     assert set(decision.rejected) == refused
     assert decision.values == PRODUCER
 
@@ -87,10 +89,10 @@ def test_values_that_only_bear_each_other_are_taken_together() -> None:
 def test_an_idempotent_producer_keeps_to_all_and_tries_again() -> None:
     own = PRODUCER | {"acks": -1}
     rules = producer_rules(idempotent=True, has_codec=lambda name: True)
-    decision = decide(own, found(acks="1", retries="0", compression_type="gzip"), rules)
+    decision = validate(own, found(acks="1", retries="0", compression_type="gzip"), rules)
     assert set(decision.rejected) == {"acks", "retries"}
     assert decision.values == own | {"compression.type": "gzip"}
-    assert not decide(own, found(acks="-1", retries="1"), rules).rejected
+    assert not validate(own, found(acks="-1", retries="1"), rules).rejected
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_a_consumer_rejects_conflicting_configs(configs: dict[str, str], refused
 
 def test_a_program_that_breaks_a_rule_by_itself_is_left_alone() -> None:
     rules = consumer_rules(idle_ms=540_000, receive_bytes=1)
-    assert decide(CONSUMER, found(heartbeat_interval_ms="1"), rules).rejected == {}
+    assert validate(CONSUMER, found(heartbeat_interval_ms="1"), rules).rejected == {}
 
 
 def test_each_key_says_what_it_is_and_checks_its_values() -> None:

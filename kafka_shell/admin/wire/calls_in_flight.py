@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .runner import Runner
 
 
-class Flight:
-    """Calls in flight by key. Made by `Cluster.flight`, and used only within it.
+class CallsInFlight:
+    """Calls in flight by key. Made by `Cluster.calls_in_flight`, and used only within it.
 
     A call whose connection is lost fails at once, as its caller may know a better broker by then.
     """
