@@ -49,9 +49,9 @@ READING = """
 import sys
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.commands.state.read import Wanted, read_state
+from kafka_shell.commands.state.read import StateRequest, read_state
 with Cluster(ConnectionConfig(parse_addresses(sys.argv[1]))) as cluster:
-    read_state(cluster, Wanted(("topics", "acls")))
+    read_state(cluster, StateRequest(("topics", "acls")))
 """
 
 

@@ -36,7 +36,7 @@ def health(invocation: Invocation, context: Context) -> Health:
     from kafka_shell.commands.partitions.throttle_store import throttle_record
     from kafka_shell.common.structs import replace
 
-    from .see import with_command
+    from .finding_commands import with_command
 
     timeout = invocation["probe-timeout"]
     seconds = health.PROBE_S if timeout is None else timeout / 1000

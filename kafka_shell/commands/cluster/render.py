@@ -28,7 +28,7 @@ from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
 
 from . import decommission_render, restart_render
-from .see import command_of
+from .finding_commands import command_of
 
 _LABEL = 10
 _SEVERITY_LABEL = 13

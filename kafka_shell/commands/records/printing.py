@@ -15,7 +15,7 @@ from kafka_shell.output.pane import columns_of
 from kafka_shell.output.text import Text
 from kafka_shell.plan.results import Failure, Parts, Results
 
-from .draw import RecordTable, one_line, page
+from .record_table import RecordTable, one_line, page
 from .row import json_line, utc_time
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ _USES = {
 }
 
 
-class Seen(Struct):
+class LineObserver(Struct):
     """What the commands of one line did: an Observer. `failures` are those of single items."""
 
     plans: list[Plan] = field(default_factory=list)
@@ -180,7 +180,7 @@ def _words(values: Iterable[object]) -> Iterator[str]:
 
 
 def judge(
-    seen: Seen,
+    observed: LineObserver,
     status: int,
     sent: Collection[int],
     refused: Sequence[str],
@@ -191,11 +191,11 @@ def judge(
 
     `refused` is why requests were not sent.
     """
-    failures = [*seen.failures, *(("", _failure(error)) for error in seen.errors)]
+    failures = [*observed.failures, *(("", _failure(error)) for error in observed.errors)]
     real = [(about, why) for about, why in failures if why.name != limits.NOT_ON_TWIN]
     sent = set(sent)
     lacking = next((each.why for each in doubts if each.also_failures and each.keys & sent), "")
-    lacking = lacking or _lacking(seen, real, reading)
+    lacking = lacking or _lacking(observed, real, reading)
     if lacking:
         return UNKNOWN, lacking
     if real:
@@ -207,15 +207,15 @@ def judge(
     if status:
         return FAILED, f"exit status {status}"
     why = next((each.why for each in doubts if each.keys & sent), "")
-    why = why or (limits.in_part(sent) if _copies_data(seen) else "")
+    why = why or (limits.in_part(sent) if _copies_data(observed) else "")
     return (UNKNOWN, why) if why else (OK, None)
 
 
-def _copies_data(seen: Seen) -> bool:
+def _copies_data(observed: LineObserver) -> bool:
     """Whether moves copy data, as far as the plans show. It is not known how those end."""
     steps = [
         step.step if isinstance(step, RecordedMove) else step
-        for plan in seen.plans
+        for plan in observed.plans
         for step in plan.steps
     ]
     moving = [step for step in steps if isinstance(step, MoveReplicas) and not step.cancelled]
@@ -247,13 +247,15 @@ def _failure_texts(failures: Sequence[tuple[str, Failure]]) -> list[str]:
     return [*dict.fromkeys(shown), *([f"{more:,} more"] if more else [])]
 
 
-def _lacking(seen: Seen, failures: Sequence[tuple[str, Failure]], reading: Reading) -> str:
+def _lacking(
+    observed: LineObserver, failures: Sequence[tuple[str, Failure]], reading: Reading
+) -> str:
     """What a line is about that the twin lacks, or an empty string."""
-    for resource in seen.resources:  # a broker that could not be read is down: that is copied
+    for resource in observed.resources:  # a broker that could not be read is down: that is copied
         if str(resource) in reading.unread and resource.kind != "broker":
             return f"{resource} could not be read: {reading.unread[str(resource)].message}"
     if reading.left_out:
-        named = {word for resource in seen.resources for word in _NAME.findall(resource.name)}
+        named = {word for resource in observed.resources for word in _NAME.findall(resource.name)}
         named.update(word for _, why in failures for word in _NAME.findall(why.message))
         if missing := sorted(named & reading.left_out):
             return f"topic {missing[0]} is not on the twin"

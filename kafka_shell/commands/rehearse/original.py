@@ -19,7 +19,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.requests import ANY
 from kafka_shell.commands.state.model import ASSIGNMENT, CONFIG_KINDS, KINDS, SHAPE, Fields, State
-from kafka_shell.commands.state.read import Wanted, read_state
+from kafka_shell.commands.state.read import StateRequest, read_state
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
@@ -58,7 +58,9 @@ def read_original(cluster: Cluster, words: Sequence[str], report: Report) -> Rea
     metadata = scan(cluster)
     topics = _selected(metadata, words)
     unread: dict[str, Failure] = {}
-    state = read_state(cluster, Wanted(COPIED_KINDS, topics=frozenset(topics) if words else None))
+    state = read_state(
+        cluster, StateRequest(COPIED_KINDS, topics=frozenset(topics) if words else None)
+    )
     unread.update(state.unread)
     supported = features.describe(cluster)
     unread.update({f"features of broker {id}": why for id, why in supported.unread})

@@ -11,7 +11,7 @@ from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
 from kafka_shell.commands.state.compare import differences
 from kafka_shell.commands.state.model import ASSIGNMENT, Differing, State, StateDiff
-from kafka_shell.commands.state.read import Wanted, read_state
+from kafka_shell.commands.state.read import StateRequest, read_state
 from kafka_shell.common.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
 from kafka_shell.errors import ShellError, Status, UsageError
@@ -22,7 +22,7 @@ from kafka_shell.sandbox.twin.build import connection
 from kafka_shell.settings import Settings
 
 from .broker_configs import BrokerConfigs
-from .judge import Seen, doubts_about, judge, not_run
+from .judge import LineObserver, doubts_about, judge, not_run
 from .limits import ONE_BROKER, Refusals
 from .model import FAILED, OK, UNKNOWN, RehearsedLine
 from .original import COPIED_KINDS, Reading
@@ -124,19 +124,19 @@ class _Rehearsal:
         if why := not_run(text, self._reading.left_out):
             self.lines.append(RehearsedLine(text, UNKNOWN, None, why))
             return Status.OK
-        seen = Seen()
+        observed = LineObserver()
         before = len(self.lines)
-        context = replace(self.context, observer=seen, out=StringIO(), err=StringIO())
+        context = replace(self.context, observer=observed, out=StringIO(), err=StringIO())
         context.cluster.sent.clear()
         self._refusals.reasons.clear()
         assert context.run_line is not None
         run = without_throttle(text)
         status = context.run_line(run, context)
-        if len(self.lines) > before and not seen.anything:  # `source`: its lines are reported
+        if len(self.lines) > before and not observed.anything:  # `source`: its lines are reported
             return Status(status)
-        outcome = _outcome(seen)
+        outcome = _outcome(observed)
         verdict, why_not = judge(
-            seen,
+            observed,
             status,
             context.cluster.sent,
             self._refusals.reasons,
@@ -146,15 +146,15 @@ class _Rehearsal:
         if verdict != FAILED and run != text:
             left = f"--throttle was ignored because {ONE_BROKER}"
             verdict, why_not = UNKNOWN, f"{why_not}; {left}" if why_not else left
-        if verdict != FAILED and (lacks := self._lacks(seen, context.cluster.sent)):
+        if verdict != FAILED and (lacks := self._lacks(observed, context.cluster.sent)):
             verdict, why_not = lacks
         self.lines.append(RehearsedLine(text, verdict, outcome, why_not))
         return Status.FAILED if verdict == FAILED else Status.OK
 
-    def _lacks(self, seen: Seen, sent: set[int]) -> tuple[str, str] | None:
+    def _lacks(self, observed: LineObserver, sent: set[int]) -> tuple[str, str] | None:
         """The status and error of a line that the user may not run on the original."""
         try:
-            right, certain = self._rights.missing(sent, seen.resources)
+            right, certain = self._rights.missing(sent, observed.resources)
         except ShellError as error:
             return UNKNOWN, f"your permissions on the cluster could not be read: {error.message}"
         if not right:
@@ -180,13 +180,13 @@ class _Rehearsal:
         return status
 
 
-def _outcome(seen: Seen) -> Outcome | None:
+def _outcome(observed: LineObserver) -> Outcome | None:
     """The plans of a line as one. What was planned and not executed is skipped."""
-    outcomes = list(map(_without_files, seen.outcomes))
+    outcomes = list(map(_without_files, observed.outcomes))
     executed = len(outcomes)
     outcomes += [
         Outcome(plan, tuple(Done(change, "skipped") for change in plan.changes))
-        for plan in seen.plans[executed:]
+        for plan in observed.plans[executed:]
     ]
     if len(outcomes) < 2:
         return outcomes[0] if outcomes else None
@@ -234,7 +234,7 @@ def undo_script(lines: Sequence[RehearsedLine]) -> tuple[str, ...]:
 
 def state_of(cluster: Cluster) -> State:
     """The state of a twin, with replicas."""
-    return read_state(cluster, Wanted(COPIED_KINDS, brokers=[""], assignments=True))
+    return read_state(cluster, StateRequest(COPIED_KINDS, brokers=[""], assignments=True))
 
 
 def placed_by(lines: Sequence[RehearsedLine], before: State) -> dict[str, int]:

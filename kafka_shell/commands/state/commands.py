@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kafka_shell.plan.results import Failure
 
     from .model import Password, State, StateDiff
-    from .read import Wanted
+    from .read import StateRequest
 
 _KINDS = tuple(kind.replace("_", "-") for kind in KINDS)
 _ONLY = Option("--only", kinds.TEXT, f"Only these kinds: {','.join(_KINDS)}.", many=True,
@@ -74,7 +74,7 @@ def export(invocation: Invocation, context: Context) -> Document:
         )
     if invocation["directory"]:
         context.refuse_dry_run("export --directory")
-    wanted = _wanted_export(invocation, context)
+    wanted = _export_request(invocation, context)
     state = read_state(context.cluster, wanted)
     if wanted.topics is not None:
         _select(state, invocation["topic"], wanted.topics, context)
@@ -101,12 +101,12 @@ def _is_whole(invocation: Invocation, state: State) -> bool:
     return not narrowed and not state.unread
 
 
-def _wanted_export(invocation: Invocation, context: Context) -> Wanted:
+def _export_request(invocation: Invocation, context: Context) -> StateRequest:
     from kafka_shell.commands import select
 
-    from .read import Wanted
+    from .read import StateRequest
 
-    wanted = Wanted(
+    wanted = StateRequest(
         _kinds(invocation),
         internal=not invocation["exclude-internal"],
         assignments=invocation["with-assignments"],
@@ -159,15 +159,15 @@ def _select(
 
 def diff(invocation: Invocation, context: Context) -> StateDiff:
     """The differences between a state file or cluster and another one, or this cluster."""
-    from .sides import compare_sides, side, this_cluster
+    from .sources import compare_sources, source_of, this_cluster
 
     kinds = _kinds(invocation)
-    first = side(invocation, context, "what")
+    first = source_of(invocation, context, "what")
     if invocation["other"] is None:
         before, after = this_cluster(context), first
     else:
-        before, after = first, side(invocation, context, "other")
-    return compare_sides(before, after, kinds, context)
+        before, after = first, source_of(invocation, context, "other")
+    return compare_sources(before, after, kinds, context)
 
 
 # -- apply -----------------------------------------------------------------------------------------
@@ -185,10 +185,10 @@ def apply(invocation: Invocation, context: Context) -> Plan:
     from .model import only
     from .plan import Options, plan_state
     from .render import name_changes
-    from .sides import missing, note_unmatched, now_for
+    from .sources import missing, note_unmatched, read_covered_state
 
     wanted = only(load(invocation["file"]), _kinds(invocation))
-    now = now_for(context.cluster, wanted)
+    now = read_covered_state(context.cluster, wanted)
     _refuse_missing(missing(now, wanted))
 
     def move(replicas: Replicas, growing: Mapping[str, int]) -> Plan:

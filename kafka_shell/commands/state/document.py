@@ -10,7 +10,7 @@ from kafka_shell.common.files import bad_file, read_text
 from kafka_shell.common.units import shorten
 from kafka_shell.errors import ShellError, did_you_mean
 
-from .node import MAX_DEPTH, Mark, Node
+from .node import MAX_DEPTH, FilePosition, Node
 
 _MAX_SIZE = 64 << 20
 _PRIVATE = "x-"  # fields that are not read, as a home for anchors
@@ -23,7 +23,7 @@ Mapping = dict[str, tuple[Node, Node]]  # key -> (node of the key, node of the v
 Mappings = dict[int, Mapping | None]  # by the identity of the node; None while it is being read
 
 
-class Place:
+class DocumentValue:
     """A value of a document. `mappings` are the mappings whose merge keys are read already."""
 
     def __init__(self, file: str, node: Node, mappings: Mappings) -> None:
@@ -32,26 +32,26 @@ class Place:
         self._mappings = mappings
 
     def __str__(self) -> str:
-        return f"{self.file}:{self._node.mark.line}:{self._node.mark.column}"
+        return f"{self.file}:{self._node.position.line}:{self._node.position.column}"
 
     def error(self, what: str, hint: str = "") -> ShellError:
         """The error that something is wrong here."""
-        mark = self._node.mark
-        return bad_file(self.file, what, hint=hint, line=mark.line, column=mark.column)
+        position = self._node.position
+        return bad_file(self.file, what, hint=hint, line=position.line, column=position.column)
 
     @property
     def is_null(self) -> bool:
         """Whether nothing is written here."""
         return self._node.plain and self._node.value in _NULL
 
-    def pairs(self, what: str) -> Iterator[tuple[Place, Place]]:
+    def pairs(self, what: str) -> Iterator[tuple[DocumentValue, DocumentValue]]:
         """The keys and values of a mapping, with those that its merge keys add."""
         if self.is_null:
             return
         for key, value in self._merged(what).values():
             yield self._at(key), self._at(value)
 
-    def fields(self, what: str, known: Collection[str]) -> dict[str, Place]:
+    def fields(self, what: str, known: Collection[str]) -> dict[str, DocumentValue]:
         """The values of a mapping by key. An unknown key is an error with the near miss."""
         found = {}
         for key, value in self.pairs(what):
@@ -65,7 +65,7 @@ class Place:
             found[name] = value
         return found
 
-    def items(self, what: str) -> list[Place]:
+    def items(self, what: str) -> list[DocumentValue]:
         """The values of a list."""
         if self.is_null:
             return []
@@ -116,8 +116,8 @@ class Place:
             raise self.error(f"{what} must be true or false")
         return self.text(what) == "true"
 
-    def _at(self, node: Node) -> Place:
-        return Place(self.file, node, self._mappings)
+    def _at(self, node: Node) -> DocumentValue:
+        return DocumentValue(self.file, node, self._mappings)
 
     def _merged(self, what: str) -> Mapping:
         """What the mapping itself has, then what it merges (`<<`)."""
@@ -157,13 +157,13 @@ class Place:
         return {"mapping": "a mapping", "sequence": "a list"}.get(self._node.kind, "a value")
 
 
-def read_document(path: Path) -> Place | None:
+def read_document(path: Path) -> DocumentValue | None:
     """The only document of a YAML or JSON file; None if it is empty."""
     file = str(path)
     text = read_text(path, largest=_MAX_SIZE)
     read = _json_tree if path.suffix.lower() == ".json" else _yaml_tree
     root = read(file, text)
-    return None if root is None else Place(file, root, {})
+    return None if root is None else DocumentValue(file, root, {})
 
 
 def _json_tree(file: str, text: str) -> Node | None:
@@ -175,7 +175,7 @@ def _json_tree(file: str, text: str) -> Node | None:
     try:
         return json_tree(text)
     except InvalidJson as error:
-        line, column = error.mark.line, error.mark.column
+        line, column = error.position.line, error.position.column
         raise bad_file(file, f"not valid JSON: {error}", line=line, column=column) from None
 
 
@@ -185,8 +185,8 @@ def _yaml_tree(file: str, text: str) -> Node | None:
     try:
         return _tree(file, text)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
+        position = error.problem_mark
+        line, column = (position.line + 1, position.column + 1) if position else (None, None)
         # Newer versions of libyaml have a limit of their own, and read ahead of the events.
         too_deep = "nesting depth" in str(error.problem)
         what = "nested too deeply" if too_deep else f"not valid YAML: {error.problem}"
@@ -216,12 +216,12 @@ def _tree(file: str, text: str) -> Node | None:
             node = Node(kind, [], _mark(event))
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
-                where = Place(file, Node("scalar", "", _mark(event)), {})
+                where = DocumentValue(file, Node("scalar", "", _mark(event)), {})
                 raise where.error(f"the alias *{event.anchor} has no anchor")
             node = anchors[event.anchor]
         else:
             if isinstance(event, yaml.DocumentStartEvent) and root is not None:
-                where = Place(file, Node("scalar", "", _mark(event)), {})
+                where = DocumentValue(file, Node("scalar", "", _mark(event)), {})
                 raise where.error("a second document begins here", "Use one file for each.")
             continue
         if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.anchor:
@@ -232,9 +232,9 @@ def _tree(file: str, text: str) -> Node | None:
         if isinstance(event, yaml.CollectionStartEvent):
             parents.append(node)
             if len(parents) > MAX_DEPTH:
-                raise Place(file, node, {}).error("nested too deeply")
+                raise DocumentValue(file, node, {}).error("nested too deeply")
     return root
 
 
-def _mark(event: Any) -> Mark:
-    return Mark(event.start_mark.line + 1, event.start_mark.column + 1)
+def _mark(event: Any) -> FilePosition:
+    return FilePosition(event.start_mark.line + 1, event.start_mark.column + 1)

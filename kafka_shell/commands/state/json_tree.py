@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from .node import MAX_DEPTH, Mark, Node
+from .node import MAX_DEPTH, FilePosition, Node
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*
@@ -23,9 +23,9 @@ _CLOSING = {"mapping": "}", "sequence": "]"}
 class InvalidJson(Exception):
     """What is wrong, and where."""
 
-    def __init__(self, problem: str, mark: Mark) -> None:
+    def __init__(self, problem: str, position: FilePosition) -> None:
         super().__init__(problem)
-        self.mark = mark
+        self.position = position
 
 
 class _Token(Struct, frozen=True):
@@ -33,7 +33,7 @@ class _Token(Struct, frozen=True):
 
     kind: str
     text: str
-    mark: Mark
+    position: FilePosition
 
 
 def json_tree(text: str) -> Node:
@@ -52,8 +52,8 @@ def json_tree(text: str) -> Node:
                 token = _after(token, ",", tokens)
             if parent is not None and parent.kind == "mapping":
                 if token.kind != '"':
-                    raise InvalidJson("expected a name in double quotes", token.mark)
-                parent.value.append(Node("scalar", token.text, token.mark))
+                    raise InvalidJson("expected a name in double quotes", token.position)
+                parent.value.append(Node("scalar", token.text, token.position))
                 token = _after(next(tokens), ":", tokens)
             node = _node(token)
             (parents[-1].value.append(node) if parents else None)
@@ -61,11 +61,11 @@ def json_tree(text: str) -> Node:
             if node.kind != "scalar":
                 parents.append(node)
                 if len(parents) > MAX_DEPTH:
-                    raise InvalidJson("nested too deeply", node.mark)
+                    raise InvalidJson("nested too deeply", node.position)
             token = next(tokens)
         if not parents:
             if token.kind:
-                raise InvalidJson("expected the end of the document", token.mark)
+                raise InvalidJson("expected the end of the document", token.position)
             assert root is not None
             return root
 
@@ -73,18 +73,18 @@ def json_tree(text: str) -> Node:
 def _after(token: _Token, expected: str, tokens: Iterator[_Token]) -> _Token:
     """The token after an expected one."""
     if token.kind != expected:
-        raise InvalidJson(f"expected {expected!r}", token.mark)
+        raise InvalidJson(f"expected {expected!r}", token.position)
     return next(tokens)
 
 
 def _node(token: _Token) -> Node:
     if token.kind in ("{", "["):
-        return Node("mapping" if token.kind == "{" else "sequence", [], token.mark)
+        return Node("mapping" if token.kind == "{" else "sequence", [], token.position)
     if token.kind == '"':
-        return Node("scalar", token.text, token.mark)
+        return Node("scalar", token.text, token.position)
     if token.kind == "word" and _PLAIN.fullmatch(token.text):
-        return Node("scalar", token.text, token.mark, plain=True)
-    raise InvalidJson("expected a value", token.mark)
+        return Node("scalar", token.text, token.position, plain=True)
+    raise InvalidJson("expected a value", token.position)
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -93,24 +93,24 @@ def _tokens(text: str) -> Iterator[_Token]:
     for found in _TOKEN.finditer(text):
         at = found.start(found.lastindex or 0) if found.lastindex else len(text)
         line = bisect_right(lines, at)
-        mark = Mark(line, at - lines[line - 1] + 1)
+        position = FilePosition(line, at - lines[line - 1] + 1)
         if found[1]:
-            yield _Token(found[1], found[1], mark)
+            yield _Token(found[1], found[1], position)
         elif found[2]:
-            yield _Token('"', _string(found[2], mark), mark)
+            yield _Token('"', _string(found[2], position), position)
         elif found[3]:
-            yield _Token("word", found[3], mark)
+            yield _Token("word", found[3], position)
         elif found[4]:
-            raise InvalidJson("unexpected character, or a string without an end", mark)
+            raise InvalidJson("unexpected character, or a string without an end", position)
         else:
-            yield _Token("", "", mark)
+            yield _Token("", "", position)
             return
 
 
-def _string(raw: str, mark: Mark) -> str:
+def _string(raw: str, position: FilePosition) -> str:
     try:
         text = str(json.loads(raw))
         text.encode()
     except ValueError:
-        raise InvalidJson("a string has an invalid escape", mark) from None
+        raise InvalidJson("a string has an invalid escape", position) from None
     return text

@@ -20,7 +20,7 @@ from kafka_shell.common.units import shorten, to_path
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.language.selectors import check, is_pattern
 
-from .document import Place, read_document
+from .document import DocumentValue, read_document
 from .model import (
     ANY_ITERATIONS,
     ASSIGNMENT,
@@ -81,7 +81,7 @@ class _Loader:
         self.state = State()
         self._folder = Path()
         self._rules: dict[str, Any] = {}
-        self._item: Place | None = None  # of an ACL
+        self._item: DocumentValue | None = None  # of an ACL
 
     def read(self, path: Path) -> State:
         """Add a file."""
@@ -104,12 +104,12 @@ class _Loader:
                 self._section(kind, fields[kind])
         return self.state
 
-    def _scope(self, place: Place) -> None:
+    def _scope(self, place: DocumentValue) -> None:
         for kind, words in place.fields("scope", KINDS).items():
             given = tuple(_selector(kind, item) for item in words.items(f"scope.{kind}"))
             self.state.scope[kind] = (*self.state.scope.get(kind, ()), *given)
 
-    def _section(self, kind: str, section: Place) -> None:
+    def _section(self, kind: str, section: DocumentValue) -> None:
         part = self.state.parts.setdefault(kind, {})
         for key_place, place in section.pairs(kind):
             text = key_place.name()
@@ -119,7 +119,7 @@ class _Loader:
                 self.state.places[kind, key] = at
                 part[key] = fields
 
-    def _refuse_second(self, kind: str, key: Any, place: Place) -> None:
+    def _refuse_second(self, kind: str, key: Any, place: DocumentValue) -> None:
         first = self.state.places.get((kind, key))
         if first is not None:
             name = f"ACL {key}" if kind == "acls" else str(resource_of(kind, key))
@@ -127,7 +127,9 @@ class _Loader:
 
     # -- kinds -------------------------------------------------------------------------------------
 
-    def topic(self, name: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+    def topic(
+        self, name: str, at: DocumentValue, place: DocumentValue
+    ) -> Iterator[tuple[Any, Fields]]:
         """A topic: partitions, replication factor, assignment, configs."""
         if not TOPIC_NAME.fullmatch(name) or name in (".", ".."):
             raise at.error(
@@ -154,7 +156,9 @@ class _Loader:
             fields |= self.configs("topics", name, given["configs"], f"topic {name}")
         yield name, fields
 
-    def acls(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+    def acls(
+        self, text: str, at: DocumentValue, place: DocumentValue
+    ) -> Iterator[tuple[Any, Fields]]:
         """The ACLs of one resource pattern."""
         from kafka_shell.commands.acls.rules import parse_rule
 
@@ -184,7 +188,9 @@ class _Loader:
             for binding in rule.bindings([target]):
                 yield binding, {}
 
-    def quotas(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+    def quotas(
+        self, text: str, at: DocumentValue, place: DocumentValue
+    ) -> Iterator[tuple[Any, Fields]]:
         """The quotas of one entity."""
         entity = _quota_entity(text, at)
         fields: Fields = {}
@@ -197,7 +203,9 @@ class _Loader:
                 raise value.error(error.message) from None
         yield entity, fields
 
-    def user(self, name: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+    def user(
+        self, name: str, at: DocumentValue, place: DocumentValue
+    ) -> Iterator[tuple[Any, Fields]]:
         """The SCRAM credentials of one user."""
         fields: Fields = {}
         for label, credential in place.fields(f"user {name}", tuple(_MECHANISMS)).items():
@@ -218,7 +226,9 @@ class _Loader:
                 self.state.passwords[name, _MECHANISMS[label]] = Password(path, generate)
         yield name, fields
 
-    def client_configs(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+    def client_configs(
+        self, text: str, at: DocumentValue, place: DocumentValue
+    ) -> Iterator[tuple[Any, Fields]]:
         """The dynamic configs of one client entity."""
         from kafka_shell.admin.client_configs.model import ClientEntity
 
@@ -231,7 +241,9 @@ class _Loader:
         }
         yield ClientEntity(str(parts["user"]), parts.get("client-id")), fields
 
-    def broker(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+    def broker(
+        self, text: str, at: DocumentValue, place: DocumentValue
+    ) -> Iterator[tuple[Any, Fields]]:
         """The configs of one broker, or the cluster-wide default."""
         name = "" if text == DEFAULT_BROKER else text
         if name and not (name.isascii() and name.isdigit() and str(int(name)) == name):
@@ -239,18 +251,20 @@ class _Loader:
         resource = ConfigResource(ResourceType.BROKER, name)
         yield resource, self.configs("broker_configs", resource, place, str(resource))
 
-    def configs(self, kind: str, key: Any, place: Place, of: str) -> Fields:
+    def configs(self, kind: str, key: Any, place: DocumentValue, of: str) -> Fields:
         """Configs by key, sorted, with their raw values."""
         found = {each.name(): value for each, value in place.pairs(f"configs of {of}")}
         self.state.places |= {(kind, key, name): value for name, value in found.items()}
         return {name: _config(name, found[name]) for name in sorted(found)}
 
 
-_Reader = Callable[[_Loader, str, Place, Place], Iterator[tuple[Any, Fields]]]
+_Reader = Callable[[_Loader, str, DocumentValue, DocumentValue], Iterator[tuple[Any, Fields]]]
 
 
 def _configs_of(kind: str, type: ResourceType) -> _Reader:
-    def read(loader: _Loader, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+    def read(
+        loader: _Loader, text: str, at: DocumentValue, place: DocumentValue
+    ) -> Iterator[tuple[Any, Fields]]:
         resource = ConfigResource(type, text)
         yield resource, loader.configs(kind, resource, place, str(resource))
 
@@ -272,7 +286,7 @@ _READERS: dict[str, _Reader] = {
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _selector(kind: str, place: Place) -> str:
+def _selector(kind: str, place: DocumentValue) -> str:
     """A name, glob or /regex/ of the scope; an entity is spelled as this program does."""
     text = place.word("a selector")
     if not text.strip():
@@ -286,7 +300,7 @@ def _selector(kind: str, place: Place) -> str:
     return text
 
 
-def _config(key: str, place: Place) -> str:
+def _config(key: str, place: DocumentValue) -> str:
     if has_secret_name(key):
         raise place.error(
             f"{key} is sensitive, and a state file contains no secrets",
@@ -306,7 +320,7 @@ def _config(key: str, place: Place) -> str:
         raise place.error(error.message, error.hint) from None
 
 
-def _assignment(place: Place, topic: str) -> tuple[tuple[int, ...], ...]:
+def _assignment(place: DocumentValue, topic: str) -> tuple[tuple[int, ...], ...]:
     """`1:2,2:3` or [[1, 2], [2, 3]]."""
     if place.is_list:
         text = ",".join(
@@ -324,7 +338,7 @@ def _assignment(place: Place, topic: str) -> tuple[tuple[int, ...], ...]:
         raise place.error(problem) from None
 
 
-def _quota_entity(text: str, at: Place) -> QuotaEntity:
+def _quota_entity(text: str, at: DocumentValue) -> QuotaEntity:
     parts = _parts(text, at, ("user", "client-id", "ip"))
     if not parts or ("ip" in parts and len(parts) > 1):
         raise at.error(
@@ -335,7 +349,7 @@ def _quota_entity(text: str, at: Place) -> QuotaEntity:
     return QuotaEntity(parts.get("user"), parts.get("client-id"), parts.get("ip"))
 
 
-def _parts(text: str, at: Place, known: tuple[str, ...]) -> dict[str, Any]:
+def _parts(text: str, at: DocumentValue, known: tuple[str, ...]) -> dict[str, Any]:
     """The parts of an entity: `user alice, client-id app`. A comma between parts is optional."""
     from kafka_shell.commands.acls.rules import split_words
 

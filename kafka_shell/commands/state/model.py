@@ -17,7 +17,7 @@ from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure
 
 if TYPE_CHECKING:
-    from .document import Place
+    from .document import DocumentValue
 
 Value = str | int | float
 Fields = dict[str, Value]
@@ -74,7 +74,7 @@ class State(Struct):
     passwords: dict[tuple[str, ScramMechanism], Password] = default(default_factory=dict)
     lists: set[str] = default(default_factory=set)
     texts: set[str] = default(default_factory=set)
-    places: dict[tuple[Any, ...], Place] = default(default_factory=dict)
+    places: dict[tuple[Any, ...], DocumentValue] = default(default_factory=dict)
     covered: dict[str, set[str]] = default(default_factory=dict)
     unread: dict[str, Failure] = default(default_factory=dict)
     absent: dict[str, Failure] = default(default_factory=dict)

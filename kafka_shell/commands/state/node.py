@@ -9,7 +9,7 @@ from msgspec import Struct
 MAX_DEPTH = 50
 
 
-class Mark(Struct, frozen=True):
+class FilePosition(Struct, frozen=True):
     """A position in a file, from 1."""
 
     line: int
@@ -22,10 +22,12 @@ class Node:
     `plain` scalars are written without quotes: they can be null, booleans, numbers and merge keys.
     """
 
-    __slots__ = ("kind", "mark", "plain", "value")
+    __slots__ = ("kind", "plain", "position", "value")
 
-    def __init__(self, kind: str, value: Any, mark: Mark, *, plain: bool = False) -> None:
+    def __init__(
+        self, kind: str, value: Any, position: FilePosition, *, plain: bool = False
+    ) -> None:
         self.kind = kind
         self.value = value
-        self.mark = mark
+        self.position = position
         self.plain = plain

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kafka_shell.admin.topics.change import Growing
     from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
     from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.commands.state.document import Place
+    from kafka_shell.commands.state.document import DocumentValue
     from kafka_shell.plan.model import Secret
 
 Replicas = tuple[tuple[int, ...], ...]  # of each partition
@@ -289,7 +289,7 @@ def _at_its_place(wanted: State) -> Iterator[None]:
         raise
 
 
-def _place(resource: ConfigResource, config: str, wanted: State) -> Place:
+def _place(resource: ConfigResource, config: str, wanted: State) -> DocumentValue:
     """The position of a config in the file."""
     is_topic = resource.type is ResourceType.TOPIC
     keys = [("topics", resource.name)] if is_topic else [(k, resource) for k in CONFIG_KINDS]

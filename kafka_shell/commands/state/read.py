@@ -26,7 +26,7 @@ _GROUP_CONFIGS_SINCE = (4, 0)
 _UNKNOWN_TOPIC_OR_PARTITION = 3
 
 
-class Wanted(Struct, frozen=True):
+class StateRequest(Struct, frozen=True):
     """What to read: these kinds; of topics and brokers only these (None: all).
 
     `others` also lists other topics, without their configs, except those whose names begin with
@@ -44,18 +44,18 @@ class Wanted(Struct, frozen=True):
     assignments: bool = False
 
 
-def read_state(cluster: Cluster, wanted: Wanted) -> State:
+def read_state(cluster: Cluster, request: StateRequest) -> State:
     """The state of a cluster. A kind or resource that cannot be read is in `unread`.
 
     Raises ShellError if the cluster cannot be reached.
     """
     state = State(sensitive={})
     for kind, read in _READERS.items():
-        if kind not in wanted.kinds:
+        if kind not in request.kinds:
             continue
         try:
             failures = len(state.unread)
-            part = read(cluster, wanted, state)
+            part = read(cluster, request, state)
             if part or len(state.unread) == failures:  # else nothing of it could be read
                 state.parts[kind] = part
         except ShellError as error:
@@ -76,29 +76,29 @@ def _may_have(cluster: Cluster, kind: str) -> bool:
     return tuple(map(int, cluster.release(ANY).split(".")[:2])) >= _GROUP_CONFIGS_SINCE
 
 
-def _topics(cluster: Cluster, wanted: Wanted, state: State) -> dict[str, Fields]:
+def _topics(cluster: Cluster, request: StateRequest, state: State) -> dict[str, Fields]:
     from kafka_shell.admin.topics.visibility import hidden
     from kafka_shell.admin.wire.metadata_scan import scan
 
-    every = wanted.topics is None or wanted.others
-    seen = scan(cluster, None if every else sorted(wanted.topics or ()))
+    every = request.topics is None or request.others
+    seen = scan(cluster, None if every else sorted(request.topics or ()))
     summaries = {each.name: each for each in seen.summaries()}
     names = sorted(
         name
         for name, each in summaries.items()
-        if (wanted.topics is not None and name in wanted.topics)
-        or (not name.startswith("__") if wanted.others else wanted.internal or not each.internal)
+        if (request.topics is not None and name in request.topics)
+        or (not name.startswith("__") if request.others else request.internal or not each.internal)
     )
     errors = seen.errors
     if every:
-        missing = sorted((wanted.topics or frozenset()) - summaries.keys())
+        missing = sorted((request.topics or frozenset()) - summaries.keys())
         errors = errors | (scan(cluster, missing).errors if missing else {})
         state.unread |= hidden(cluster, summaries)
     for name, code in errors.items():
-        if wanted.required or code != _UNKNOWN_TOPIC_OR_PARTITION:
+        if request.required or code != _UNKNOWN_TOPIC_OR_PARTITION:
             state.unread[f"topic {name}"] = failure(code, about=f"topic {name}")
     resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
-    described = [resources[n] for n in names if wanted.topics is None or n in wanted.topics]
+    described = [resources[n] for n in names if request.topics is None or n in request.topics]
     configs = _overrides(cluster, described, state)
     targets = _targets_of_reassignments(cluster, names, state)
     topics: dict[str, Fields] = {}
@@ -106,7 +106,7 @@ def _topics(cluster: Cluster, wanted: Wanted, state: State) -> dict[str, Fields]
         summary = summaries[name]
         least, most = summary.replication_factor, summary.max_replication_factor
         moving = targets.get(name, {})
-        if moving or wanted.assignments:
+        if moving or request.assignments:
             partitions = seen.topic(name).partitions
             replicas = [moving.get(each.partition, each.replicas) for each in partitions]
             least, most = min(map(len, replicas)), max(map(len, replicas))
@@ -114,7 +114,7 @@ def _topics(cluster: Cluster, wanted: Wanted, state: State) -> dict[str, Fields]
         if least != most:
             state.notes.append(f"topic {name} has partitions with {factor} replicas")
         fields: Fields = {PARTITIONS: summary.partitions, FACTOR: factor}
-        if wanted.assignments:
+        if request.assignments:
             fields[ASSIGNMENT] = spell_assignment(replicas)
         if str(resources[name]) not in state.unread:
             topics[name] = fields | configs.get(resources[name], {})
@@ -176,7 +176,7 @@ def _overrides(
     return found
 
 
-def _acls(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
+def _acls(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fields]:
     from kafka_shell.admin.acls import read
     from kafka_shell.admin.acls.model import AclOperation
 
@@ -195,13 +195,13 @@ def _acls(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
     return {binding: {} for binding in found if binding not in left_out}
 
 
-def _quotas(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
+def _quotas(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fields]:
     from kafka_shell.admin.quotas import read
 
     return _by_entity(read.describe(cluster))
 
 
-def _users(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
+def _users(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fields]:
     from kafka_shell.admin.users import scram
 
     found = scram.describe(cluster)
@@ -213,7 +213,7 @@ def _users(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
     }
 
 
-def _client_configs(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
+def _client_configs(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fields]:
     from kafka_shell.admin.client_configs import read
     from kafka_shell.admin.client_configs.model import ClientConfig
 
@@ -233,21 +233,21 @@ def _by_entity(rows: Iterable[Quota | ClientConfig]) -> dict[Any, Fields]:
     return found
 
 
-def _broker_configs(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
+def _broker_configs(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fields]:
     from kafka_shell.admin.cluster.registrations import registered
 
-    if wanted.brokers is None:  # a broker that is down is reported, not left out
+    if request.brokers is None:  # a broker that is down is reported, not left out
         live = {broker.id for broker in cluster.brokers(refresh=True)}
         ids = sorted(live | (registered(cluster) or set()))
         names: Iterable[str] = ["", *map(str, ids)]
     else:
-        names = wanted.brokers
+        names = request.brokers
     resources = [ConfigResource(ResourceType.BROKER, name) for name in names]
     return _set_only(_overrides(cluster, resources, state))
 
 
-def _listed(kind: ResourceType) -> Callable[[Cluster, Wanted, State], dict[Any, Fields]]:
-    def read(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
+def _listed(kind: ResourceType) -> Callable[[Cluster, StateRequest, State], dict[Any, Fields]]:
+    def read(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fields]:
         from kafka_shell.admin.configs.read import list_resources
 
         names = list_resources(cluster, kind)
@@ -260,7 +260,7 @@ def _set_only(found: dict[ConfigResource, Fields]) -> dict[Any, Fields]:
     return {resource: fields for resource, fields in found.items() if fields}
 
 
-_READERS: dict[str, Callable[[Cluster, Wanted, State], dict[Any, Fields]]] = {
+_READERS: dict[str, Callable[[Cluster, StateRequest, State], dict[Any, Fields]]] = {
     "topics": _topics,
     "acls": _acls,
     "quotas": _quotas,

@@ -21,7 +21,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, in_one_line
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind, RawRequest
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.cluster.see import command_of
+from kafka_shell.commands.cluster.finding_commands import command_of
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.state import Sandbox

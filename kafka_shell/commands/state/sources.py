@@ -15,7 +15,7 @@ from kafka_shell.plan.results import Failure
 from .compare import FileDifferences, differences, from_file, sensitive_in
 from .load import load
 from .model import ASSIGNMENT, Difference, Differing, State, StateDiff, only
-from .read import Wanted, read_state
+from .read import StateRequest, read_state
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kafka_shell.language.command import Invocation
 
 
-class Side(Struct, frozen=True):
+class StateSource(Struct, frozen=True):
     """One side of a comparison: a file, or the cluster of a context."""
 
     name: str
@@ -31,12 +31,12 @@ class Side(Struct, frozen=True):
     context: Context | None = None
 
 
-def this_cluster(context: Context) -> Side:
+def this_cluster(context: Context) -> StateSource:
     """The cluster of this session."""
-    return Side(f"cluster {context.settings.cluster_name}", context=context)
+    return StateSource(f"cluster {context.settings.cluster_name}", context=context)
 
 
-def side(invocation: Invocation, context: Context, argument: str) -> Side:
+def source_of(invocation: Invocation, context: Context, argument: str) -> StateSource:
     """What a word names: a file, a folder or a profile."""
     from kafka_shell import settings
 
@@ -56,9 +56,9 @@ def side(invocation: Invocation, context: Context, argument: str) -> Side:
         found = settings.load_for_line(
             context.settings, flags, context.environ, context.paths.config_file
         )
-        return Side(f"cluster {word}", context=context.with_settings(found))
+        return StateSource(f"cluster {word}", context=context.with_settings(found))
     if exists or "." in word or "/" in word:
-        return Side(word, file=load(word))
+        return StateSource(word, file=load(word))
     known = f"Profiles: {', '.join(profiles)}." if profiles else "There are no profiles."
     raise UsageError(
         f"'{word}' is neither a file nor a profile",
@@ -69,13 +69,13 @@ def side(invocation: Invocation, context: Context, argument: str) -> Side:
     )
 
 
-def now_for(cluster: Cluster, wanted: State) -> State:
+def read_covered_state(cluster: Cluster, wanted: State) -> State:
     """The part of a cluster that a state file covers."""
     topics = wanted.part("topics")
     brokers = [resource.name for resource in wanted.part("broker_configs")]
     return read_state(
         cluster,
-        Wanted(
+        StateRequest(
             wanted.parts.keys() | wanted.scope.keys(),
             topics=frozenset(topics),
             others=bool(wanted.scope.get("topics")),
@@ -85,7 +85,9 @@ def now_for(cluster: Cluster, wanted: State) -> State:
     )
 
 
-def compare_sides(before: Side, after: Side, kinds: Sequence[str], context: Context) -> StateDiff:
+def compare_sources(
+    before: StateSource, after: StateSource, kinds: Sequence[str], context: Context
+) -> StateDiff:
     """Read both sides and compare these kinds."""
     files = [only(each.file, kinds) if each.file else None for each in (before, after)]
     first = files[0] or _read(before, files[1], kinds, context)
@@ -102,8 +104,8 @@ def compare_sides(before: Side, after: Side, kinds: Sequence[str], context: Cont
     else:
         found = list(differences(first, second))
     unread = {
-        f"{side.name}: {about}": why
-        for side, state, other in ((before, first, second), (after, second, first))
+        f"{source.name}: {about}": why
+        for source, state, other in ((before, first, second), (after, second, first))
         for about, why in missing(state, other).items()
     }
     differing, outside = (tuple(map(Differing.of, every)) for every in (found, kept))
@@ -130,19 +132,19 @@ def missing(state: State, other: State) -> dict[str, Failure]:
     return {**state.unread, **absent, **hidden}
 
 
-def _read(side: Side, file: State | None, kinds: Sequence[str], context: Context) -> State:
-    assert side.context is not None
-    connected = side.context
+def _read(source: StateSource, file: State | None, kinds: Sequence[str], context: Context) -> State:
+    assert source.context is not None
+    connected = source.context
 
     def read() -> State:
         if file is not None:
-            return now_for(connected.cluster, file)
-        return read_state(connected.cluster, Wanted(kinds))
+            return read_covered_state(connected.cluster, file)
+        return read_state(connected.cluster, StateRequest(kinds))
 
     try:
         return on_expected_cluster(connected, read)
     except ShellError as error:
-        error.message = f"{side.name}: {error.message}"
+        error.message = f"{source.name}: {error.message}"
         raise
     finally:
         if connected.session is not context.session:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.records.formats import PLAIN_FORMATS, Formats
 from kafka_shell.admin.records.model import CREATE_TIME, Header, Record
-from kafka_shell.commands.records.draw import RecordTable, page
+from kafka_shell.commands.records.record_table import RecordTable, page
 from kafka_shell.output.text import Text
 
 pytestmark = pytest.mark.quick
