@@ -233,9 +233,8 @@ class _Work:
         if name == "unregister":
             return unregister.plan_unregister(cluster, [broker])
         if self._keys is not None and not self._keys:
-            return Plan(
-                Effect.CHANGE, ()
-            )  # controllers, which often are out of reach, need not act
+            # Only the active controller could delete them, and it often cannot be reached.
+            return Plan(Effect.CHANGE, ())
         return plans.plan_delete_configs(cluster, broker, seen=self._keys or ())
 
     def _may_delete(self, plan: Plan) -> bool:
