@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.wire.metadata_scan import uuid_of
 
 from .batches import Batch
 from .decode import body, data_batches, records
 from .model import Record
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 
 class Filter(Protocol):
@@ -27,10 +25,12 @@ class Filter(Protocol):
 
 
 class Span(Struct, frozen=True):
-    """Offsets of a partition: from `start` up to, not including, `end`; None has no end."""
+    """Offsets of a partition: from `start` up to, not including, `end`; None has no end.
+    `topic_id` is the topic that has them, if it is known: one that is created again has others."""
 
     start: int
     end: int | None = None
+    topic_id: str = ""
 
 
 class Chunk(Struct, frozen=True):
@@ -78,7 +78,7 @@ class PartitionState:
     def __init__(self, span: Span) -> None:
         self.next = span.start
         self.end = span.end
-        self.topic_id: UUID | None = None  # of the topic that is read
+        self.topic_id = uuid_of(span.topic_id) if span.topic_id else None  # of what is read
         self.leader: int | None = None
         self.queue: deque[Chunk] = deque()
         self.turn = 0  # of its last response with records

@@ -143,7 +143,7 @@ class _Copier:
     def __init__(self, step: CopyRecords, cluster: Cluster, tally: Tally[str]) -> None:
         self._step, self._cluster, self._tally = step, cluster, tally
         self._writer = Writer(cluster, step.target, step.codec, self._mark_producer)
-        self._spans = dict(step.progress.spans)
+        self._spans, self._ids = dict(step.progress.spans), step.progress.topics
         self._targets: dict[int, int] = {}  # by partition, an offset not after what is written next
         self._window: Window | None = None  # which is being written
         self._total = sum(step.counts.values())
@@ -153,7 +153,7 @@ class _Copier:
         if window is not None:
             self._finish(source, window)
         spans = {
-            TopicPartition(self._step.source, number): Span(at, end)
+            TopicPartition(self._step.source, number): Span(at, end, self._ids[0])
             for number, (at, end) in self._spans.items()
             if at < end
         }
@@ -311,7 +311,9 @@ class _Copier:
     def _finish(self, source: Cluster, window: Window) -> None:
         """Write what is missing of the window in which an earlier run ended."""
         spans = {
-            TopicPartition(self._step.source, number): Span(self._spans[number][0], end)
+            TopicPartition(self._step.source, number): Span(
+                self._spans[number][0], end, self._ids[0]
+            )
             for number, end in window.ends.items()
         }
         with fetching(source, spans, committed=self._step.committed) as reading:
@@ -332,7 +334,9 @@ class _Copier:
             return []
         first = {(mark.producer, mark.epoch): mark.sequence for mark in marks}
         where = TopicPartition(self._step.target, number)
-        span = Span(min(mark.start for mark in marks), self._ends_of_target([number])[number])
+        span = Span(
+            min(mark.start for mark in marks), self._ends_of_target([number])[number], self._ids[1]
+        )
         found: list[Record] = []
         after: dict[tuple[int, int], int] = {}  # the sequence number after the last batch
         with fetching(self._cluster, {where: span}) as reading:

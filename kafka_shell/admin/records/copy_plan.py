@@ -13,6 +13,7 @@ from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.characters import escape
+from kafka_shell.common.structs import replace
 from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, Monitor, Plan, Report
@@ -195,7 +196,7 @@ def _survey(
             break
     survey.failures = reading.failures
     if left == 0:  # exactly these
-        survey.spans = {where: Span(ranges[where].start, at + 1) for where, at in last.items()}
+        survey.spans = {where: replace(ranges[where], end=at + 1) for where, at in last.items()}
     return survey
 
 

@@ -182,7 +182,7 @@ class Fetching:
         self._names[now] = where.topic
         if known in (None, now):
             return
-        what = f"topic {where.topic} was deleted and created again"
+        what = _recreated(where.topic)
         if state.end is not None:
             self._fail(where, Failure("incomplete", f"partition {where}: {what}"))
             return
@@ -192,8 +192,14 @@ class Fetching:
         state.next = 0
 
     def _send(self, leader: int, group: Sequence[TopicPartition]) -> None:
+        known: dict[str, UUID | None] = {}
+        for where in group:
+            known.setdefault(where.topic, self._active[where].topic_id)
+        others = [where for where in group if self._active[where].topic_id != known[where.topic]]
+        for where in others:  # only some were looked up since the topic was created again
+            self._trouble(where, Failure("incomplete", _recreated(where.topic)))
+        group = [where for where in group if where not in others]
         size = min(self._partition_bytes, 4 * self._bytes // len(group))
-        known = {where.topic: self._active[where].topic_id for where in group}
         ids = {topic: id for topic, id in known.items() if id is not None}
         by_id = len(ids) == len(known)  # else the brokers are older than Kafka 2.8
         request = fetch_request(
@@ -361,6 +367,10 @@ class Fetching:
             state = self._active.get(where)
             if state is not None and state.complete and not state.queue:
                 del self._active[where]
+
+
+def _recreated(topic: str) -> str:
+    return f"topic {topic} was deleted and created again"
 
 
 def _about(where: TopicPartition, error: ShellError) -> Failure:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
 
@@ -52,6 +53,7 @@ def spans(
     """The offsets from `start` up to, not including, `end`, as far as there are records now: with
     `committed` up to the last stable offset. An offset before the log start begins at the log
     start, with a warning."""
+    topics = scan(cluster, list(dict.fromkeys(where.topic for where in partitions)))
     found = ranges(cluster, partitions, committed=committed)
     results: Results[TopicPartition, Span] = Results({}, dict(found.failures))
     starts = _offsets(cluster, list(found.values), start, committed, results)
@@ -67,7 +69,8 @@ def spans(
         elif start.offset is not None and begin > last:
             warn(f"partition {where} ends at offset {last:,}, before {begin:,}")
         begin = max(begin, first)
-        results.values[where] = Span(begin, max(begin, min(to, last)))
+        topic_id = topics.summary(where.topic).id if where.topic in topics else ""
+        results.values[where] = Span(begin, max(begin, min(to, last)), topic_id)
     return results
 
 

@@ -24,11 +24,12 @@ class _Tail:
     def __init__(self, span: Span, count: int) -> None:
         assert span.end is not None
         self.first, self.low, self.width = span.start, span.end, count
+        self.topic_id = span.topic_id
         self.records: list[Record] = []
 
     @property
     def window(self) -> Span:
-        return Span(max(self.first, self.low - self.width), self.low)
+        return Span(max(self.first, self.low - self.width), self.low, self.topic_id)
 
 
 def last(reading: Reading, count: int) -> list[Record]:

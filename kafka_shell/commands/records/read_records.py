@@ -122,10 +122,10 @@ class _Reading:
 
     def _arriving(self) -> Iterator[list[Record]]:
         """Records from the start, or from the end if none before it is wanted, without end."""
-        from kafka_shell.admin.records.chunk import Span
-
         after = self._invocation["from"] is None or bool(self._last)
-        self.spans = self.spans.map(lambda span: Span((span.end or 0) if after else span.start))
+        self.spans = self.spans.map(
+            lambda span: replace(span, start=(span.end or 0) if after else span.start, end=None)
+        )
         reading = self._reading()
         try:
             yield from reading.arriving()

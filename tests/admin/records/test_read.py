@@ -19,6 +19,7 @@ from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, R
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_consumer, java_records
@@ -246,9 +247,9 @@ def test_records_deleted_while_reading_are_skipped_with_a_warning(
     assert "offsets 0 to 59 were deleted; reading from offset 60" in warning
 
 
-def _recreate(cluster: Cluster, topic: str) -> None:
+def _recreate(cluster: Cluster, topic: str, partitions: int = 1) -> None:
     done(topic_changes.plan_delete(cluster, [topic]), cluster)
-    make_topic(cluster, topic)
+    make_topic(cluster, topic, partitions)
 
 
 def test_a_topic_that_is_created_again_is_followed_from_its_beginning(
@@ -270,6 +271,62 @@ def test_a_topic_that_is_created_again_is_followed_from_its_beginning(
     assert warnings == [
         f"topic {topic} was deleted and created again; reading it from its beginning"
     ]
+
+
+def test_each_partition_of_a_topic_that_is_created_again_is_followed_from_its_beginning(
+    sandbox: Sandbox, cluster: Cluster, topic: str
+) -> None:
+    """Also if one is looked up earlier than the other."""
+    done(topic_changes.plan_partitions(cluster, [topic], 2), cluster)
+    wheres = [TopicPartition(topic, number) for number in range(2)]
+    old, new = ([NewRecord(None, value)] * 9 for value in (b"old", b"new"))
+    Writer(cluster, topic).write({0: old[:3], 1: old[:3]})
+    with (
+        connect(sandbox) as own,
+        own.within(30),
+        fetching(own, dict.fromkeys(wheres, Span(0))) as source,
+    ):
+        chunk = source.chunk(wheres[0])
+        assert chunk is not None and chunk.next == 3
+        _recreate(cluster, topic, 2)
+        Writer(cluster, topic).write({0: new, 1: new})
+        chunk = source.chunk(wheres[0])  # the other has a chunk that was not taken yet
+        assert chunk is not None and (chunk.start, chunk.next) == (0, 9)
+        found = [chunk for _ in range(2) if (chunk := source.chunk(wheres[1]))]
+    assert [(each.start, each.next) for each in found] == [(0, 3), (0, 9)]
+
+
+def test_a_topic_that_is_created_again_before_it_is_followed_is_read_from_its_beginning(
+    sandbox: Sandbox, cluster: Cluster, topic: str
+) -> None:
+    where, warnings = TopicPartition(topic, 0), list[str]()
+    Writer(cluster, topic).write({0: [NewRecord(None, b"old")] * 3})
+    with connect(sandbox) as own:
+        ends = spans(own, [where], TO_LATEST).map(lambda span: replace(span, end=None))
+        assert ends[where].start == 3
+        _recreate(cluster, topic)
+        Writer(cluster, topic).write({0: [NewRecord(None, b"new")] * 5})
+        blocks = Reading(own, ends, warn=warnings.append).arriving()
+        assert [each.offset for each in next(blocks)] == list(range(5))
+        blocks.close()  # type: ignore[attr-defined]
+    assert warnings == [
+        f"topic {topic} was deleted and created again; reading it from its beginning"
+    ]
+
+
+def test_the_last_records_are_not_those_of_a_topic_that_was_created_again(
+    sandbox: Sandbox, cluster: Cluster, topic: str
+) -> None:
+    where = TopicPartition(topic, 0)
+    Writer(cluster, topic).write({0: [NewRecord(None, b"old")] * 3})
+    with connect(sandbox) as own:
+        reading = Reading(own, spans(own, [where]))
+        _recreate(cluster, topic)
+        Writer(cluster, topic).write({0: [NewRecord(None, b"new")] * 5})
+        assert tail.last(reading, 2) == []
+    assert reading.failures[where].message == (
+        f"partition {where}: topic {topic} was deleted and created again"
+    )
 
 
 def test_new_partitions_of_a_topic_are_followed(
