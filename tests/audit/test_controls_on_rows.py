@@ -45,6 +45,11 @@ def listener(protocol: str, *mechanisms: str, reauth_ms: int | None = 0) -> dict
             "sasl_mechanisms": list(mechanisms), "max_reauth_ms": reauth_ms}  # fmt: skip
 
 
+def client(key: str, value: str, user: str = "alice") -> dict[str, Any]:
+    """A client config of a user."""
+    return {"user": user, "key": key, "value": value, "options": f"--user={user}"}
+
+
 def batch(place: str, base: int, last: int, age: timedelta, **values: Any) -> dict[str, Any]:
     """A batch of orders:0, of this age."""
     at = NOW - age
@@ -126,6 +131,65 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
         [found("orders:0 at offset 3", "alarm",
                remedy="abort-transaction --topic=orders:0 --start-offset 3"),
          found("orders:0 at offset 5", "ok")],
+    ),
+    (
+        "B22", "a producer whose last write is unknown",
+        {"broker_configs": [broker("transaction.max.timeout.ms", "900000")],
+         "open_transactions": [{"topic": "orders", "producer_id": 7, "start_offset": 3}]},
+        [found("orders:0 at offset 3", "skip", remedy="",
+               reason="opened by producer 7, unknown to all coordinators;"
+                      " the time of its last write is unknown")],
+    ),
+    (
+        "C02", "a timeout that is not a number",
+        {"broker_configs": [broker("group.min.session.timeout.ms", "6000"),
+                            broker("group.max.session.timeout.ms", "1800000")],
+         "effective_client_configs": [client("session.timeout.ms", "45s")]},
+        [found("user alice", "skip", remedy="",
+               reason="session.timeout.ms is 45s (not a number), brokers accept 6s to 30m")],
+    ),
+    (
+        "C03", "a timeout that is not a number is not the default",
+        {"effective_client_configs": [client("session.timeout.ms", "9s"),
+                                      client("heartbeat.interval.ms", "9000"),
+                                      client("heartbeat.interval.ms", "3s", "bob")]},
+        [found("user alice", "skip", remedy="",
+               reason="heartbeat.interval.ms is 9s, session.timeout.ms is 9s (not a number)"),
+         found("user bob", "skip", remedy="",
+               reason="heartbeat.interval.ms is 3s (not a number), session.timeout.ms is 45s")],
+    ),
+    (
+        "S11", "a broker that does not return the mechanisms",
+        {"listeners": [listener("SASL_PLAINTEXT")]},
+        [found("broker 1 CLIENTS", "skip", reason="SASL_PLAINTEXT with unknown mechanisms")],
+    ),
+    (
+        "S14", "a broker that does not return the TLS versions",
+        {"listeners": [listener("SSL")]},
+        [found("broker 1 CLIENTS", "skip", reason="ssl.enabled.protocols is unknown")],
+    ),
+    (
+        "T25", "an override of an unknown inherited value",
+        {"topics": ORDERS,
+         "topic_configs": [{"topic": "orders", "key": "retention.ms", "value": "1000",
+                            "overridden": True}]},
+        [found("orders", "skip", reason="unknown inherited value: retention.ms")],
+    ),
+    (
+        "D01", "without a sample the saving is unknown",
+        {"topics": ORDERS, "batches": [batch("earliest", 0, 0, DAY, codec="none")],
+         "disk_replicas": [{"topic": "orders", "size": 1 << 30}]},
+        [found("orders", "alarm",
+               reason="100% of the batches are not compressed, 1.0 GiB on disk")],
+    ),
+    (
+        "D02", "batches without a timestamp",
+        {"topics": ORDERS,
+         "batches": [batch("earliest", at, at, DAY, base_timestamp=None, max_timestamp=None)
+                     for at in range(2)]},
+        [found("orders", "skip",
+               reason="a median of 1.0 records in 2 sampled batches, unknown rate;"
+                      " without a timestamp: 2")],
     ),
     (
         "S04", "ANONYMOUS is one of the super users, and not a part of a name",

@@ -28,12 +28,17 @@ UNION ALL
 SELECT
   o.cluster,
   concat(o.topic, ':', o.partition, ' at offset ', o.start_offset),
+  CASE
+    WHEN known.part IS NOT NULL THEN 'ok'
+    WHEN o.last_written IS NULL THEN 'skip'
+    WHEN o.last_written < o.collected_at - make_interval(0, 0, 0, 0, 0, 0, most.ms / 1000)
+      THEN 'alarm'
+    ELSE 'ok'
+  END,
   CASE WHEN known.part IS NULL
-      AND o.last_written < o.collected_at - make_interval(0, 0, 0, 0, 0, 0, most.ms / 1000)
-    THEN 'alarm' ELSE 'ok' END,
-  CASE WHEN known.part IS NULL
-    THEN concat('opened by producer ', o.producer_id, ', unknown to all coordinators; last written ',
-      coalesce(date_format(o.last_written, 'yyyy-MM-dd HH:mm'), 'never'), ' UTC')
+    THEN concat('opened by producer ', o.producer_id, ', unknown to all coordinators; ',
+      coalesce(concat('last written ', date_format(o.last_written, 'yyyy-MM-dd HH:mm'), ' UTC'),
+        'the time of its last write is unknown'))
     ELSE 'known to its coordinator' END,
   CASE WHEN known.part IS NULL
       AND o.last_written < o.collected_at - make_interval(0, 0, 0, 0, 0, 0, most.ms / 1000)

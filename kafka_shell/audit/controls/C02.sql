@@ -18,18 +18,19 @@ WITH bounds AS (
   GROUP BY cluster
 ),
 judged AS (
-  SELECT e.*, low, high, NOT try_cast(e.value AS BIGINT) BETWEEN low AND high AS bad
+  SELECT e.*, low, high, try_cast(e.value AS BIGINT) AS ms,
+    NOT try_cast(e.value AS BIGINT) BETWEEN low AND high AS bad
   FROM effective_client_configs e JOIN bounds ON bounds.cluster = e.cluster
   WHERE e.key = 'session.timeout.ms'
 )
 SELECT
   cluster,
   concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('session.timeout.ms is ', {duration value}, ', brokers accept ', {duration low}, ' to ',
-    {duration high}) AS reason,
+  CASE WHEN ms IS NULL THEN 'skip' WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat('session.timeout.ms is ', {duration value}, IF(ms IS NULL, ' (not a number)', ''),
+    ', brokers accept ', {duration low}, ' to ', {duration high}) AS reason,
   CASE WHEN bad THEN concat('alter-client-configs ', options, ' session.timeout.ms=',
-    least(high, greatest(low, try_cast(value AS BIGINT)))) END AS remedy,
+    least(high, greatest(low, ms))) END AS remedy,
   CASE WHEN bad THEN concat('alter-client-configs ', options, ' --add-config=', pair)
   END AS undo
 FROM judged j

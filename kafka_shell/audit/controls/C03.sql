@@ -11,7 +11,8 @@
 -- parameter: session = 45000
 -- remedy: dynamic, safe
 WITH judged AS (
-  SELECT h.*, coalesce(try_cast(s.value AS BIGINT), {session}) AS session
+  SELECT h.*, try_cast(h.value AS BIGINT) AS heartbeat, coalesce(s.value, '{session}') AS timeout,
+    try_cast(coalesce(s.value, '{session}') AS BIGINT) AS session
   FROM effective_client_configs h
   LEFT JOIN effective_client_configs s
     ON s.cluster = h.cluster AND s.user = h.user AND s.client_id <=> h.client_id
@@ -21,12 +22,17 @@ WITH judged AS (
 SELECT
   cluster,
   concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
-  CASE WHEN try_cast(value AS BIGINT) * 3 > session THEN 'alarm' ELSE 'ok' END AS status,
-  concat('heartbeat.interval.ms is ', {duration value}, ', session.timeout.ms is ',
-    {duration session}) AS reason,
-  CASE WHEN try_cast(value AS BIGINT) * 3 > session
+  CASE
+    WHEN heartbeat IS NULL OR session IS NULL THEN 'skip'
+    WHEN heartbeat * 3 > session THEN 'alarm'
+    ELSE 'ok'
+  END AS status,
+  concat('heartbeat.interval.ms is ', {duration value}, IF(heartbeat IS NULL, ' (not a number)', ''),
+    ', session.timeout.ms is ', {duration timeout}, IF(session IS NULL, ' (not a number)', ''))
+    AS reason,
+  CASE WHEN heartbeat * 3 > session
     THEN concat('alter-client-configs ', options, ' heartbeat.interval.ms=', session DIV 3)
   END AS remedy,
-  CASE WHEN try_cast(value AS BIGINT) * 3 > session
+  CASE WHEN heartbeat * 3 > session
     THEN concat('alter-client-configs ', options, ' --add-config=', pair) END AS undo
 FROM judged j

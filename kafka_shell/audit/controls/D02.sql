@@ -23,16 +23,22 @@ rates AS (
   SELECT cluster, topic, sum(rate) AS rate FROM partitions_sampled GROUP BY cluster, topic
 ),
 sizes AS (
-  SELECT cluster, topic, median(records) AS records, count(*) AS batches
+  SELECT cluster, topic, median(records) AS records, count(*) AS batches,
+    count_if(base_timestamp IS NULL OR max_timestamp IS NULL) AS undated
   FROM batches WHERE NOT control GROUP BY cluster, topic
 )
 SELECT
   s.cluster,
   s.topic AS resource,
-  CASE WHEN s.batches > 1 AND s.records < {records} AND r.rate >= {rate} THEN 'alarm' ELSE 'ok'
+  CASE
+    WHEN s.batches = 1 OR s.records >= {records} THEN 'ok'
+    WHEN r.rate >= {rate} THEN 'alarm'
+    WHEN s.undated > 0 THEN 'skip'
+    ELSE 'ok'
   END AS status,
   concat('a median of ', s.records, ' records in ', s.batches, ' sampled batches, ',
-    coalesce(concat(round(r.rate, 1), ' records per second'), 'unknown rate')) AS reason,
+    coalesce(concat(round(r.rate, 1), ' records per second'), 'unknown rate'),
+    IF(s.undated > 0, concat('; without a timestamp: ', s.undated), '')) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM sizes s

@@ -9,9 +9,14 @@
 SELECT
   cluster,
   concat('broker ', broker_id, ' ', listener) AS resource,
-  CASE WHEN protocol = 'SASL_PLAINTEXT' AND array_contains(sasl_mechanisms, 'PLAIN')
-    THEN 'alarm' ELSE 'ok' END AS status,
-  concat(protocol, ' with ', array_join(sasl_mechanisms, ', ')) AS reason,
+  CASE
+    WHEN protocol <> 'SASL_PLAINTEXT' THEN 'ok'
+    WHEN array_contains(sasl_mechanisms, 'PLAIN') THEN 'alarm'
+    WHEN size(sasl_mechanisms) = 0 THEN 'skip'
+    ELSE 'ok'
+  END AS status,
+  concat(protocol, ' with ', IF(size(sasl_mechanisms) = 0, 'unknown mechanisms',
+    array_join(sasl_mechanisms, ', '))) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM listeners

@@ -13,8 +13,9 @@ WITH judged AS (
 SELECT
   cluster,
   concat('broker ', broker_id, ' ', listener) AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('ssl.enabled.protocols is ', array_join(tls_versions, ',')) AS reason,
+  CASE WHEN bad THEN 'alarm' WHEN size(tls_versions) = 0 THEN 'skip' ELSE 'ok' END AS status,
+  concat('ssl.enabled.protocols is ', IF(size(tls_versions) = 0, 'unknown',
+    array_join(tls_versions, ','))) AS reason,
   CASE WHEN bad
     THEN concat('alter-configs --broker-id ', broker_id, ' listener.name.', lower(listener),
       '.ssl.enabled.protocols=TLSv1.2,TLSv1.3') END AS remedy,

@@ -12,7 +12,9 @@
 WITH judged AS (
   SELECT k.cluster, k.topic,
     array_sort(collect_list(CASE WHEN overridden AND value = inherited THEN key END)) AS keys,
-    array_sort(collect_list(CASE WHEN overridden AND value = inherited THEN pair END)) AS pairs
+    array_sort(collect_list(CASE WHEN overridden AND value = inherited THEN pair END)) AS pairs,
+    array_sort(collect_list(CASE WHEN overridden AND value IS NOT NULL AND inherited IS NULL
+      THEN key END)) AS unknown
   FROM topic_configs k
   JOIN topics t ON t.cluster = k.cluster AND t.topic = k.topic AND NOT t.internal
   WHERE NOT k.topic RLIKE r'^({besides})$'
@@ -21,9 +23,13 @@ WITH judged AS (
 SELECT
   cluster,
   topic AS resource,
-  CASE WHEN size(keys) > 0 THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN size(keys) > 0 THEN concat('same as inherited: ', array_join(pairs, ', '))
-    ELSE 'no redundant override' END AS reason,
+  CASE WHEN size(keys) > 0 THEN 'alarm' WHEN size(unknown) > 0 THEN 'skip' ELSE 'ok'
+  END AS status,
+  CASE
+    WHEN size(keys) > 0 THEN concat('same as inherited: ', array_join(pairs, ', '))
+    WHEN size(unknown) > 0 THEN concat('unknown inherited value: ', array_join(unknown, ', '))
+    ELSE 'no redundant override'
+  END AS reason,
   CASE WHEN size(keys) > 0
     THEN concat('alter-configs --topic=', topic, ' --delete-config=', array_join(keys, ','))
   END AS remedy,
