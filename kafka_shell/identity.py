@@ -86,18 +86,19 @@ def _remember_id(context: Context) -> None:
     if not current.profile or not current.profile_address or current.connection.cluster_id:
         return
     cluster_id = context.session.known_id
-    ids = remembered_ids(context.paths)
-    if not cluster_id or ids.get(current.profile) == cluster_id:
+    if not cluster_id or remembered_ids(context.paths).get(current.profile) == cluster_id:
         return
     import json
 
-    from .common.private import write_private
+    from .common.private import locked, write_private
 
+    path = context.paths.cluster_ids
     try:
-        content = json.dumps({**ids, current.profile: cluster_id}, indent=1)
-        write_private(context.paths.cluster_ids, content)
+        with locked(path.with_suffix(".lock")):  # other shells add theirs
+            ids = {**remembered_ids(context.paths), current.profile: cluster_id}
+            write_private(path, json.dumps(ids, indent=1))
     except OSError as error:
-        context.note(f"{context.paths.cluster_ids} cannot be written: {error.strerror}")
+        context.note(f"{path} cannot be written: {error.strerror}")
 
 
 # -- guards ----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.outcome import Done, JournalEntry
 
 from .common.masking import masked
-from .common.private import open_private, private_folder
+from .common.private import locked, open_private, private_folder
 from .common.quoting import quote
 from .context import Context
 from .errors import ShellError
@@ -180,15 +180,12 @@ def undoing(context: Context, ids: Sequence[str]) -> Iterator[None]:
     if not ids:
         yield
         return
-    import fcntl
-
     folder = _folder(context, context.cluster.cluster_id)
-    try:
-        lock = open_private(folder / _LOCK, "a")
-    except OSError as error:
-        raise _unwritable(context, error) from None
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(folder / _LOCK))
+        except OSError as error:
+            raise _unwritable(context, error) from None
         for id in ids:
             if (path := _path(folder, id)) and path.with_suffix(_UNDONE).exists():
                 raise ShellError(
@@ -214,26 +211,22 @@ def continuing(context: Context, id: str) -> Iterator[None]:
 @contextmanager
 def in_use(context: Context, id: str) -> Iterator[None]:
     """Lock an entry while its plan is applied or continued. Raises ShellError (code `in-use`)."""
-    import fcntl
-
     path = _path(_folder(context, context.cluster.cluster_id), id)
     if path is None:  # it was removed
         yield
         return
     lock = path.with_suffix(_ENTRY_LOCK)
-    try:
-        file = open_private(lock, "a")
-    except OSError as error:
-        raise _unwritable(context, error) from None
-    with file:
+    with ExitStack() as held:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held.enter_context(locked(lock, wait=False))
         except BlockingIOError:
             raise ShellError(
                 f"journal entry {id} is still being applied by another process",
                 hint="Nothing was sent. Stop that process first, or wait until it ends.",
                 code="in-use",
             ) from None
+        except OSError as error:
+            raise _unwritable(context, error) from None
         try:
             yield
         finally:

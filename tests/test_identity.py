@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell import settings
+from kafka_shell.common import private
 from kafka_shell.common.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths, remembered_ids
 from kafka_shell.run.dispatch import run_text
@@ -111,6 +113,25 @@ def test_another_address_is_not_remembered_for_the_profile(paths: Paths, place: 
     port = place.cluster.bootstrap.rpartition(":")[2]
     assert session(paths, profile="dev", broker=f"localhost:{port}")("list-topics") == 0
     assert remembered_ids(paths) == {}
+
+
+def test_shells_that_connect_at_the_same_time_remember_both_clusters(
+    paths: Paths, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(paths, place, f'[profiles.too]\nbootstrap = "{place.cluster.bootstrap}"\n')
+    other_shell = threading.Thread(target=session(paths, profile="too"), args=("list-topics",))
+    write = private.write_private
+
+    def write_late(path: Path, content: str) -> None:
+        monkeypatch.undo()
+        other_shell.start()
+        other_shell.join(2)  # it waits for this one
+        write(path, content)
+
+    monkeypatch.setattr(private, "write_private", write_late)
+    assert session(paths, profile="dev")("list-topics") == 0
+    other_shell.join()
+    assert remembered_ids(paths) == dict.fromkeys(("dev", "too"), place.cluster.cluster_id)
 
 
 def other(paths: Paths) -> None:

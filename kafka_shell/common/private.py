@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal, TextIO, overload
 
@@ -32,6 +34,17 @@ def open_private(path: Path, mode: str) -> TextIO | BinaryIO:
         os.fchmod(file, 0o600)
     encoding = None if "b" in mode else "utf-8"
     return os.fdopen(file, mode, encoding=encoding)  # type: ignore[return-value]
+
+
+@contextmanager
+def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Hold the exclusive lock of a file, which is created, until the end of the block or process.
+    Raises OSError; BlockingIOError if another process holds it and not `wait`."""
+    import fcntl
+
+    with open_private(path, "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
 
 
 def write_private(path: Path, content: str | bytes) -> None:

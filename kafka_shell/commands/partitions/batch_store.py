@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -12,7 +11,7 @@ import msgspec
 from kafka_shell.admin.partitions.batch_state import BatchState, Started
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.reassignment_files import MoveFile, MovePaths
-from kafka_shell.common.private import open_private, write_private
+from kafka_shell.common.private import locked, write_private
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError
 
@@ -54,9 +53,9 @@ class BatchFile(BatchState):
     @contextmanager
     def running(self) -> Iterator[None]:
         """Lock the move file, which is never replaced, until the end of the block or process."""
-        with open_private(self._paths.move, "a") as file:
+        with ExitStack() as held:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                held.enter_context(locked(self._paths.move, wait=False))
             except BlockingIOError:
                 raise ShellError(
                     f"reassignment {self._paths.id} is being moved by another session",

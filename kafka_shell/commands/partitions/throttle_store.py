@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ from urllib.parse import quote
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions.throttle_configs import Record, Throttled, ThrottleRecord
-from kafka_shell.common.private import open_private, write_private
+from kafka_shell.common.private import locked, write_private
 from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:
@@ -54,8 +53,7 @@ class ThrottleFile(ThrottleRecord):
     def update(self, change: Callable[[Record], Record]) -> None:
         """Replace the file. Raises ShellError if it cannot be written."""
         try:
-            with open_private(self._path.with_suffix(".lock"), "a") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+            with locked(self._path.with_suffix(".lock")):
                 rows = change(self.read()).values()
                 write_private(self._path, json.dumps([
                     [row.resource.type.name, row.resource.name, row.key, row.value, row.replaced]
