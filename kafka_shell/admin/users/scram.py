@@ -86,7 +86,9 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
     """One AlterUserScramCredentials request (API key 51).
 
     A KRaft controller accepts one credential per user in a request (else DUPLICATE_RESOURCE), even
-    of different mechanisms. `now` are the current credentials of the users.
+    of different mechanisms. `now` are the current credentials of the users. One that the controller
+    does not find counts as deleted if brokers do not list it: a broker that waits long for the
+    controller sends the request again.
     """
 
     upsertions: tuple[NewScramCredential, ...]
@@ -128,21 +130,35 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
         changes = self.changes
         users = (change.resource.name for change in changes)
         results = Results.of(changes, (_failure(user, rows.get(user)) for user in users))
+        missing = {
+            change.resource.name: change
+            for change, why in results.failures.items()
+            if why.code == _RESOURCE_NOT_FOUND
+        }
         with confirmed(results):
-            self._settle(cluster, {change.resource.name for change in results})
-        return results
+            left = self._settle(cluster, {*missing, *(change.resource.name for change in results)})
+        deleted = {change for user, change in missing.items() if user not in left}
+        return Results.of(
+            changes,
+            (None if each in deleted else results.failures.get(each) for each in changes),
+        )
 
-    def _settle(self, cluster: Cluster, users: Set[str]) -> None:
-        """Wait until a broker shows the changes of these users."""
+    def _settle(self, cluster: Cluster, users: Set[str]) -> Set[str]:
+        """Wait until a broker shows the changes of these users. Returns those that it does not
+        show."""
+        left = users
         wanted = {(new.user, new.mechanism): new.iterations for new in self.upsertions}
         wanted |= {(old.user, old.mechanism): 0 for old in self.deletions}
         wanted = {key: iterations for key, iterations in wanted.items() if key[0] in users}
 
         def visible() -> bool:
-            now = {(had.user, had.mechanism): had for had in _existing(cluster, users)}
-            return all((now[key].iterations if key in now else 0) == wanted[key] for key in wanted)
+            nonlocal left
+            now = {(had.user, had.mechanism): had.iterations for had in _existing(cluster, users)}
+            left = {key[0] for key in wanted if now.get(key, 0) != wanted[key]}
+            return not left
 
         wait_until_visible(visible)
+        return left
 
 
 def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> Plan:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 from hmac import digest
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from kafka.protocol.admin import AlterUserScramCredentialsRequest
 
 from kafka_shell.admin.users import scram
 from kafka_shell.admin.users.model import NewScramCredential, ScramCredential, ScramMechanism
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import done
 
 SHA_256, SHA_512 = ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512
 
@@ -60,6 +65,43 @@ def test_credentials_are_set_replaced_and_deleted(cluster: Cluster, user: str) -
     assert scram.describe(cluster, [user]).values == {
         user: (ScramCredential(user, SHA_256, 16384),)
     }
+
+
+@pytest.mark.quick
+def test_a_deletion_that_a_broker_sends_again_is_done(
+    cluster: Cluster, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a broker does whose controller responds late."""
+    make(cluster, new(user))
+    plan = scram.plan_delete(cluster, [(user, SHA_256)])
+    send = Cluster.send
+
+    def twice(self: Cluster, request: Any, **how: Any) -> Any:
+        if isinstance(request, AlterUserScramCredentialsRequest):
+            send(self, request, **how)
+        return send(self, request, **how)
+
+    monkeypatch.setattr(Cluster, "send", twice)
+    done(plan, cluster)
+
+
+@pytest.mark.quick
+def test_a_credential_that_was_not_found_but_is_still_listed_was_not_deleted(
+    cluster: Cluster, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(cluster, new(user))
+    plan = scram.plan_delete(cluster, [(user, SHA_256)])
+    send = Cluster.send
+
+    def of_another_mechanism(self: Cluster, request: Any, **how: Any) -> Any:
+        if isinstance(request, AlterUserScramCredentialsRequest):
+            request.deletions[0].mechanism = int(SHA_512)
+        return send(self, request, **how)
+
+    monkeypatch.setattr(Cluster, "send", of_another_mechanism)
+    monkeypatch.setattr(scram, "wait_until_visible", partial(wait_until_visible, seconds=0.1))
+    (why,) = apply(plan, cluster).failures.values()
+    assert why.name == "RESOURCE_NOT_FOUND"
 
 
 @pytest.mark.quick
@@ -117,18 +159,19 @@ def test_what_a_broker_would_refuse_is_refused_for_that_user_alone(
 
 
 @pytest.mark.quick
-def test_every_error_of_the_broker_is_a_failure(cluster: Cluster, user: str) -> None:
+def test_every_error_of_the_broker_is_a_failure_but_what_is_gone_counts_as_deleted(
+    cluster: Cluster, user: str
+) -> None:
     step = scram.AlterScramCredentials(
         (new(user), new("few", SHA_256, 100), new("both"), new("both", SHA_512)),
         (ScramCredential("gone", SHA_512, 4096),),
         (),
     )
     results = step.send(cluster, validate_only=False)
-    assert [change.resource.name for change in results.values] == [user]
+    assert [change.resource.name for change in results.values] == ["gone", user]
     failed = {change.resource.name: why for change, why in results.failures.items()}
     assert {name: why.name for name, why in failed.items()} == {
         "few": "UNACCEPTABLE_CREDENTIAL",
-        "gone": "RESOURCE_NOT_FOUND",
         "both": "DUPLICATE_RESOURCE",  # so a plan makes two requests of it
     }
     assert all(name in why.message for name, why in failed.items())
