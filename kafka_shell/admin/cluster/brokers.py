@@ -18,12 +18,11 @@ from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
 
-from . import quorum
+from .entry import Entry
 from .model import BrokerDescription
 from .read import Brokers
 
 T = TypeVar("T")
-_QUORUM_S = 3.0  # seconds to wait for the active controller
 
 
 def describe(known: Brokers, ids: Iterable[int]) -> list[BrokerDescription]:
@@ -34,12 +33,12 @@ def describe(known: Brokers, ids: Iterable[int]) -> list[BrokerDescription]:
     with Cluster(known.config) as cluster:
         dirs = _each(readable, lambda: _log_dirs(cluster, readable))
         entries = _each(readable, lambda: _configs(cluster, readable))
-        roles = _each(list(unread), lambda: _quorum_roles(cluster))
+    roles = _quorum_roles(known.entry)
     counts = _counts(known.metadata)
     return [
         BrokerDescription(
             broker,
-            roles.values.get(broker.id, ""),
+            roles.get(broker.id, ""),
             leaders=counts.leaders[broker.id],
             preferred=counts.preferred[broker.id],
             replicas=counts.replicas[broker.id],
@@ -50,7 +49,8 @@ def describe(known: Brokers, ids: Iterable[int]) -> list[BrokerDescription]:
                 ("log directories and configs", unread[broker.id]),
                 ("log directories", dirs.failures.get(broker.id)),
                 ("configs", entries.failures.get(broker.id)),
-                ("role in the metadata quorum", roles.failures.get(broker.id)),
+                ("role in the metadata quorum", known.entry.unread),
+                ("metadata", known.entry.behind.get(broker.id)),
             ),
         )
         for broker in chosen
@@ -112,9 +112,6 @@ def _configs(cluster: Cluster, brokers: Sequence[int]) -> Results[int, tuple[Con
     )
 
 
-def _quorum_roles(cluster: Cluster) -> Results[int, str]:
-    if not cluster.is_kraft():
-        return Results()
-    with cluster.within(_QUORUM_S):
-        described = quorum.describe(cluster)
-    return Results({replica.id: replica.role for replica in described.replicas})
+def _quorum_roles(entry: Entry) -> dict[int, str]:
+    replicas = () if entry.quorum is None else entry.quorum.replicas
+    return {replica.id: replica.role for replica in replicas}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from kafka_shell.admin.partitions.throttle_configs import Record
-from kafka_shell.admin.wire import metadata_scan, parallel
+from kafka_shell.admin.wire import parallel
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.common.units import counted, some
@@ -21,7 +21,7 @@ from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Failure, as_failure
 
 from . import health_checks as checks
-from . import probes
+from .entry import enter
 from .health_checks import Check, Seen
 from .model import Finding, Health, Severity
 
@@ -31,7 +31,8 @@ _SILENT = frozenset(
     {"refused", "no-answer", "connect-timeout", "unreachable", "unknown-host", "connection-lost"}
 )
 _LIMIT_S = 9.5  # for everything
-_ENTER_S = 4.0  # to connect to one broker and read the metadata
+_ENTER_S = 6.5  # to probe the brokers and read the metadata
+_QUORUM_S = 2.5  # to wait for the active controller
 _CHECKS_S = 5.0
 
 
@@ -56,24 +57,22 @@ def health(
     if cluster.deadline is not None:
         until = min(until, cluster.deadline)
     progress = _Waiting(report)
-    with probes.fresh(cluster) as own, own.within(min(_ENTER_S, until - time.monotonic())):
-        found = metadata_scan.scan(own)
-        kraft = own.is_kraft()
-    config = own.config
-    brokers = probes.addresses(found.brokers)
-    patience = max(0.1, min(probe_timeout, until - time.monotonic()))
-    answered = probes.probe_brokers(
-        config, brokers, patience, lambda left: progress([f"broker {id}" for id in left])
-    )
-    recorded = partial(throttles, found.cluster_id)
-    seen = Seen(found, frozenset(answered.values), probe_timeout, recorded)
-    findings = [*_silent_brokers(found, answered.failures), *checks.preferred(found)]
-    findings += checks.absent_brokers(found)
-    config = probes.without_silent(config, brokers, answered)
+    with cluster.within(min(_ENTER_S, until - time.monotonic())):
+        entry = enter(
+            cluster,
+            probe_timeout,
+            _QUORUM_S,
+            lambda left: progress([f"broker {id}" for id in left]),
+        )
+    found = entry.metadata
+    seen = Seen(entry, probe_timeout, partial(throttles, found.cluster_id))
+    findings = [*_silent_brokers(found, entry.probed.failures), *checks.preferred(found)]
+    findings += [*checks.absent_brokers(found), *checks.behind_brokers(entry)]
     seconds = max(0.1, min(_CHECKS_S, until - time.monotonic() - parallel.GRACE_S))
+    kraft = entry.quorum is not None or entry.unread is not None
     wanted = [check for check in checks.CHECKS if kraft or check.name != "quorum"]
     outcomes = parallel.run_within(
-        config, {check: partial(_run, check, seen) for check in wanted}, seconds,
+        entry.config, {check: partial(_run, check, seen) for check in wanted}, seconds,
         lambda left: progress([check.what for check in left]),
     )  # fmt: skip
     progress.end()

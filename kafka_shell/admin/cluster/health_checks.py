@@ -27,13 +27,13 @@ from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
 
-from . import probes, quorum
+from . import probes
+from .entry import Entry
 from .model import Finding, Quorum, QuorumReplica, Severity
 
 EXAMPLES = 3
 _QUORUM_LAG_MS = 10_000  # a voter that has not caught up for longer is a finding
 _FETCHED_MS = 3_000  # a controller that fetched more recently is running
-_QUORUM_S = 2.5  # seconds to wait for the active controller
 _LOW, _FULL = 0.05, 0.01  # free share of the volume of a log directory
 _TRANSACTIONS = "__transaction_state"  # created by the first transaction
 # Failures without any response. With others a controller responds, if only to refuse a client.
@@ -44,13 +44,22 @@ Found = Iterator[Finding]
 
 
 class Seen(Struct, frozen=True):
-    """What is read before the checks: the metadata and the brokers that respond. `recorded` returns
-    the replication throttles that were set from here."""
+    """What is read before the checks. `recorded` returns the replication throttles that were set
+    from here."""
 
-    metadata: MetadataScan
-    answering: frozenset[int]
+    entry: Entry
     probe_timeout: float
     recorded: Callable[[], Record] = dict
+
+    @property
+    def metadata(self) -> MetadataScan:
+        """The metadata of the cluster."""
+        return self.entry.metadata
+
+    @property
+    def answering(self) -> frozenset[int]:
+        """The brokers that respond."""
+        return frozenset(self.entry.probed.values)
 
 
 class Check(Struct, frozen=True):
@@ -171,12 +180,27 @@ def absent_brokers(found: MetadataScan) -> Iterator[Finding]:
         yield _finding(Severity.CRITICAL, "brokers", f"{counted(len(gone), 'broker')} {what}", gone)
 
 
+def behind_brokers(entry: Entry) -> Iterator[Finding]:
+    """Brokers that respond, but do not follow the metadata."""
+    if behind := entry.behind:
+        if len(behind) == 1:
+            what = next(iter(behind.values())).message
+        else:
+            what = f"the metadata of {len(behind):,} brokers is out of date"
+        summary = f"{what}. Clients that ask get leaders of the past"
+        yield _finding(Severity.WARNING, "brokers", summary, list(behind))
+
+
 # -- the rest --------------------------------------------------------------------------------------
 
 
 def _quorum(cluster: Cluster, seen: Seen) -> Found:
-    with cluster.within(_QUORUM_S):
-        described = quorum.describe(cluster)
+    described = seen.entry.quorum
+    if described is None:
+        yield _quorum_failed(_QUORUM, seen.entry.unread or Failure("UNKNOWN", "not read"))
+        return
+    if seen.entry.unread is not None:  # no broker has caught up with it
+        yield not_checked(_PARTITIONS, seen.entry.unread)
     if described.leader < 0:
         yield _no_leader(_QUORUM, "no leader")
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,9 @@ from kafka_shell.admin.wire.failures import (
     requires,
 )
 from kafka_shell.admin.wire.metadata_scan import spell_id
+from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.common.resource import Resource
+from kafka_shell.common.units import approximate_duration
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 
@@ -22,6 +25,7 @@ from .model import Endpoint, Quorum, QuorumReplica
 _TOPIC = "__cluster_metadata"
 _NO_ID = UUID(int=0)
 _PATIENCE_S = 8.0
+_BEHIND_MS = 3_000  # brokers fetch twice a second
 
 
 def describe(cluster: Cluster) -> Quorum:
@@ -33,27 +37,73 @@ def describe(cluster: Cluster) -> Quorum:
     try:
         return read(cluster.send(describe_request(), check=False, timeout=_PATIENCE_S))
     except ShellError as error:
-        if error.code != "deadline":
-            raise
-        raise ShellError(
-            f"the metadata quorum could not be described: {error.message}",
-            code=error.code,
-            see=Resource("cluster"),
-            status=error.status,
-        ) from error
+        raise _explained(error) from error
+
+
+def describe_through(cluster: Cluster, brokers: Sequence[int]) -> Quorum:
+    """The same, through each of these brokers at once: one that is cut off from the active
+    controller cannot forward the request. The response of the latest epoch counts."""
+    if len(brokers) < 2:
+        return describe(cluster)
+    calls = [Call(describe_request(), Node(id), check=False, timeout=_PATIENCE_S) for id in brokers]
+    found, errors = list[Quorum](), list[ShellError]()
+    for response in cluster.send_all(calls):
+        try:
+            if isinstance(response, Failure):
+                raise as_error(response)
+            found.append(read(response))
+        except ShellError as error:
+            errors.append(error)
+    if not found:
+        raise _explained(errors[0])
+    return max(found, key=lambda each: each.leader_epoch)
+
+
+def _explained(error: ShellError) -> ShellError:
+    if error.code != "deadline":
+        return error
+    return ShellError(
+        f"the metadata quorum could not be described: {error.message}",
+        code=error.code,
+        see=Resource("cluster"),
+        status=error.status,
+    )
+
+
+def behind(described: Quorum, brokers: Iterable[int]) -> dict[int, Failure]:
+    """The brokers that were not caught up with the active controller in the last 3 s: what they
+    return of the metadata is out of date."""
+    ago: dict[int, int] = {}
+    for each in described.replicas:
+        if each.behind_ms >= 0:  # one that was reformatted is listed twice
+            ago[each.id] = min(each.behind_ms, ago.get(each.id, each.behind_ms))
+    return {
+        id: Failure("STALE_METADATA", _out_of_date(id, ago.get(id)), see=Resource("cluster"))
+        for id in brokers
+        if id not in ago or ago[id] > _BEHIND_MS
+    }
+
+
+def _out_of_date(broker: int, ago: int | None) -> str:
+    about = f"the metadata of broker {broker} is out of date"
+    if ago is None:
+        return f"{about}: it does not fetch from the active controller"
+    time_ago = approximate_duration(ago / 1000)
+    return f"{about}: it was last caught up with the active controller {time_ago} ago"
 
 
 def why_stale(cluster: Cluster, seconds: float = 3.0) -> Failure | None:
     """Why metadata may be out of date: no controller responds, so leaders and in-sync replicas may
-    have changed. None if one responds (to DescribeQuorum, which brokers forward), even with an
-    error, and if brokers are too old for that."""
+    have changed, or a broker is behind it, which may be the one that was asked. None if all are
+    current, if the controller responds with an error to DescribeQuorum (which brokers forward), and
+    if brokers are too old for that."""
     from kafka.protocol.admin import DescribeQuorumRequest
 
     if not cluster.is_kraft() or not cluster.supports(DescribeQuorumRequest):
         return None
     try:
         with cluster.within(seconds):
-            read(cluster.send(describe_request(), check=False))
+            described = read(cluster.send(describe_request(), check=False))
     except ShellError as error:
         if getattr(error, "kafka_code", None) in AUTHORIZATION:
             return None
@@ -62,7 +112,9 @@ def why_stale(cluster: Cluster, seconds: float = 3.0) -> Failure | None:
             f"the controller does not respond, so the metadata may be out of date: {error.message}",
             see=Resource("cluster"),
         )
-    return None
+    return next(
+        iter(behind(described, (each.id for each in cluster.known_brokers())).values()), None
+    )
 
 
 def _unreadable(response: Any) -> ShellError:

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.partitions import log_dirs
-from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
@@ -18,7 +17,8 @@ from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
 
-from . import features, probes, quorum
+from . import features
+from .entry import Entry, enter
 from .model import ClusterMetadata
 from .registrations import registered_brokers
 
@@ -28,14 +28,27 @@ _READ_S = 2.5  # for each of the other reads: 10 s for everything
 
 
 class Brokers(Struct, frozen=True):
-    """All brokers by ID: those that respond, those that do not (`silent`), fenced and absent ones.
-    `config` connects through those that respond, and uses no others."""
+    """All brokers by ID: those that respond, those that do not, fenced and absent ones. `entry` has
+    the metadata and how it was read."""
 
     by_id: dict[int, Broker]
-    silent: dict[int, Failure]
-    metadata: MetadataScan
-    config: ConnectionConfig
+    entry: Entry
     not_read: dict[str, Failure]
+
+    @property
+    def metadata(self) -> MetadataScan:
+        """The metadata of the cluster."""
+        return self.entry.metadata
+
+    @property
+    def config(self) -> ConnectionConfig:
+        """Connects through the brokers that respond and whose metadata is current."""
+        return self.entry.config
+
+    @property
+    def silent(self) -> dict[int, Failure]:
+        """Why brokers do not respond."""
+        return self.entry.probed.failures
 
     @property
     def down(self) -> frozenset[int]:
@@ -45,19 +58,16 @@ class Brokers(Struct, frozen=True):
         )
 
 
-def brokers(cluster: Cluster) -> Brokers:
-    """Probe the brokers in the metadata, and look up brokers that are not in it."""
-    with probes.fresh(cluster) as own:
-        found = metadata_scan.scan(own)
-        at = probes.addresses(found.brokers)
-        probed = probes.probe_brokers(own.config, at, _PROBE_S)
-    config = probes.without_silent(own.config, at, probed)
-    not_read = {f"broker {id}": failure for id, failure in probed.failures.items()}
-    with Cluster(config) as own:
+def brokers(cluster: Cluster, quorum_timeout: float = _READ_S) -> Brokers:
+    """Probe the brokers in the metadata, and look up brokers that are not in it. `quorum_timeout`
+    is how long the active controller may take (seconds)."""
+    found = enter(cluster, _PROBE_S, quorum_timeout)
+    not_read = {f"broker {id}": failure for id, failure in found.probed.failures.items()}
+    not_read |= {f"broker {id}": failure for id, failure in found.behind.items()}
+    with Cluster(found.config) as own:
         own.join(cluster)
         registrations = _read(own, "fenced brokers", registered_brokers, not_read)
-    by_id = _with_states(found, registrations or {}, probed)
-    return Brokers(by_id, probed.failures, found, config, not_read)
+    return Brokers(_with_states(found.metadata, registrations or {}, found.probed), found, not_read)
 
 
 def metadata(cluster: Cluster) -> ClusterMetadata:
@@ -72,9 +82,11 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
     with Cluster(known.config) as own:
         own.join(cluster)
         described = _read(own, "features", features.describe, not_read)
-        controller = _read(own, "controller", lambda own: _controller(own, found), not_read)
         up = [id for id, broker in known.by_id.items() if broker.state == "up"]
         dirs = _read(own, "log directories", lambda own: log_dirs.describe(own, up, []), not_read)
+    if known.entry.unread is not None:
+        not_read["metadata" if known.entry.quorum else "controller"] = known.entry.unread
+    controller = _controller(known.entry)
     cordoned: dict[int, bool] = {}
     if dirs is not None:
         cordoned = {id: id in log_dirs.cordoned(dirs) for id in dirs.values}
@@ -110,10 +122,13 @@ def _read(
         return None
 
 
-def _controller(cluster: Cluster, found: MetadataScan) -> int | None:
+def _controller(entry: Entry) -> int | None:
     """The active controller. In KRaft mode it is the leader of the quorum: Metadata returns any
     broker."""
-    controller = quorum.describe(cluster).leader if cluster.is_kraft() else found.controller_id
+    if entry.quorum is not None:
+        controller = entry.quorum.leader
+    else:
+        controller = -1 if entry.unread is not None else entry.metadata.controller_id
     return controller if controller >= 0 else None
 
 

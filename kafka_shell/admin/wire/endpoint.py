@@ -144,6 +144,8 @@ class ConnectionConfig(Struct, frozen=True):
     cluster_id: str = ""
     """The only cluster to use, or empty for the first one that responds."""
     avoid: frozenset[int] = frozenset()  # brokers that do not respond: nothing is sent to them
+    behind: frozenset[Address] = frozenset()
+    """Brokers whose metadata is out of date: they get no requests that any broker can answer."""
     refuse: Refuse | None = None
     """Checked before every request is sent. `requests.read_only` refuses changes."""
     broker_configs: BrokerConfigs | None = None

@@ -20,7 +20,7 @@ from .error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from .failures import as_error, failure
 from .frames import MalformedError, count, string
 from .healthy_topics import PATTERNS, compile_pattern
-from .requests import RawRequest
+from .requests import ANY, RawRequest, Target
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -41,9 +41,9 @@ _NO_ID = bytes(16)
 _FACTS = 6
 
 
-def scan(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
+def scan(cluster: Cluster, names: Sequence[str] | None = None, to: Target = ANY) -> MetadataScan:
     """The cluster's metadata with these topics, no topics (empty sequence), or all (None)."""
-    metadata: MetadataScan = cluster.send(request(names))
+    metadata: MetadataScan = cluster.send(request(names), to)
     if metadata.error_code:
         raise as_error(failure(metadata.error_code, about="the cluster's metadata"))
     return metadata

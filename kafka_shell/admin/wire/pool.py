@@ -183,7 +183,8 @@ class Pool:
 
         Raises ShellError if no server can be reached, or at the deadline.
         """
-        ready = [link for link in self.ready() if not link.stale]
+        behind = self._config.behind
+        ready = [each for each in self.ready() if not each.stale and each.address not in behind]
         if ready:
             return min(ready, key=lambda link: (link.silence >= SILENCE_S, link.load))
         return self._connect_any(until, extensible)
@@ -191,7 +192,7 @@ class Pool:
     def other_link(self, besides: Iterable[Address]) -> Link | None:
         """A ready connection to another broker that is not silent. None if there is none yet: then
         connections to other brokers are started."""
-        besides = frozenset(besides)
+        besides = self._config.behind.union(besides)
         others = [link for link in self.ready() if link.address not in besides]
         responsive = [link for link in others if link.silence < SILENCE_S and not link.stale]
         if responsive:
@@ -216,7 +217,8 @@ class Pool:
         return max(ready, key=lambda link: link.last_received, default=None)
 
     def _connect_any(self, until: float, extensible: bool) -> Link:
-        known = [Address(host, port) for _, host, port, _ in self.head.brokers[:_MAX_KNOWN]]
+        every = [Address(host, port) for _, host, port, _ in self.head.brokers]
+        known = [address for address in every if address not in self._config.behind][:_MAX_KNOWN]
         left = list(dict.fromkeys((*self._config.bootstrap, *known)))
         tried: list[Link] = []
         began, next_at = time.monotonic(), 0.0

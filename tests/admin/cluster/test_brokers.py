@@ -13,7 +13,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.admin.wire.requests import Call, as_request
 from kafka_shell.common.structs import replace
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.results import Failure, Results
 from tests.admin.helpers import make_topic
 
 DESCRIBE_CONFIGS, DESCRIBE_LOG_DIRS, DESCRIBE_QUORUM = 32, 35, 55
@@ -69,7 +69,8 @@ def test_they_are_described_together(three: Cluster, monkeypatch: pytest.MonkeyP
 def test_a_broker_that_is_not_there(three: Cluster, name: str) -> None:
     make_topic(three, name, assignment=((1, 2),))
     known = cluster_reads.brokers(three)
-    silent = replace(known, silent={2: Failure("no-answer", "no answer")})
+    probed = Results({1: "4.3"}, {2: Failure("no-answer", "no answer")})
+    silent = replace(known, entry=replace(known.entry, probed=probed))
     one, two = brokers.describe(silent, [1, 2])
     assert one.ok and one.log_dirs
     assert dict(two.not_read)["log directories and configs"].name == "no-answer"

@@ -51,11 +51,11 @@ def describe(cluster: Cluster, broker: int) -> Decommission:
 
 def read(cluster: Cluster, broker: int) -> tuple[Decommission, BrokerState, Drain]:
     """The same, with what it is based on."""
-    known = cluster_reads.brokers(cluster)
+    known = cluster_reads.brokers(cluster, READ_S)
+    described = known.entry.quorum
     with Cluster(known.config) as own:
         own.join(cluster)
         reader = PartReader(own)
-        described = reader("metadata quorum", quorum.describe) if own.is_kraft() else None
         state, dirs = _state(reader, known, broker, described)
         drain = read_drain(own, broker)
         factor = reader(DEFAULT_FACTOR, lambda own: _default_factor(own, known, broker))
@@ -64,9 +64,10 @@ def read(cluster: Cluster, broker: int) -> tuple[Decommission, BrokerState, Drai
         partitions=(),
         minimum={},
         silent=frozenset(known.silent),
+        behind=frozenset(known.entry.behind),
         quorum=described,
         unread={**{k: v for k, v in known.not_read.items() if k == "fenced brokers"},
-                **reader.failures},
+                **known.entry.not_current, **reader.failures},
         topics=frozenset(known.metadata.names),
         stored={broker: _stored(dirs, broker)} if state.broker.state == "up" else {},
     )  # fmt: skip

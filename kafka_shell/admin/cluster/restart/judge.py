@@ -1,6 +1,7 @@
 """What stopping brokers would do to partitions and to the metadata quorum. Pure.
 
-Replicas that are not in sync count as unavailable, and so do those of brokers that do not respond.
+Replicas that are not in sync count as unavailable, and so do those of brokers that do not respond,
+or do not follow the metadata: they would not become leaders.
 """
 
 from __future__ import annotations
@@ -131,10 +132,11 @@ def _outcome(
 
 
 def in_sync_replicas(state: ClusterState, partition: Partition) -> list[int]:
-    """The in-sync replicas on brokers that respond."""
+    """The in-sync replicas on brokers that respond and whose metadata is current."""
     if partition.leader is None:
         return []
-    return [broker for broker in partition.isr if broker not in state.silent]
+    away = state.silent | state.behind
+    return [broker for broker in partition.isr if broker not in away]
 
 
 def needed_replicas(state: ClusterState, partition: Partition) -> int | None:
@@ -175,7 +177,8 @@ def _reasons(
         yield from _partition_reason(verdict, name, summary, getattr(found, attribute))
     yield from _quorum(state, stopped)
     yield from _unread(state, stopped)
-    yield from _silent(state)
+    yield from _away(state.silent, "did not respond")
+    yield from _away(state.behind, "did not follow the active controller")
 
 
 def _partition_reason(
@@ -244,12 +247,11 @@ def _unread(state: ClusterState, stopped: frozenset[int]) -> Iterator[Reason]:
         )  # fmt: skip
 
 
-def _silent(state: ClusterState) -> Iterator[Reason]:
-    if state.silent:
-        ids = some([str(broker) for broker in sorted(state.silent)], _MANY)
-        brokers, their = ("broker", "its") if len(state.silent) == 1 else ("brokers", "their")
+def _away(brokers: Collection[int], what: str) -> Iterator[Reason]:
+    if brokers:
+        ids = some([str(broker) for broker in sorted(brokers)], _MANY)
+        named, their = ("broker", "its") if len(brokers) == 1 else ("brokers", "their")
         yield Reason(
             Verdict.RISKY, "brokers",
-            f"{brokers} {ids} did not respond: {their} replicas count as unavailable",
-            len(state.silent),
+            f"{named} {ids} {what}: {their} replicas count as unavailable", len(brokers),
         )  # fmt: skip

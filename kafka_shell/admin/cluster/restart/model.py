@@ -97,7 +97,8 @@ class ClusterState(Struct, frozen=True):
     """What decides whether brokers can be stopped.
 
     `brokers` maps those that respond to their racks; `silent` ones are registered and do not
-    respond, so their replicas count as unavailable. Voters that are silent or `down` do, too.
+    respond, and the metadata of those `behind` is out of date, so their replicas count as
+    unavailable. Voters that are silent or `down` do, too.
     `minimum` is min.insync.replicas by topic, `capped` whether brokers cap it at the number of
     replicas. `quorum` is None if the cluster uses ZooKeeper, or if it is in `unread`. `unread` maps
     what could not be read to the failure. `topics` are those that are visible, and `stored` those
@@ -109,6 +110,7 @@ class ClusterState(Struct, frozen=True):
     minimum: Mapping[str, int]
     capped: bool = True
     silent: frozenset[int] = frozenset()
+    behind: frozenset[int] = frozenset()
     down: frozenset[int] = frozenset()
     moving: frozenset[TopicPartition] = frozenset()
     quorum: Quorum | None = None

@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 
-from kafka_shell.admin.cluster import probes, quorum
+from kafka_shell.admin.cluster import probes
 from kafka_shell.admin.cluster import read as cluster_reads
+from kafka_shell.admin.cluster.entry import freshness
 from kafka_shell.admin.cluster.parts import READ_S, PartReader
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDir
@@ -18,7 +19,9 @@ from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import AUTHORIZATION
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.admin.wire.requests import Node
 from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.model import Report
@@ -30,6 +33,7 @@ from .order import restart_order
 
 _POLL_S = 0.5
 _PROBE_S = 2.0
+_QUORUM_S = 3.0
 _MOST_NAMES = 3
 
 
@@ -54,7 +58,7 @@ def read_state(cluster: Cluster, stopped: Sequence[int] | None) -> ClusterState:
 
     Raises ShellError if no broker can be reached, or if one of `stopped` is not running.
     """
-    known = cluster_reads.brokers(cluster)
+    known = cluster_reads.brokers(cluster, READ_S)
     running = {id: broker.rack for id, broker in known.by_id.items() if broker.state == "up"}
     _refuse_absent(stopped or (), known)
     partitions = _partitions(known.metadata, None if stopped is None else frozenset(stopped))
@@ -63,7 +67,6 @@ def read_state(cluster: Cluster, stopped: Sequence[int] | None) -> ClusterState:
     with Cluster(known.config) as own:
         own.deadline = cluster.deadline
         read = PartReader(own)
-        described = read("metadata quorum", quorum.describe) if own.is_kraft() else None
         moving = read("partition reassignments", under_way)
         minimum = read("min.insync.replicas", lambda own: min_isr.read(own, names))
         dirs = read("log directories", lambda own: log_dirs.describe(own, targets))
@@ -74,10 +77,11 @@ def read_state(cluster: Cluster, stopped: Sequence[int] | None) -> ClusterState:
         minimum={} if minimum is None else minimum.values,
         capped=capped,
         silent=frozenset(known.silent),
+        behind=frozenset(known.entry.behind),
         down=known.down,
         moving=frozenset(() if moving is None else moving.values),
-        quorum=described,
-        unread=read.failures,
+        quorum=known.entry.quorum,
+        unread={**known.entry.not_current, **read.failures},
         topics=frozenset(known.metadata.names),
         stored={}
         if dirs is None
@@ -145,17 +149,18 @@ def wait_in_sync(cluster: Cluster, brokers: Sequence[int], report: Report) -> Ba
 def _missing(cluster: Cluster, brokers: Sequence[int]) -> tuple[str, int, int | None]:
     """What is missing, and how many replicas of the brokers are in sync, of how many."""
     with probes.fresh(cluster) as own, own.within(READ_S):
-        found = scan(own)
-        at = probes.addresses(found.brokers)
+        at = probes.addresses(own.brokers(refresh=True))
         down = [broker for broker in brokers if broker not in at]
         if down:
             return f"{_named(down)} not registered, or fenced", 0, None
         probed = probes.probe_brokers(own.config, {id: at[id] for id in brokers}, _PROBE_S)
         if probed.failures:
             return next(iter(probed.failures.values())).message, 0, None
-        stale = quorum.why_stale(own)
-        if stale is not None:
-            return stale.message, 0, None
+        fresh = freshness(own, brokers, _QUORUM_S)
+        for stale in (*fresh.behind.values(), *filter(None, [fresh.unread])):
+            if stale.code not in AUTHORIZATION:
+                return stale.message, 0, None
+        found = scan(own, to=Node(brokers[0]))
     mine = frozenset(brokers)
     replicas = [
         (partition, broker)

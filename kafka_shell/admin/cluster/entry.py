@@ -1,0 +1,132 @@
+"""Finds the brokers that respond and whose metadata is current, and reads the metadata from them.
+
+Every broker answers from its own copy of the metadata log. One that is cut off from the controllers
+or hangs in part still answers, with leaders and in-sync replicas of the past. The active controller
+knows how far each broker has fetched (DescribeQuorum, API key 55).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+from msgspec import Struct
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.common.structs import replace
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure, Results, as_failure
+
+from . import probes, quorum
+from .model import Quorum
+
+_SETTLE_S = 1.5  # after an election, the new controller does not know yet who has caught up
+_ASKED = 3  # brokers: one that is cut off cannot forward the request
+
+
+class Entry(Struct, frozen=True):
+    """What is known of the brokers before anything else is read.
+
+    `metadata` is from a broker that is not `behind`, if there is one. `probed` has the releases of
+    the brokers that respond, and why others do not. `quorum` is None with ZooKeeper, and if it
+    could not be read (`unread`). `config` connects only through brokers that respond and are not
+    behind. Requests to a broker that is behind are still sent to it, to others that are silent not.
+    """
+
+    metadata: MetadataScan
+    probed: Results[int, str]
+    quorum: Quorum | None
+    unread: Failure | None
+    behind: dict[int, Failure]
+    config: ConnectionConfig
+
+    @property
+    def not_current(self) -> dict[str, Failure]:
+        """Why the metadata may be out of date; empty if it is current."""
+        return {} if self.unread is None else {"metadata quorum": self.unread}
+
+
+class Freshness(Struct, frozen=True):
+    """The metadata quorum, or why it is `unread`, and which brokers are behind it, and why."""
+
+    quorum: Quorum | None
+    unread: Failure | None
+    behind: dict[int, Failure]
+
+
+def enter(
+    cluster: Cluster,
+    probe_timeout: float,
+    quorum_timeout: float,
+    waiting: probes.Waiting[int] | None = None,
+) -> Entry:
+    """Probe all brokers, and read the metadata from one that is current. Raises ShellError if no
+    broker can be reached. The timeouts are in seconds."""
+    with probes.fresh(cluster) as own:
+        at = probes.addresses(own.brokers(refresh=True))
+        config = own.config
+    probed = probes.probe_brokers(config, at, _left(cluster, probe_timeout), waiting)
+    usable = probes.without_silent(config, at, probed)
+    with Cluster(usable) as own:
+        own.join(cluster)
+        fresh = freshness(own, probed.values, quorum_timeout)
+    current = {at[id] for id in probed.values if id not in fresh.behind}
+    # Stand-ins have the address of a broker that answers for them.
+    behind = {id: why for id, why in fresh.behind.items() if at[id] not in current}
+    usable = _without(usable, [at[id] for id in behind])
+    with Cluster(usable) as own:
+        own.join(cluster)
+        found = scan(own)
+    more = {id: address for id, address in probes.addresses(found.brokers).items() if id not in at}
+    if more:  # the first answer was out of date
+        late = probes.probe_brokers(config, more, _left(cluster, probe_timeout), waiting)
+        probed = Results.merge((probed, late))
+        usable = replace(usable, avoid=frozenset(probed.failures))
+    here = {broker.id for broker in found.brokers}
+    probed = Results(
+        {id: release for id, release in probed.values.items() if id in here},
+        {id: failure for id, failure in probed.failures.items() if id in here},
+    )
+    behind = {id: why for id, why in behind.items() if id in here}  # else it is fenced by now
+    return Entry(found, probed, fresh.quorum, fresh.unread, behind, usable)
+
+
+def freshness(cluster: Cluster, brokers: Collection[int], seconds: float) -> Freshness:
+    """Which of these brokers are behind the active controller by more than 3 s. If all are, that is
+    why it is unread: no metadata is current."""
+    if not cluster.is_kraft():
+        return Freshness(None, None, {})
+    try:
+        with cluster.within(seconds):
+            described, behind = _settled(cluster, sorted(brokers))
+    except ShellError as error:
+        return Freshness(None, as_failure(error), {})
+    if behind and len(behind) == len(brokers):
+        return Freshness(described, next(iter(behind.values())), {})
+    return Freshness(described, None, behind)
+
+
+def _settled(cluster: Cluster, brokers: list[int]) -> tuple[Quorum, dict[int, Failure]]:
+    """The quorum and the brokers that are behind, some of them for a moment only."""
+    asked = brokers[:: -(-len(brokers) // _ASKED) or 1]
+    for _ in cluster.attempts(_SETTLE_S):
+        described = quorum.describe_through(cluster, asked)
+        behind = quorum.behind(described, brokers)
+        if not behind:
+            break
+    return described, behind
+
+
+def _without(config: ConnectionConfig, behind: list[Address]) -> ConnectionConfig:
+    """The config that asks these brokers nothing that others can be asked."""
+    kept = tuple(address for address in config.bootstrap if address not in behind)
+    return replace(config, bootstrap=kept, behind=frozenset(behind)) if behind else config
+
+
+def _left(cluster: Cluster, seconds: float) -> float:
+    """These seconds, or what is left until the deadline."""
+    if cluster.deadline is None:
+        return seconds
+    return max(0.1, min(seconds, cluster.deadline - time.monotonic()))
