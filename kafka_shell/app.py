@@ -114,7 +114,7 @@ def _main(words: list[str]) -> Status:
         return _version()
     if line.program.get("help") and not line.command:
         from kafka_shell.commands.program.help import program_page
-        from kafka_shell.output.pane import columns_of
+        from kafka_shell.output.styled_stream import columns_of
 
         sys.stdout.write(program_page(REGISTRY, columns_of(sys.stdout)))
         return Status.OK

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.admin.wire.properties import Property, bad
-from kafka_shell.common.answers import FORMATS
+from kafka_shell.common.command_results import FORMATS
 
 from .errors import ShellError, near_miss
 

@@ -291,7 +291,7 @@ class Context(Struct, frozen=True):
         self.session.close()
 
 
-class Elsewhere(Struct, frozen=True):
+class OtherClusterPlan(Struct, frozen=True):
     """A plan for another cluster than that of the session: that of `context`."""
 
     plan: Plan

@@ -21,7 +21,7 @@ from typing import Any
 from kafka_shell.common.structs import fields, replace
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.outcome import Done, JournalEntry
+from kafka_shell.plan.outcome import ChangeResult, JournalEntry
 
 from .common.masking import masked
 from .common.private import locked, open_private, private_folder
@@ -83,7 +83,7 @@ def _unwritable(context: Context, error: OSError) -> ShellError:
 
 
 def record_outcome(
-    context: Context, intent: JournalEntry, done: Sequence[Done], undo: Sequence[str]
+    context: Context, intent: JournalEntry, done: Sequence[ChangeResult], undo: Sequence[str]
 ) -> JournalEntry:
     """Replace the entry with the outcome, and return it. If it cannot be written, only a warning is
     printed."""

@@ -16,7 +16,7 @@ from kafka_shell.admin.wire.client_properties import shown_value, to_connection
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.properties import Property, bad
 from kafka_shell.admin.wire.property_warnings import connection_warnings
-from kafka_shell.common.answers import FORMATS
+from kafka_shell.common.command_results import FORMATS
 from kafka_shell.common.structs import replace
 
 from .config_file import BOOTSTRAP, PROGRAM_KEYS, ConfigFile

@@ -20,7 +20,7 @@ from kafka_shell.sandbox import ports
 from kafka_shell.sandbox.cluster import leave, no_report, start, stop, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
-from kafka_shell.sandbox.sharing import attach, exclusively
+from kafka_shell.sandbox.sharing import attach, exclusive_lock
 from kafka_shell.sandbox.state import Sandbox
 from tests import well
 from tests.admin.helpers import connect
@@ -171,11 +171,11 @@ def demo_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "demo"
     starting = folder.with_name("demo-starting")  # its lock is held until the data is complete
-    with exclusively(starting):
+    with exclusive_lock(starting):
         attachment = attach(folder)
         sandbox = start_with_data(SandboxOptions(folder, port=0), no_report)
     yield sandbox
-    with exclusively(starting):
+    with exclusive_lock(starting):
         if leave(attachment):
             wipe(folder)
 

@@ -242,7 +242,7 @@ def test_the_cache_does_not_mix_clusters(paths: Paths, place: Place) -> None:
 
     first = read_once()
     assert first.state.failure is None
-    first._shelf.save_names(first.bootstrap, {"groups": ["of-the-first"]})
+    first._disk_cache.save_names(first.bootstrap, {"groups": ["of-the-first"]})
     again = Cache(first._connection, paths)
     again._load_from_disk()
     assert "of-the-first" in again.view.groups.value.names

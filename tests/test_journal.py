@@ -20,7 +20,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Resource, Secret
-from kafka_shell.plan.outcome import Done, JournalEntry
+from kafka_shell.plan.outcome import ChangeResult, JournalEntry
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
 
@@ -64,7 +64,7 @@ def test_the_intent_is_there_before_the_outcome(context: Context) -> None:
     assert (intent.status, intent.cluster, intent.command, intent.undo) == (
         "intent", "cluster-1", "alter-topic orders", ("undo it",),
     )  # fmt: skip
-    journal.record_outcome(context, intent, [Done(CHANGE, "done")], ["undo it, really"])
+    journal.record_outcome(context, intent, [ChangeResult(CHANGE, "done")], ["undo it, really"])
     (entry,) = entries(context)
     assert (entry.id, entry.status, entry.undo) == (intent.id, "done", ("undo it, really",))
     assert entry.changes == (
@@ -93,7 +93,7 @@ def test_the_status_of_an_entry_is_its_worst_one(
     intent = journal.record_intent(context, "x", [CHANGE, OTHER], [])
     why = Failure("POLICY_VIOLATION", "no")
     done = [
-        Done(change, status, why if status == "failed" else None)
+        ChangeResult(change, status, why if status == "failed" else None)
         for change, status in zip((CHANGE, OTHER), statuses, strict=False)
     ]
     journal.record_outcome(context, intent, done, [])
@@ -106,8 +106,8 @@ def test_the_status_of_an_entry_is_its_worst_one(
 def test_commands_are_listed_in_the_order_they_began(context: Context) -> None:
     first = journal.record_intent(context, "first", [CHANGE], [])
     second = journal.record_intent(context, "second", [CHANGE], [])
-    journal.record_outcome(context, second, [Done(CHANGE, "done")], [])
-    journal.record_outcome(context, first, [Done(CHANGE, "done")], [])
+    journal.record_outcome(context, second, [ChangeResult(CHANGE, "done")], [])
+    journal.record_outcome(context, first, [ChangeResult(CHANGE, "done")], [])
     assert [entry.command for entry in entries(context)] == ["first", "second"]
 
 
@@ -165,7 +165,7 @@ def test_an_interrupted_write_keeps_the_old_content(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", stopped)
         with pytest.raises(KeyboardInterrupt):
-            journal.record_outcome(context, intent, [Done(CHANGE, "done")], [])
+            journal.record_outcome(context, intent, [ChangeResult(CHANGE, "done")], [])
     assert entries(context) == [intent]
 
 
@@ -188,7 +188,9 @@ def test_a_large_entry_hides_no_other_and_is_not_lost(context: Context) -> None:
     ]
     lines = [f"alter-configs {change.resource.name} a=1" for change in many]
     intent = journal.record_intent(context, "large", many, lines)
-    journal.record_outcome(context, intent, [Done(change, "done") for change in many], lines)
+    journal.record_outcome(
+        context, intent, [ChangeResult(change, "done") for change in many], lines
+    )
     for number in range(20):
         journal.record_intent(context, f"small {number}", [CHANGE], ["x"])
     found = entries(context)
@@ -256,7 +258,7 @@ def test_each_cluster_id_has_its_own_entries(context: Context) -> None:
 
 def test_what_was_undone_is_marked_until_the_undo_is_undone(context: Context) -> None:
     first = journal.record_intent(context, "first", [CHANGE], [])
-    journal.record_outcome(context, first, [Done(CHANGE, "done")], ["x"])
+    journal.record_outcome(context, first, [ChangeResult(CHANGE, "done")], ["x"])
     back = journal.record_intent(context, "back", [CHANGE], [], [first.id])
     journal.mark_undone(context, [first.id])
     assert [(e.command, e.undone, e.undoes) for e in entries(context)] == [
@@ -355,5 +357,5 @@ def test_the_outcome_is_reported_even_if_the_disk_is_full(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(journal, "open_private", full)
-    journal.record_outcome(context, intent, [Done(CHANGE, "done")], [])
+    journal.record_outcome(context, intent, [ChangeResult(CHANGE, "done")], [])
     assert entries(context)[0].status == "intent", "it says that nobody knows"

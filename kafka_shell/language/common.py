@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_shell.common.answers import FORMATS
+from kafka_shell.common.command_results import FORMATS
 from kafka_shell.plan.model import Effect
 
 from . import kinds

@@ -235,8 +235,8 @@ class _Typing(Struct, frozen=True):
         if parameter is None or parameter.kind is kinds.FLAG:
             return replace(rest, word_kind=WordKind.NOTHING, span=(self.position, self.position))
         given = len(rest.words.get(bare(parameter.name), ()))
-        kind = parameter.kind.within(rest.words, given)
-        fragment = kind.cut(use.value)
+        kind = parameter.kind.kind_at(rest.words, given)
+        fragment = kind.last_fragment(use.value)
         found = replace(
             rest,
             word_kind=WordKind.VALUE,

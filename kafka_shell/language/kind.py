@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .cursor import CompletionRequest
 
 
-class Source(Struct, frozen=True):
+class CandidateSource(Struct, frozen=True):
     """Where the candidates of a kind come from.
 
     `needs` returns the keys of the view that `offer` reads. `document` returns heading and text
@@ -57,12 +57,15 @@ class Kind:
     pattern = False
 
     def __init__(
-        self, name: str, source: Source | Callable[[], Source] | None = None, metavar: str = ""
+        self,
+        name: str,
+        source: CandidateSource | Callable[[], CandidateSource] | None = None,
+        metavar: str = "",
     ) -> None:
         self.name, self._source, self.metavar = name, source, metavar or name.upper()
 
     @property
-    def source(self) -> Source | None:
+    def source(self) -> CandidateSource | None:
         """Where its candidates come from. A function is called now, as it imports the source."""
         return self._source() if callable(self._source) else self._source
 
@@ -70,11 +73,11 @@ class Kind:
         """Return the value of a text, or raise UsageError. Its span is relative to the text."""
         return text
 
-    def spell(self, value: Any) -> str:
+    def format(self, value: Any) -> str:
         """Return the unquoted text of a value, which `convert` can read."""
         return str(value)
 
-    def cut(self, text: str) -> Fragment:
+    def last_fragment(self, text: str) -> Fragment:
         """Return the fragment at the end of a text that is being typed."""
         return Fragment(0)
 
@@ -84,7 +87,7 @@ class Kind:
             return candidate.text + (candidate.tail or open_quote)
         return quote(candidate.text) + candidate.tail
 
-    def within(self, words: Mapping[str, Sequence[str]], index: int) -> Kind:
+    def kind_at(self, words: Mapping[str, Sequence[str]], index: int) -> Kind:
         """Return the kind of the value with this index, on a line with these words by name."""
         return self
 

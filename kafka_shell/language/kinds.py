@@ -14,7 +14,7 @@ from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.plan.model import Secret
 
 from . import selectors
-from .kind import Fragment, Kind, Source, invalid
+from .kind import CandidateSource, Fragment, Kind, invalid
 from .logical_lines import Span
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ class Number(Kind):
         name: str,
         expected: str,
         read: Callable[[str], int],
-        spell: Callable[[int], str] = str,
+        format: Callable[[int], str] = str,
         metavar: str = "",
     ) -> None:
         super().__init__(name, metavar=metavar)
-        self._expected, self._read, self._spell = expected, read, spell
+        self._expected, self._read, self._spell = expected, read, format
 
     def convert(self, parameter: Parameter, text: str) -> int:
         try:
@@ -51,13 +51,13 @@ class Number(Kind):
         least, most = getattr(parameter, "least", None), getattr(parameter, "most", None)
         if least is not None and value < least:
             positive = least == 1 and self is INTEGER
-            expected = "a positive integer" if positive else f"at least {self.spell(least)}"
+            expected = "a positive integer" if positive else f"at least {self.format(least)}"
             raise invalid(parameter, expected, text)
         if value > (most := _INT64 if most is None else most):
-            raise invalid(parameter, f"at most {self.spell(most)}", text)
+            raise invalid(parameter, f"at most {self.format(most)}", text)
         return value
 
-    def spell(self, value: int) -> str:
+    def format(self, value: int) -> str:
         return self._spell(value)
 
 
@@ -103,7 +103,7 @@ class Name(Kind):
 class Words(Kind):
     """Words between commas. The command splits them."""
 
-    def cut(self, text: str) -> Fragment:
+    def last_fragment(self, text: str) -> Fragment:
         # a regular expression may contain commas
         return Fragment(0) if text.startswith("/") else _after_comma(text)
 
@@ -145,10 +145,10 @@ class Keys(Kind):
             at += len(part) + 1
         return found
 
-    def spell(self, value: Sequence[str]) -> str:
+    def format(self, value: Sequence[str]) -> str:
         return ",".join(value)
 
-    def cut(self, text: str) -> Fragment:
+    def last_fragment(self, text: str) -> Fragment:
         return _after_comma(text)
 
 
@@ -161,10 +161,10 @@ class Pair(Kind):
             raise invalid(parameter, "key=value", text)
         return key, value
 
-    def spell(self, value: tuple[str, str]) -> str:
+    def format(self, value: tuple[str, str]) -> str:
         return "=".join(value)
 
-    def cut(self, text: str) -> Fragment:
+    def last_fragment(self, text: str) -> Fragment:
         key, equals, _ = text.partition("=")
         return Fragment(len(key) + 1, "value", key) if equals else Fragment(0, "key")
 
@@ -197,11 +197,11 @@ class Partitions(Kind):
             numbers.update(dict.fromkeys(range(begin, end + 1)))
         return topic, tuple(numbers)
 
-    def spell(self, value: tuple[str, Sequence[int] | None]) -> str:
+    def format(self, value: tuple[str, Sequence[int] | None]) -> str:
         topic, partitions = value
         return topic if partitions is None else f"{topic}:{_ranges(partitions)}"
 
-    def cut(self, text: str) -> Fragment:
+    def last_fragment(self, text: str) -> Fragment:
         topic, colon, listed = text.rpartition(":")
         last = max(listed.rfind(","), listed.rfind("-")) + 1
         return Fragment(len(topic) + 1 + last, "partition", topic) if colon else Fragment(0)
@@ -267,7 +267,7 @@ class SecretText(Kind):
     def convert(self, parameter: Parameter, text: str) -> Secret:
         return Secret(text)
 
-    def spell(self, value: Secret) -> str:
+    def format(self, value: Secret) -> str:
         return "***"
 
 
@@ -276,9 +276,9 @@ class SecretText(Kind):
 
 def in_view(
     part: str, offer: Callable[[CompletionRequest, Catalog], Candidates] | None = None
-) -> Source:
+) -> CandidateSource:
     """Return the source that offers the names in a part of the view, or what `offer` returns."""
-    return Source(
+    return CandidateSource(
         offer or (lambda found, known: known.names(part, found.prefix)),
         lambda found, view: (part,),
     )
@@ -307,12 +307,14 @@ INTERVAL = Number(  # -> milliseconds; a bare number is seconds, as in watch(1)
 # -> bytes, and bytes a second
 SIZE = Number("size", "a size such as 500GiB", units.parse_size, units.format_bytes)
 RATE = Number("rate", "a rate such as 50MB/s", units.parse_size, units.format_rate)
-TIME = Time("time", Source(lambda found, known: known.times(found.prefix)))
+TIME = Time("time", CandidateSource(lambda found, known: known.times(found.prefix)))
 SECRET = SecretText("secret")
 PROPERTY = Pair("property", metavar="KEY=VALUE")  # of a client .properties file
-FILE = Name("file", Source(lambda found, known: known.files(found.prefix)))
-PROFILE = Kind("profile", Source(lambda found, known: known.profiles(found.prefix)), "NAME")
-COMMAND = Kind("command", Source(lambda found, known: known.commands(found.prefix)))
+FILE = Name("file", CandidateSource(lambda found, known: known.files(found.prefix)))
+PROFILE = Kind(
+    "profile", CandidateSource(lambda found, known: known.profiles(found.prefix)), "NAME"
+)
+COMMAND = Kind("command", CandidateSource(lambda found, known: known.commands(found.prefix)))
 TOPIC = Selector("topic", in_view("topics", lambda found, known: known.topics(found.prefix)))
 TOPIC_PARTITIONS = Partitions("topic-partitions", in_view("topics", _partitions), "TOPIC")
 BROKER = Selector(

@@ -18,14 +18,14 @@ _WITHIN = {  # special characters, by the open quote
 _CONTINUATIONS = ("&&", "||")
 
 
-class Open(Struct, frozen=True):
+class IncompletePart(Struct, frozen=True):
     """Why the text is incomplete: `what` is "quote", "backslash" or "operator"."""
 
     what: str
     span: Span
 
 
-def unfinished(text: str) -> Open | None:
+def incomplete_part(text: str) -> IncompletePart | None:
     """Return the quote, backslash or operator that makes the text incomplete, or None."""
     walk = _Walk()
     walk.feed(text)
@@ -60,7 +60,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.quote = ""
-        self.open: Open | None = None
+        self.open: IncompletePart | None = None
         self._known_at, self._fresh = 0, True  # whether a word or comment may start there
         self._operator: Span | None = None  # the last && or || without a following word
 
@@ -87,11 +87,11 @@ class _Walk:
                 self.quote, opened, at = ("" if self.quote else char), place, place + 1
                 self._operator, read = None, at
         if self.quote:
-            self.open = Open("quote", (opened, min(opened + 1, len(text))))
+            self.open = IncompletePart("quote", (opened, min(opened + 1, len(text))))
             return
         self._outside(text, read, len(text))
         if self.open is None and self._operator is not None:
-            self.open = Open("operator", self._operator)
+            self.open = IncompletePart("operator", self._operator)
 
     def _outside(self, text: str, start: int, end: int) -> None:
         """Check whether unquoted text ends with an operator."""
@@ -106,7 +106,7 @@ class _Walk:
         self._fresh = fresh and (newline is not None or place + 1 == len(text))
         self._known_at = newline.end() if newline else place + 2
         if place + 1 == len(text) and not self.quote:
-            self.open = Open("backslash", (place, place + 1))
+            self.open = IncompletePart("backslash", (place, place + 1))
         elif newline is None:
             self._operator = None
         return self._known_at

@@ -46,7 +46,7 @@ def _absent(value: Any) -> bool:
 def _texts(known: Known, value: Any) -> list[str]:
     kind = known.parameter.kind
     whole = kind.several or not known.parameter.many
-    return [kind.spell(value)] if whole else [kind.spell(each) for each in value]
+    return [kind.format(value)] if whole else [kind.format(each) for each in value]
 
 
 def _option(known: Known, value: Any) -> list[str]:

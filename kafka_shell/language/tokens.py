@@ -12,7 +12,7 @@ from msgspec import Struct
 from kafka_shell.common.quoting import join
 from kafka_shell.common.structs import replace
 
-from .logical_lines import Open, Span, unfinished
+from .logical_lines import IncompletePart, Span, incomplete_part
 
 MAX_WORDS = 100_000  # more words are probably a file
 
@@ -85,7 +85,7 @@ class Line(Struct, frozen=True):
     redirect: Redirect | None = None
     shell: str | None = None
     comment: Span | None = None
-    incomplete: Open | None = None
+    incomplete: IncompletePart | None = None
     problem: Problem | None = None
     operators: tuple[Span, ...] = ()
     joint: str = ""
@@ -114,7 +114,7 @@ def commands(text: str) -> tuple[Line, ...]:
         line = replace(line, span=(start, at), joint_span=joint,
                        joint=text[slice(*joint)] if joint else "")  # fmt: skip
         if at >= len(text):
-            line = replace(line, incomplete=unfinished(text))
+            line = replace(line, incomplete=incomplete_part(text))
             return *found, _check_joint(line, found, last=True)
         found.append(_check_joint(line, found, last=False))
         joint = (at, at + (2 if text[at : at + 2] in ("&&", "||") else 1))

@@ -23,10 +23,10 @@ from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigResource
 from kafka_shell.admin.users.model import ScramMechanism
-from kafka_shell.common.answers import Listing
+from kafka_shell.common.command_results import Listing
 from kafka_shell.common.structs import fields
 from kafka_shell.plan.model import Change, Plan, Resource, Secret
-from kafka_shell.plan.outcome import Done, JournalEntry, Outcome
+from kafka_shell.plan.outcome import ChangeResult, JournalEntry, Outcome
 from kafka_shell.plan.results import Failure, Results
 
 from .renderers import Renderers
@@ -131,7 +131,7 @@ def rows(value: object, renderers: Renderers) -> Iterator[object]:
             yield from inner(value)
 
 
-def _change(done: Done) -> dict[str, Data]:
+def _change(done: ChangeResult) -> dict[str, Data]:
     change, failure = done.change, done.failure
     return {
         "resource": str(change.resource),
@@ -149,7 +149,7 @@ def _change(done: Done) -> dict[str, Data]:
 def _refused(plan: Plan) -> Iterator[dict[str, Data]]:
     for resource, failure in plan.refused.failures.items():
         yield {
-            **_change(Done(Change(_resource(resource), ""), "refused", failure)),
+            **_change(ChangeResult(Change(_resource(resource), ""), "refused", failure)),
             "resource": str(resource),
         }
 
@@ -162,7 +162,7 @@ def _outcome(outcome: Outcome) -> dict[str, Data]:
     return {
         "changes": [
             *map(_change, outcome.changes),
-            *(_change(Done(change, "unchanged")) for change in outcome.plan.unchanged),
+            *(_change(ChangeResult(change, "unchanged")) for change in outcome.plan.unchanged),
             *_refused(outcome.plan),
         ],
         "undo": _undo(outcome.undo),
@@ -189,7 +189,9 @@ def _journal_entry(entry: JournalEntry) -> dict[str, Data]:
 
 
 def _planned(plan: Plan) -> Outcome:
-    return Outcome(plan, tuple(Done(change, "planned") for change in plan.changes), dry_run=True)
+    return Outcome(
+        plan, tuple(ChangeResult(change, "planned") for change in plan.changes), dry_run=True
+    )
 
 
 _SPECIAL: dict[type, Callable[[Any], Data]] = {
@@ -198,7 +200,7 @@ _SPECIAL: dict[type, Callable[[Any], Data]] = {
     Results: lambda results: list(items(results)),
     Listing: lambda listing: list(items(listing)),
     Failure: lambda failure: {"error": failure.name, "message": failure.message},
-    Done: _change,
+    ChangeResult: _change,
     Outcome: _outcome,
     JournalEntry: _journal_entry,
     Plan: lambda plan: _outcome(_planned(plan)),

@@ -15,7 +15,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.output.resource_kinds import see_line
 from kafka_shell.plan.results import Failure, mentions
 
-from .pane import Pane
+from .styled_stream import StyledStream
 from .text import ELLIPSIS, Role, Text, cut, hang, text, width, wrap
 
 MARGIN = "  "
@@ -24,15 +24,15 @@ _ALIKE = 3  # more failures of resources than this, with the same error and hint
 DEFAULT_WIDTH = 100  # cells of the source line if the width is unknown
 
 
-def draw_error(error: ShellError, pane: Pane, *, place: str = "", line: str = "") -> None:
+def draw_error(error: ShellError, stream: StyledStream, *, place: str = "", line: str = "") -> None:
     """Print an error. `place` is `file:line` in a script; `line` is what the span points into."""
-    pane.lines(error_lines(error, pane.width, place=place, line=line))
+    stream.lines(error_lines(error, stream.width, place=place, line=line))
 
 
-def draw_note(message: str, pane: Pane, *, label: str = "warning") -> None:
+def draw_note(message: str, stream: StyledStream, *, label: str = "warning") -> None:
     """Print a message with a label, `warning` by default."""
     role: Role = "warning" if label == "warning" else "hint"
-    pane.lines(_labeled(text(f"{label}: ", role), message, pane.width))
+    stream.lines(_labeled(text(f"{label}: ", role), message, stream.width))
 
 
 def error_lines(

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from kafka_shell.common.units import some
 from kafka_shell.output.resource_kinds import title_of
 from kafka_shell.plan.model import Change, Effect, Resource
-from kafka_shell.plan.outcome import Done, Outcome
+from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.plan.results import Failure, mentions
 
 from .counts import count_records, past
 from .errors import failure_lines
-from .pane import Pane
 from .plans import (
     LONG,
     MANY,
@@ -25,6 +24,7 @@ from .plans import (
     set_of_resources,
     undo_lines,
 )
+from .styled_stream import StyledStream
 from .text import Text, hang, text
 
 if TYPE_CHECKING:
@@ -47,15 +47,15 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
     `out`, failures and the verdict of the brokers to `err`.
     """
     if outcome.dry_run:
-        pane = writer.out
-        limit = LONG if pane.terminal and not writer.verbose else None
+        stream = writer.out
+        limit = LONG if stream.terminal and not writer.verbose else None
         lines = plan_lines(
-            outcome.plan, (), writer.renderers, limit=limit, room=pane.width, refused=False
+            outcome.plan, (), writer.renderers, limit=limit, room=stream.width, refused=False
         )
-        pane.lines(lines)
+        stream.lines(lines)
         writer.err.lines(problem_lines(outcome, writer.err.width))
         planned = (item.change for item in outcome.changes if item.status == "planned")
-        pane.lines(undo_lines(outcome.undo, lost_by(planned)))
+        stream.lines(undo_lines(outcome.undo, lost_by(planned)))
         writer.err.line(_verdict(outcome))
         return
     writer.out.lines(done_lines(outcome, verbose=writer.verbose))
@@ -73,12 +73,12 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
     writer.err.lines(next_lines(outcome))
 
 
-def draw_problems(outcome: Outcome, pane: Pane) -> None:
+def draw_problems(outcome: Outcome, stream: StyledStream) -> None:
     """Print failures and what to do next, for every output format."""
-    pane.lines(problem_lines(outcome, pane.width))
-    pane.lines(next_lines(outcome))
+    stream.lines(problem_lines(outcome, stream.width))
+    stream.lines(next_lines(outcome))
     if outcome.dry_run:
-        pane.line(_verdict(outcome))
+        stream.line(_verdict(outcome))
 
 
 def next_lines(outcome: Outcome) -> Iterator[Text]:
@@ -157,7 +157,7 @@ def problem_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
     """The failed, unknown and skipped changes with their reasons; then the counts."""
     if outcome.dry_run:
         yield from refused_lines(outcome.plan, room)
-    by_reason: dict[tuple[str, str], list[Done]] = {}
+    by_reason: dict[tuple[str, str], list[ChangeResult]] = {}
     for item in outcome.changes:
         if item.status not in ("done", "planned") and not (
             outcome.aborted and item.status == "skipped"
@@ -185,11 +185,11 @@ def _nothing_sent(outcome: Outcome, room: int | None) -> Iterator[Text]:
     yield from hang(text("hint: ", "hint") + text(hint), room, 2)
 
 
-def _problems(items: Sequence[Done], entry: str, room: int | None) -> Iterator[Text]:
+def _problems(items: Sequence[ChangeResult], entry: str, room: int | None) -> Iterator[Text]:
     """Changes with the same result, one by one; of very many the first and a count."""
     resources = set_of_resources([item.change for item in items])
     if len(resources) <= MANY:
-        alike: dict[tuple[Resource, str], list[Done]] = {}
+        alike: dict[tuple[Resource, str], list[ChangeResult]] = {}
         for item in items:  # a request alters all fields of a resource or none
             alike.setdefault((item.change.resource, str(item.failure)), []).append(item)
         for each in alike.values():
@@ -205,7 +205,7 @@ def _label(status: str) -> Text:
     return text(f"{_LABELS[status]}: ", "warning")
 
 
-def _problem(items: Sequence[Done], room: int | None) -> Iterator[Text]:
+def _problem(items: Sequence[ChangeResult], room: int | None) -> Iterator[Text]:
     """Fields of one resource with the same result."""
     item, failure = items[0], items[0].failure
     fields = some([each.change.field for each in items if each.change.field], _FIELDS)

@@ -30,8 +30,8 @@ from .counts import (
 from .errors import failure_lines
 from .grouping import ChangeGroup, same_changes, same_fields
 from .humanize import change_values
-from .pane import Pane
 from .renderers import NO_RENDERERS, Renderers
+from .styled_stream import StyledStream
 from .tables import draw_table
 from .text import Role, Text, hang, text
 
@@ -49,15 +49,17 @@ _SIGNS: dict[str, tuple[str, Role]] = {
 }
 
 
-def draw_plan(plan: Plan, undo: Sequence[str], writer: Writer, *, pane: Pane | None = None) -> None:
-    """Print a plan to `writer.err`, or to `pane`; `undo` are the commands that will undo it.
+def draw_plan(
+    plan: Plan, undo: Sequence[str], writer: Writer, *, stream: StyledStream | None = None
+) -> None:
+    """Print a plan to `writer.err`, or to `stream`; `undo` are the commands that will undo it.
 
-    A long plan is shortened, but a dry run (a `pane`) only on a terminal.
+    A long plan is shortened, but a dry run (a `stream`) only on a terminal.
     """
-    short = pane is None or pane.terminal
-    pane = pane or writer.err
+    short = stream is None or stream.terminal
+    stream = stream or writer.err
     limit = LONG if short and not writer.verbose else None
-    pane.lines(plan_lines(plan, undo, writer.renderers, limit=limit, room=pane.width))
+    stream.lines(plan_lines(plan, undo, writer.renderers, limit=limit, room=stream.width))
 
 
 def plan_lines(

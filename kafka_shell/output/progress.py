@@ -8,7 +8,7 @@ from typing import TextIO
 from kafka_shell.common.characters import escape
 from kafka_shell.common.units import format_remaining
 
-from .pane import columns_of
+from .styled_stream import columns_of
 from .terminal import draw
 
 DELAY = 0.4  # seconds before a bar appears

@@ -19,16 +19,16 @@ NOTHING = Text((("dim", "-"),))
 class Column(Struct, frozen=True):
     """A column and the function that returns its cell of a row. None and "" are printed as `-`.
 
-    If the terminal is too narrow, columns with `give="drop"` are dropped, last first. Then columns
-    with `give` "cut" or "wrap" (default: the last left-aligned one is cut) are narrowed, but not
-    below their heading or `least`. Then headings are broken at hyphens.
+    If the terminal is too narrow, columns with `overflow="drop"` are dropped, last first. Then
+    columns with `overflow` "cut" or "wrap" are narrowed (default: the last left-aligned one is
+    cut), but not below their heading or `least`. Then headings are broken at hyphens.
     """
 
     heading: str
     cell: Callable[[Any], Cell]
     align: Literal["left", "right"] = "left"
     role: Role = ""
-    give: Literal["", "cut", "wrap", "drop"] = ""
+    overflow: Literal["", "cut", "wrap", "drop"] = ""
     least: int = 8
 
 
@@ -120,9 +120,9 @@ def _has_value(column: Column, row: object) -> bool:
 
 
 def _fitted(column: Column, room: int, cell: Text) -> list[Text]:
-    if column.give not in ("cut", "wrap") or cell.width <= room:
+    if column.overflow not in ("cut", "wrap") or cell.width <= room:
         return [cell]
-    return [cut(cell, room)] if column.give == "cut" else wrap(cell, room)
+    return [cut(cell, room)] if column.overflow == "cut" else wrap(cell, room)
 
 
 def cell_of(column: Column, row: object) -> Text:
@@ -141,12 +141,12 @@ def _narrow(columns: list[Column], widths: list[int], room: int) -> None:
     """Drop and narrow columns until the table fits, as far as possible."""
     excess = sum(widths) + len(GAP) * (len(widths) - 1) - room
     for index in reversed(range(1, len(columns))):
-        if excess > 0 and columns[index].give == "drop":
+        if excess > 0 and columns[index].overflow == "drop":
             excess -= widths[index] + len(GAP)
             del columns[index], widths[index]
     if excess <= 0:
         return
-    giving = [index for index, column in enumerate(columns) if column.give in ("cut", "wrap")]
+    giving = [index for index, column in enumerate(columns) if column.overflow in ("cut", "wrap")]
     if not giving:
         left = [n for n, column in enumerate(columns) if n and column.align == "left"]
         if not left:
@@ -195,4 +195,4 @@ def _broken(heading: str, room: int) -> list[str]:
 def _cutting(column: Column) -> Column:
     from kafka_shell.common.structs import replace
 
-    return replace(column, give="cut")
+    return replace(column, overflow="cut")

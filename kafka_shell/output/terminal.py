@@ -27,7 +27,7 @@ def terminal_size(stream: TextIO) -> tuple[int, int]:
     return size.lines or 24, size.columns or 80
 
 
-class Cleaned(io.TextIOBase):
+class SanitizedStream(io.TextIOBase):
     """A stream that passes control sequences to a terminal only through `draw`.
 
     Other streams get all text unchanged.
@@ -67,7 +67,7 @@ class Cleaned(io.TextIOBase):
         self._stream.flush()
 
 
-class Standard(Cleaned):
+class StandardStream(SanitizedStream):
     """A standard stream that is a terminal. `buffer` is for the prompt, which draws itself."""
 
     @property
@@ -77,5 +77,5 @@ class Standard(Cleaned):
 
 
 def standard(stream: TextIO) -> TextIO:
-    """A standard stream, wrapped in Standard if it is a terminal."""
-    return cast(TextIO, Standard(stream)) if stream.isatty() else stream
+    """A standard stream, wrapped in StandardStream if it is a terminal."""
+    return cast(TextIO, StandardStream(stream)) if stream.isatty() else stream

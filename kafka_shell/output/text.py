@@ -1,4 +1,4 @@
-"""Text made of parts with roles, measured in terminal cells. A Pane adds the colors."""
+"""Text made of parts with roles, measured in terminal cells. A StyledStream adds the colors."""
 
 from __future__ import annotations
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, TextIO
 
-from kafka_shell.common.answers import Document, Listing, Nothing, Pieces
+from kafka_shell.common.command_results import Document, Listing, NoRows, StreamedOutput
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.outcome import Outcome
 from kafka_shell.plan.results import Parts, Results
 
 from .columns import columns_of
-from .pane import Pane
 from .renderers import NO_RENDERERS, Page, Renderers
+from .styled_stream import StyledStream
 from .styles import Depth, depth_of
 from .tables import draw_table, lay_out
 from .text import Text, hang, text
@@ -57,8 +57,10 @@ class Writer:
         color_err = color if color_err is None else color_err
         if depth is None:
             depth = depth_of(os.environ)
-        self.out = Pane(out, theme=theme, depth=depth if color else 0, width=width, before=before)
-        self.err = Pane(
+        self.out = StyledStream(
+            out, theme=theme, depth=depth if color else 0, width=width, before=before
+        )
+        self.err = StyledStream(
             err, theme=theme, depth=depth if color_err else 0, width=width, before=before
         )
 
@@ -71,7 +73,7 @@ class Writer:
             return
         # The changes are made: their failures are reported even if nobody reads the rest.
         self.out.may_close |= isinstance(value, Outcome)
-        if isinstance(value, Nothing):
+        if isinstance(value, NoRows):
             self.err.lines(hang(text(value.note, "hint"), self.err.width, 2))
             value = ()
         if isinstance(value, Document):
@@ -79,7 +81,7 @@ class Writer:
 
             self.write(value.text)
             self.err.lines(grouped_failure_lines(value.failures, self.err.width))
-        elif isinstance(value, Pieces):
+        elif isinstance(value, StreamedOutput):
             self._pieces(value)
         elif isinstance(value, str):
             self.out.raw(value if value.endswith("\n") else value + "\n")
@@ -88,7 +90,7 @@ class Writer:
         else:
             self._encode(value)
 
-    def _pieces(self, pieces: Pieces) -> None:
+    def _pieces(self, pieces: StreamedOutput) -> None:
         for piece in pieces:
             if isinstance(piece, bytes):
                 self.out.binary(piece)
@@ -121,7 +123,7 @@ class Writer:
         if isinstance(value, Plan):
             from .plans import draw_plan
 
-            draw_plan(value, (), self, pane=self.out)
+            draw_plan(value, (), self, stream=self.out)
         elif isinstance(value, Outcome):
             from .outcomes import draw_outcome
 
@@ -148,12 +150,14 @@ class Writer:
         if listing.long:
             self._table(listing.rows)
         else:
-            self.out.words(listing.bare())
+            self.out.words(listing.field_values())
 
-    def _failures(self, results: Results[Any, Any] | Parts[Any, Any] | Pieces) -> None:
+    def _failures(self, results: Results[Any, Any] | Parts[Any, Any] | StreamedOutput) -> None:
         from .errors import grouped_failure_lines
 
-        listed = "" if isinstance(results, Pieces) else "for the full list, use --output json"
+        listed = (
+            "" if isinstance(results, StreamedOutput) else "for the full list, use --output json"
+        )
         self.err.lines(
             grouped_failure_lines(results.failures, self.err.width, most=NAMED, listed=listed)
         )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .results import Failure
 
 
-class Done(Struct, frozen=True):
+class ChangeResult(Struct, frozen=True):
     """A change and its status: done, failed, unknown (no response in time), skipped or planned."""
 
     change: Change
@@ -29,7 +29,7 @@ class Outcome(Struct, frozen=True):
     """
 
     plan: Plan
-    changes: tuple[Done, ...]
+    changes: tuple[ChangeResult, ...]
     undo: tuple[str, ...] = ()
     fresh: Any = None
     dry_run: bool = False

@@ -17,7 +17,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.language.argv import split
 from kafka_shell.language.common import CONNECTION, PROGRAM
 from kafka_shell.language.cursor import CompletionRequest, WordKind, completion_request
-from kafka_shell.language.logical_lines import unfinished
+from kafka_shell.language.logical_lines import incomplete_part
 from kafka_shell.language.tokens import commands
 from kafka_shell.view.candidates import Candidate, Catalog, offers, options
 from kafka_shell.view.disk import view_on_disk
@@ -56,7 +56,7 @@ def _for_bash(found: Candidate, environ: Mapping[str, str], trim: int) -> Candid
 
 
 def _open_quote(environ: Mapping[str, str]) -> bool:
-    return unfinished(_typed(environ)) is not None
+    return incomplete_part(_typed(environ)) is not None
 
 
 def _one_line(about: str) -> str:

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from kafka_shell.commands import REGISTRY
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import to_path
-from kafka_shell.context import Context, Elsewhere
+from kafka_shell.context import Context, OtherClusterPlan
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
@@ -18,7 +18,7 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, commands, words_of
-from kafka_shell.output.pane import PipeClosed, columns_of, discard
+from kafka_shell.output.styled_stream import PipeClosed, columns_of, discard
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.runbook import Runbook
@@ -298,7 +298,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
             error.text = invocation.text
         raise
     target = context
-    if isinstance(value, Elsewhere):
+    if isinstance(value, OtherClusterPlan):
         target, value = value.context, value.plan
     if isinstance(value, Runbook):
         from .runbook import run

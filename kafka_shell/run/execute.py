@@ -15,7 +15,7 @@ from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.output.counts import name_few, question
 from kafka_shell.output.resource_kinds import command_after
 from kafka_shell.plan.model import Change, Effect, Plan, Step
-from kafka_shell.plan.outcome import Done, JournalEntry, Outcome
+from kafka_shell.plan.outcome import ChangeResult, JournalEntry, Outcome
 from kafka_shell.plan.results import Failure
 
 from .sending import (
@@ -73,7 +73,7 @@ def execute(
                 journal.mark_undone(context, plan.undoes)
         return Outcome(plan, ())
     if verdicts and len(verdicts) == len(plan.changes):
-        refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
+        refused = tuple(ChangeResult(change, "failed", verdicts[change]) for change in plan.changes)
         return Outcome(plan, refused)
     if confirm and _confirmed(question(plan.changes, plan.stakes), context, guard, yes):
         plan = _check_unchanged(plan, context.cluster)
@@ -105,7 +105,7 @@ def execute(
     )
 
 
-def _send(plan: Plan, context: Context, intent: JournalEntry) -> list[Done]:
+def _send(plan: Plan, context: Context, intent: JournalEntry) -> list[ChangeResult]:
     if plan.monitor is None:
         return send_and_journal(plan, context, intent)
     with journal.in_use(context, intent.id):
@@ -161,10 +161,10 @@ def _is_refused_partly(plan: Plan, verdicts: Verdicts) -> bool:
     return len(verdicts) < len(plan.changes) or not plan.refused.ok
 
 
-def _not_sent(plan: Plan, verdicts: Verdicts) -> Iterator[Done]:
+def _not_sent(plan: Plan, verdicts: Verdicts) -> Iterator[ChangeResult]:
     for change in plan.changes:
         failure = verdicts.get(change)
-        yield Done(change, "failed" if failure else "skipped", failure)
+        yield ChangeResult(change, "failed" if failure else "skipped", failure)
 
 
 def _validate(plan: Plan, context: Context) -> Verdicts:
@@ -201,10 +201,10 @@ def _verdicts(step: Step, context: Context) -> Verdicts:
     }
 
 
-def _planned(plan: Plan, verdicts: Verdicts) -> Iterable[Done]:
+def _planned(plan: Plan, verdicts: Verdicts) -> Iterable[ChangeResult]:
     for change in plan.changes:
         failure = verdicts.get(change)
-        yield Done(change, "failed" if failure else "planned", failure)
+        yield ChangeResult(change, "failed" if failure else "planned", failure)
 
 
 def _will_ask(context: Context, guard: str, yes: str | bool | None) -> bool:
@@ -289,7 +289,7 @@ def _current_value(change: Change) -> Any:
     return "not set" if value is None else value
 
 
-def _fresh(plan: Plan, context: Context, done: Sequence[Done]) -> Any:
+def _fresh(plan: Plan, context: Context, done: Sequence[ChangeResult]) -> Any:
     """The new state, or None if it cannot be read, which is not a failure of the change."""
     applied = sum(item.status == "done" for item in done)
     if plan.fresh is None or not 0 < applied <= _MAX_FRESH:

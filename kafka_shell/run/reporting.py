@@ -9,8 +9,8 @@ from kafka_shell.commands import render_module
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.language.command import Invocation
-from kafka_shell.output.pane import Pane, PipeClosed, columns_of
 from kafka_shell.output.renderers import Renderers
+from kafka_shell.output.styled_stream import PipeClosed, StyledStream, columns_of
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
 
@@ -29,9 +29,9 @@ def report_error(
         error.hint = error.hint.replace("crash.log", write_details(error, context.paths))
     if error.hint.endswith("the port is correct."):  # no broker is running here, perhaps at all
         error.hint += " To start a local cluster, run: kafka.sh --sandbox"
-    pane = writer_for(context, None, context.out).err
+    stream = writer_for(context, None, context.out).err
     with suppress(OSError, PipeClosed):  # without stderr, the exit status still reports the failure
-        draw_error(error, pane, place=origin, line=text)
+        draw_error(error, stream, place=origin, line=text)
     return error.status
 
 
@@ -41,7 +41,7 @@ def warn(context: Context, message: str) -> None:
         from kafka_shell.output.errors import draw_note
 
         context.script.warned.add(message)
-        draw_note(message, Pane(context.err, width=columns_of(context.err)))
+        draw_note(message, StyledStream(context.err, width=columns_of(context.err)))
 
 
 def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> Writer:

@@ -15,7 +15,7 @@ from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.plan.apply import SENDING
 from kafka_shell.plan.model import Change, Monitor, Outcomes, Plan, Report, Step, StepInterrupted
-from kafka_shell.plan.outcome import Done, JournalEntry
+from kafka_shell.plan.outcome import ChangeResult, JournalEntry
 from kafka_shell.plan.results import Failure, as_failure
 
 # Error codes after which a change may still happen: ours for a request, Kafka's for an item.
@@ -23,11 +23,11 @@ OUTCOME_UNKNOWN = frozenset({"deadline", "outcome-unknown", "REQUEST_TIMED_OUT"}
 
 
 def send_and_journal(
-    plan: Plan, context: Context, intent: JournalEntry, before: Sequence[Done] = ()
-) -> list[Done]:
+    plan: Plan, context: Context, intent: JournalEntry, before: Sequence[ChangeResult] = ()
+) -> list[ChangeResult]:
     """Send the plan and write the outcome to the journal entry, after that of the changes
     `before`."""
-    done: list[Done] = []
+    done: list[ChangeResult] = []
     monitor = plan.monitor or Monitor()
 
     def save(progress: dict[str, Any]) -> None:
@@ -50,7 +50,7 @@ def send_and_journal(
     return done
 
 
-def continue_line(plan: Plan, entry: JournalEntry, done: Sequence[Done]) -> str:
+def continue_line(plan: Plan, entry: JournalEntry, done: Sequence[ChangeResult]) -> str:
     """The command that continues an interrupted plan, or an empty string."""
     if plan.repeatable and any(item.status in ("unknown", "skipped") for item in done):
         return entry.command
@@ -58,12 +58,12 @@ def continue_line(plan: Plan, entry: JournalEntry, done: Sequence[Done]) -> str:
     return plan.resume or resume_line(plan, entry) or retry_line(plan, entry.command, waiting)
 
 
-def _is_throttled(item: Done) -> bool:
+def _is_throttled(item: ChangeResult) -> bool:
     """Whether a quota refused it, so that it may succeed later."""
     return item.failure is not None and item.failure.name == "THROTTLING_QUOTA_EXCEEDED"
 
 
-def retry_line(plan: Plan, command: str, done: Sequence[Done]) -> str:
+def retry_line(plan: Plan, command: str, done: Sequence[ChangeResult]) -> str:
     """The command that retries the unsent changes, or an empty string."""
     if plan.repeatable:
         return command if any(item.status == "skipped" for item in done) else ""
@@ -83,7 +83,7 @@ def resume_line(plan: Plan, entry: JournalEntry) -> str:
     return replace(entry, progress=saved).continuation
 
 
-def _interrupted(done: Sequence[Done], resume: str, intent: JournalEntry) -> ShellError:
+def _interrupted(done: Sequence[ChangeResult], resume: str, intent: JournalEntry) -> ShellError:
     others = {"unknown": "with unknown outcome", "failed": "not applied", "skipped": "not sent"}
     counts = Counter(item.status for item in done)
     if any(item.change.of_records for item in done):
@@ -104,7 +104,7 @@ def _interrupted(done: Sequence[Done], resume: str, intent: JournalEntry) -> She
     )
 
 
-def _records_written(done: Sequence[Done]) -> str:
+def _records_written(done: Sequence[ChangeResult]) -> str:
     counts = {
         status: sum(change.records for change in changes_with(done, status))
         for status in ("done", "unknown")
@@ -113,7 +113,7 @@ def _records_written(done: Sequence[Done]) -> str:
     return f": {counted(counts['done'], 'record')} written{unknown}"
 
 
-def _send(plan: Plan, context: Context, done: list[Done]) -> None:
+def _send(plan: Plan, context: Context, done: list[ChangeResult]) -> None:
     """Send the steps in order, and append to `done`. Steps after one without answer are skipped."""
     cluster, left, total = context.cluster, list(plan.steps), progress_total(plan)
     try:
@@ -125,7 +125,7 @@ def _send(plan: Plan, context: Context, done: list[Done]) -> None:
                     context.report("Applying changes", len(done), total)
                 stop = stop or (plan.chained and any(item.status != "done" for item in done))
     finally:
-        done.extend(Done(change, "skipped") for step in left for change in step.changes)
+        done.extend(ChangeResult(change, "skipped") for step in left for change in step.changes)
     if plan.waited is None or stop:
         return
     unexpected_end = follow(plan, context)
@@ -154,7 +154,7 @@ def follow(plan: Plan, context: Context) -> UnexpectedEnd | None:
 
 
 def follow_in_background(
-    plan: Plan, context: Context, intent: JournalEntry, done: Sequence[Done]
+    plan: Plan, context: Context, intent: JournalEntry, done: Sequence[ChangeResult]
 ) -> None:
     """Follow a change that the plan does not wait for from the prompt, over its own connection."""
     # Changes of configs alone are its throttle.
@@ -175,7 +175,7 @@ def follow_in_background(
 
 
 def _follow_and_finish(
-    plan: Plan, context: Context, intent: JournalEntry, before: Sequence[Done]
+    plan: Plan, context: Context, intent: JournalEntry, before: Sequence[ChangeResult]
 ) -> str:
     """Wait for the end, then send the steps of `afterwards`. Returns the message for the user."""
     command = intent.command
@@ -193,7 +193,7 @@ def _follow_and_finish(
     return f"done: {command}"
 
 
-def _failure_lines(failed: Sequence[Done], command: str) -> Iterator[str]:
+def _failure_lines(failed: Sequence[ChangeResult], command: str) -> Iterator[str]:
     """A line for each failure, and the hint of several once."""
     for item in failed:
         yield f"{item.change.resource}: {item.failure} ({command})"
@@ -203,8 +203,8 @@ def _failure_lines(failed: Sequence[Done], command: str) -> Iterator[str]:
 
 
 def _finish(
-    plan: Plan, context: Context, intent: JournalEntry, before: Sequence[Done]
-) -> list[Done]:
+    plan: Plan, context: Context, intent: JournalEntry, before: Sequence[ChangeResult]
+) -> list[ChangeResult]:
     """Send the steps of `afterwards`. Returns what failed."""
     if not plan.afterwards:
         return []
@@ -213,26 +213,26 @@ def _finish(
     return [item for item in sent if item.failure is not None]
 
 
-def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:
+def _send_step(step: Step, cluster: Any, done: list[ChangeResult]) -> bool:
     """Send one step and append to `done`. Returns whether the request as a whole failed."""
     try:
         results = step.send(cluster, validate_only=False)
     except ShellError as error:
         status = "unknown" if error.code in OUTCOME_UNKNOWN else "failed"
         failure = as_failure(error)
-        done.extend(Done(change, status, failure) for change in step.changes)
+        done.extend(ChangeResult(change, status, failure) for change in step.changes)
         return True
     except StepInterrupted as interrupted:
         done.extend(_outcomes(step, interrupted.outcomes))
         raise
     except BaseException:  # Ctrl-C, a signal or a bug: the request may have been sent
-        done.extend(Done(change, "unknown") for change in step.changes)
+        done.extend(ChangeResult(change, "unknown") for change in step.changes)
         raise
     done.extend(_outcomes(step, results))
     return False
 
 
-def _outcomes(step: Step, results: Outcomes) -> Iterator[Done]:
+def _outcomes(step: Step, results: Outcomes) -> Iterator[ChangeResult]:
     """The status of each change of the step, or of those that it returns instead. A change without
     a result has an unknown outcome."""
     planned = step.changes
@@ -240,11 +240,11 @@ def _outcomes(step: Step, results: Outcomes) -> Iterator[Done]:
     instead = (*results.values, *results.failures) if known.isdisjoint(planned) else ()
     for change in instead or planned:
         if change not in known:
-            yield Done(change, "unknown")
+            yield ChangeResult(change, "unknown")
             continue
         item_failure = results.failures.get(change)
         applied = results.values.get(change, change)  # the broker may have changed the value
-        yield Done(applied, _status(item_failure), item_failure)
+        yield ChangeResult(applied, _status(item_failure), item_failure)
 
 
 def _status(failure: Failure | None) -> str:
@@ -253,12 +253,12 @@ def _status(failure: Failure | None) -> str:
     return "unknown" if failure.name in OUTCOME_UNKNOWN else "failed"
 
 
-def changes_with(done: Iterable[Done], status: str) -> Iterable[Change]:
+def changes_with(done: Iterable[ChangeResult], status: str) -> Iterable[Change]:
     """The changes that have this status."""
     return (item.change for item in done if item.status == status)
 
 
-def outcome_undo_lines(done: Sequence[Done], status: str = "done") -> tuple[str, ...]:
+def outcome_undo_lines(done: Sequence[ChangeResult], status: str = "done") -> tuple[str, ...]:
     """The commands that undo the changes with this status, the last one first. Before them those
     that undo changes with unknown outcome, marked as such."""
     return (

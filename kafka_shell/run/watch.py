@@ -12,7 +12,7 @@ from kafka_shell.common.characters import escape, printable
 from kafka_shell.common.structs import replace
 from kafka_shell.context import Context
 from kafka_shell.errors import Status, UsageError
-from kafka_shell.output.terminal import Cleaned, draw, terminal_size
+from kafka_shell.output.terminal import SanitizedStream, draw, terminal_size
 from kafka_shell.output.text import Text, cut
 
 _SGR = re.compile(r"(\x1b\[[0-9;]*m)")
@@ -84,7 +84,7 @@ def _no_report(task: str, done: int, total: int | None) -> None:
     """Ignore progress, which would be drawn over the output."""
 
 
-class _Captured(Cleaned):
+class _Captured(SanitizedStream):
     """Captures output with the width and colors of the terminal. Has no file descriptor."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -20,7 +20,7 @@ from .options import SandboxOptions, check_options, exact_version
 from .process import TERM_SECONDS, find_all, is_running, spawn, terminate, write_arguments
 from .ready import has_quorum, wait_until_all_known, wait_until_started
 from .security import make_secrets, write_client_properties
-from .sharing import LOCK_FILES, Attachment, exclusively, others_attached
+from .sharing import LOCK_FILES, Attachment, exclusive_lock, others_attached
 from .stand_ins import STOP_SECONDS
 from .state import Broker, Sandbox, begin, load, save, state_file
 from .storage import format_nodes
@@ -39,7 +39,7 @@ def start(options: SandboxOptions, report: Report = no_report) -> Sandbox:
     check_options(options)
     folder = options.folder.resolve()
     version = exact_version(options.kafka_version)
-    with exclusively(folder, on_wait=lambda: report("Waiting for another shell", 0, None)):
+    with exclusive_lock(folder, on_wait=lambda: report("Waiting for another shell", 0, None)):
         known = _current(folder)
         if known is None:
             _require_empty(folder)
@@ -74,14 +74,14 @@ def wipe(folder: Path) -> None:
     folder = folder.resolve()
     if not state_file(folder).exists():
         return
-    with exclusively(folder):
+    with exclusive_lock(folder):
         _delete(folder)
 
 
 def leave(attachment: Attachment) -> bool:
     """Detach from the sandbox; stop it unless others use it. Return whether it was stopped."""
     folder = attachment.folder.resolve()
-    with exclusively(folder):
+    with exclusive_lock(folder):
         others = others_attached(folder, attachment)
         attachment.close()
         sandbox = _current(folder)
@@ -136,7 +136,7 @@ def _existing(folder: Path) -> Iterator[Sandbox]:
     """Lock a sandbox and yield it. Raises ShellError if it does not exist."""
     folder = folder.resolve()
     _require(folder)  # the lock would create the folder
-    with exclusively(folder):
+    with exclusive_lock(folder):
         yield _require(folder)
 
 

@@ -16,7 +16,7 @@ LOCK_FILES = ("lock", "users")
 
 
 @contextmanager
-def exclusively(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+def exclusive_lock(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Hold the lock to start and stop the sandbox; calls `on_wait` if another process holds it."""
     with _opened(folder / "lock") as lock:
         if not _try(lock, fcntl.LOCK_EX):
@@ -47,7 +47,7 @@ class Attachment(Struct):
 def attach(folder: Path) -> Attachment:
     """Mark the sandbox as used. Attach before `start`, so that no other shell stops it
     meanwhile."""
-    with exclusively(folder):
+    with exclusive_lock(folder):
         users = _open(folder / "users")
         fcntl.flock(users, fcntl.LOCK_SH)
         return Attachment(folder, users)
@@ -57,7 +57,7 @@ def in_use_by_others(folder: Path, own: Attachment | None = None) -> bool:
     """Return whether other shells use the sandbox; `own` is not counted."""
     if not folder.is_dir():
         return False
-    with exclusively(folder):
+    with exclusive_lock(folder):
         return others_attached(folder, own)
 
 

@@ -6,7 +6,7 @@ import subprocess
 import uuid
 from pathlib import Path
 
-from kafka_shell.admin.wire.metadata_scan import spell_id
+from kafka_shell.admin.wire.metadata_scan import format_uuid
 from kafka_shell.errors import ShellError
 
 from .config import LOG_DIRS, jvm_arguments, server_properties
@@ -21,7 +21,7 @@ FORMAT_SECONDS = 60.0
 def new_id() -> str:
     """Return a random ID in the format of Kafka, which does not start with a dash."""
     while True:
-        text = spell_id(uuid.uuid4().bytes)
+        text = format_uuid(uuid.uuid4().bytes)
         if not text.startswith("-"):
             return text
 

@@ -17,7 +17,7 @@ from kafka_shell.common.units import counted
 from kafka_shell.context import Context
 from kafka_shell.language import kinds
 from kafka_shell.language.cursor import LONGEST, CompletionRequest, WordKind, completion_request
-from kafka_shell.language.kind import Source
+from kafka_shell.language.kind import CandidateSource
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.registry import Registry
 from kafka_shell.language.scan import find_command
@@ -173,7 +173,7 @@ class ShellCompleter(Completer):
         return _completion_request_at(document.text, document.cursor_position, self._registry)
 
 
-def _source(found: CompletionRequest) -> Source | None:
+def _source(found: CompletionRequest) -> CandidateSource | None:
     return found.kind.source if found.kind is not None else None
 
 

@@ -14,7 +14,7 @@ from prompt_toolkit.filters import Condition, completion_is_selected, has_focus,
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.bindings.search import start_reverse_incremental_search
 
-from kafka_shell.language.logical_lines import unfinished
+from kafka_shell.language.logical_lines import incomplete_part
 from kafka_shell.view.match import common_prefix
 
 from .completer import Offer
@@ -72,7 +72,7 @@ def _enter(event: KeyPressEvent) -> None:
     state = buffer.complete_state
     if state is not None and state.current_completion is not None:
         _accept(buffer)
-    elif unfinished(buffer.text) is not None:
+    elif incomplete_part(buffer.text) is not None:
         buffer.insert_text("\n")
     else:
         buffer.validate_and_handle()

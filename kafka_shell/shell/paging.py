@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-from kafka_shell.output.pane import PipeClosed
-from kafka_shell.output.terminal import Cleaned, draw
+from kafka_shell.output.styled_stream import PipeClosed
+from kafka_shell.output.terminal import SanitizedStream, draw
 
 PATIENCE_S = 0.25  # how long output is buffered before it is shown without a pager
 # Rows around the output: the command line, the next prompt, the toolbar, and a note.
@@ -32,7 +32,7 @@ _LESS = ["-RXK", "-+F", *(f"-P{length}{LESS_PROMPT}" for length in "smM")]
 _SECURE = {"LESSSECURE": "1"}
 
 
-class Paged(Cleaned):
+class PagedOutput(SanitizedStream):
     """The standard output of a prompt. `during()` is the run of one command.
 
     Output is buffered until it fills the screen, which starts a pager, or until the command ends,
@@ -78,7 +78,7 @@ class Paged(Cleaned):
                 draw(self._stream, "".join(buffer))
             self._stream.flush()
 
-    def aside(self, stream: TextIO, text: str) -> None:
+    def write_after(self, stream: TextIO, text: str) -> None:
         """Write to another stream of the terminal, after buffered output or the pager."""
         with self._lock:
             if self._pager is not None:
@@ -161,16 +161,16 @@ class Paged(Cleaned):
             draw(stream, text)
 
 
-class Beside(Cleaned):
+class StderrStream(SanitizedStream):
     """The standard error of a prompt, in order with its standard output."""
 
-    def __init__(self, stream: TextIO, paged: Paged) -> None:
+    def __init__(self, stream: TextIO, paged: PagedOutput) -> None:
         super().__init__(stream)
         self._paged = paged
 
     def draw(self, characters: str) -> None:
         """Write after buffered output."""
-        self._paged.aside(self._stream, characters)
+        self._paged.write_after(self._stream, characters)
 
 
 def pager_command(environ: Mapping[str, str]) -> list[str] | None:

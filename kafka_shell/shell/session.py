@@ -30,7 +30,7 @@ from kafka_shell.crash import report_crash
 from kafka_shell.errors import Status
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.output import theme as themes
-from kafka_shell.output.pane import PipeClosed
+from kafka_shell.output.styled_stream import PipeClosed
 from kafka_shell.output.terminal import terminal_size
 from kafka_shell.plan.model import Report
 from kafka_shell.run.dispatch import is_valid, run_text
@@ -43,7 +43,7 @@ from .background import Background, Work
 from .completer import ShellCompleter
 from .history import PrivateHistory
 from .lexer import ShellLexer
-from .paging import Beside, Paged, typed_ahead
+from .paging import PagedOutput, StderrStream, typed_ahead
 from .styles import cleaned, style_of
 from .suggest import Suggest
 from .switch_interval import reduce_latency
@@ -63,13 +63,13 @@ class Session:
         self._leaving = False
         self._menu_rows = screen.MENU_ROWS
         self._stdout = context.out
-        self._paged = Paged(
+        self._paged = PagedOutput(
             context.out, context.environ, lambda: terminal_size(self._stdout), self._pages
         )
         self.context = context = replace(
             context,
             out=cast(TextIO, self._paged),
-            err=cast(TextIO, Beside(context.err, self._paged)),
+            err=cast(TextIO, StderrStream(context.err, self._paged)),
             shell=self,
             ask=self.ask,
             run_line=context.run_line or (lambda text, context: int(run_text(text, context))),

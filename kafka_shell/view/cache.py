@@ -21,7 +21,7 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
 
 from . import names, readers
-from .disk import HasCache, Shelf
+from .disk import DiskCache, HasCache
 from .view import NAMES, PARTS, ClusterView, Docs, Key, Part, TopicsOf
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Cache:
         self._clock = clock
         self._open = open_cluster or _open
         self._notes: list[str] = []
-        self._shelf = Shelf(paths.cache, self._notes.append)
+        self._disk_cache = DiskCache(paths.cache, self._notes.append)
         self._view = ClusterView(name=name, bootstrap=self.bootstrap)
         self._state = CacheState()
         self._listeners: list[Callable[[], None]] = []
@@ -194,7 +194,7 @@ class Cache:
             self._cluster.close()
 
     def _load_from_disk(self) -> None:
-        kept = self._shelf.view(self.bootstrap)
+        kept = self._disk_cache.view(self.bootstrap)
         self._on_disk = (kept.topics.value.names, kept.cluster_id)
         self._names_on_disk = {name: kept.part(name).value.names for name in NAMES}
         self._swap(replace(kept, name=self._view.name))
@@ -244,7 +244,7 @@ class Cache:
 
     def _document(self, cluster: Cluster, kind: ResourceType) -> None:
         """Read config documentation from disk, or from a broker for a new version."""
-        docs: Docs | Failure = self._shelf.documentation(self._docs_version, kind)
+        docs: Docs | Failure = self._disk_cache.documentation(self._docs_version, kind)
         if not docs:
             try:
                 docs = readers.read_documentation(cluster, self._view, kind)
@@ -253,7 +253,7 @@ class Cache:
                     raise
                 docs = readers.failure_of(error)
             if not isinstance(docs, Failure):
-                self._shelf.save_documentation(self._docs_version, kind, docs)
+                self._disk_cache.save_documentation(self._docs_version, kind, docs)
         now = self._clock()
         if isinstance(docs, Failure):
             current = self._view.documentation.get(kind, Part(MappingProxyType({})))
@@ -265,7 +265,7 @@ class Cache:
     def _without_old_cluster(self, view: ClusterView) -> ClusterView:
         """Drop the data of another cluster that had this address before."""
         self._names_on_disk = {}
-        self._shelf.save_names(self.bootstrap, {})
+        self._disk_cache.save_names(self.bootstrap, {})
         for name in PARTS:
             view = view.with_part(name, getattr(ClusterView(), name))
         return replace(view, configs=ClusterView().configs, group_topics=ClusterView().group_topics)
@@ -274,13 +274,13 @@ class Cache:
         names, cluster_id = self._view.topics.value.names, self._view.cluster_id
         if (names, cluster_id) != self._on_disk:
             self._on_disk = (names, cluster_id)
-            self._shelf.save_topics(self.bootstrap, cluster_id, names)
+            self._disk_cache.save_topics(self.bootstrap, cluster_id, names)
 
     def _save_names(self) -> None:
         known = {name: self._view.part(name).value.names for name in NAMES}
         if known != self._names_on_disk:
             self._names_on_disk = known
-            self._shelf.save_names(self.bootstrap, known)
+            self._disk_cache.save_names(self.bootstrap, known)
 
     def _failed(self, why: Failure) -> None:
         now, state = self._clock(), self._state

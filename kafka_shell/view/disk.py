@@ -68,7 +68,7 @@ class HasCache(Protocol):
     def cache(self) -> Path: ...
 
 
-class Shelf:
+class DiskCache:
     """The files of a cache folder. Damaged files are renamed and reported with `say`."""
 
     def __init__(self, folder: Path, say: Say = lambda note: None) -> None:
@@ -176,7 +176,7 @@ class Shelf:
 
 def view_on_disk(paths: HasCache, bootstrap: str) -> ClusterView:
     """Return the saved view of the cluster at this bootstrap (`host:port[,host:port]`)."""
-    return Shelf(paths.cache).view(bootstrap)
+    return DiskCache(paths.cache).view(bootstrap)
 
 
 def _key(bootstrap: str) -> str:

@@ -44,7 +44,7 @@ class NameIndex:
         self._spelled: dict[str, str] = {}  # folded -> name, where the two differ
         if other:
             folded = self._fold(every, other)
-        in_order = in_steps(folded)
+        in_order = sort_in_runs(folded)
         if len(in_order) > 1:
             after = islice(in_order, 1, None)
             in_order = [a for a, b in zip(in_order, after, strict=False) if a != b] + in_order[-1:]
@@ -54,7 +54,7 @@ class NameIndex:
     def _fold(self, every: Iterable[str], other: Iterable[str]) -> list[str]:
         """Fold names to unique lower-case strings, also if names differ only in case."""
         taken = set(every)
-        for name in in_steps(list(other)):
+        for name in sort_in_runs(list(other)):
             low = name.lower()
             while low in self._spelled or low in taken:
                 low += "\0"
@@ -134,7 +134,7 @@ def _letters_in_order(name: str, query: str) -> tuple[int, int] | None:
     return None if at < 0 else (start, at + 1)
 
 
-def in_steps(names: list[str]) -> list[str]:
+def sort_in_runs(names: list[str]) -> list[str]:
     """Sort in many short calls, because a long one would block all other threads."""
     runs = [sorted(names[at : at + _RUN]) for at in range(0, len(names), _RUN)] or [[]]
     while len(runs) > 1:

@@ -32,7 +32,7 @@ TIME_OR_END = Option("--time", kinds.TIME, "When.", choices=("earliest", "latest
 )
 def test_partitions(text: str, value: tuple[str, object], spelled: str) -> None:
     assert convert(PARTITIONS, text)[0] == value
-    assert PARTITIONS.kind.spell(value) == spelled
+    assert PARTITIONS.kind.format(value) == spelled
     assert convert(PARTITIONS, spelled)[0] == value
 
 

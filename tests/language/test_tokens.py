@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.common.quoting import join, quote
-from kafka_shell.language.logical_lines import logical_lines, unfinished
+from kafka_shell.language.logical_lines import incomplete_part, logical_lines
 from kafka_shell.language.tokens import Line, tokenize, words_of
 
 pytestmark = pytest.mark.quick
@@ -160,8 +160,8 @@ SOUP = st.text("ab '\"\\#|>/,=-\n")
 @given(SOUP)
 def test_joining_stops_where_a_line_is_closed(text: str) -> None:
     for _, line in list(logical_lines(text.split("\n")))[:-1]:
-        assert unfinished(line) is None
-    assert [unfinished(line) is None for _, line in logical_lines(text.split("\n"))].count(
+        assert incomplete_part(line) is None
+    assert [incomplete_part(line) is None for _, line in logical_lines(text.split("\n"))].count(
         False
     ) <= 1
 

@@ -19,7 +19,7 @@ from kafka_shell.output.renderers import Renderers
 from kafka_shell.output.text import Text
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
-from kafka_shell.plan.outcome import Done, Outcome
+from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.plan.results import Failure, Results
 
 ORDERS = ConfigResource(ResourceType.TOPIC, "orders")
@@ -88,7 +88,7 @@ def validated(*changes: Change, **more: Any) -> Plan:
 def outcome(made: Plan, *statuses: str, **more: Any) -> Outcome:
     failure = Failure("POLICY_VIOLATION", "No.", 44)
     done = [
-        Done(change, status, failure if status == "failed" else None)
+        ChangeResult(change, status, failure if status == "failed" else None)
         for change, status in zip(made.changes, statuses, strict=True)
     ]
     return Outcome(made, tuple(done), **more)

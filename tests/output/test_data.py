@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigSource
 from kafka_shell.admin.topics.model import Topic, TopicDescription
-from kafka_shell.common.answers import Listing
+from kafka_shell.common.command_results import Listing
 from kafka_shell.output.data import plain
 from kafka_shell.plan.model import Resource, Secret
 from kafka_shell.plan.results import Results

@@ -15,7 +15,7 @@ from kafka_shell.output.errors import (
     grouped_failure_lines,
     pointed,
 )
-from kafka_shell.output.pane import Pane
+from kafka_shell.output.styled_stream import StyledStream
 from kafka_shell.output.text import width
 from kafka_shell.plan.results import Failure
 from tests.output.samples import GONE, plain
@@ -87,12 +87,12 @@ def test_messages_cannot_draw_on_the_terminal() -> None:
 
 
 def test_a_failure_and_its_hint() -> None:
-    pane = Pane(io.StringIO())
-    pane.lines(failure_lines(GONE, "orders"))
-    pane.lines(failure_lines(Failure("TIMEOUT", "", hint="look: topic orders"), ""))
-    draw_note("broker 3 is away", pane)
-    assert isinstance(pane.stream, io.StringIO)
-    assert pane.stream.getvalue() == (
+    stream = StyledStream(io.StringIO())
+    stream.lines(failure_lines(GONE, "orders"))
+    stream.lines(failure_lines(Failure("TIMEOUT", "", hint="look: topic orders"), ""))
+    draw_note("broker 3 is away", stream)
+    assert isinstance(stream.stream, io.StringIO)
+    assert stream.stream.getvalue() == (
         "error: orders: UNKNOWN_TOPIC_OR_PARTITION:"
         " This server does not host this topic-partition.\n"
         "error: TIMEOUT\n"

@@ -7,7 +7,7 @@ import pytest
 from kafka_shell.common.structs import replace
 from kafka_shell.output.plans import draw_plan
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.outcome import Done, Outcome
+from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.plan.results import Failure, Results
 from tests.output.samples import GONE, err_of, out_of, outcome, plan, topic, validated, writer
 
@@ -76,7 +76,9 @@ def test_many_failures_of_one_sort_are_counted() -> None:
     """Each message names its own topic; the reason is the same."""
     made = plan(*(Change(topic(f"t{n:02}"), "create") for n in range(30)))
     there = [
-        Done(change, "failed", Failure("TOPIC_ALREADY_EXISTS", f"Topic '{change.resource.name}'"))
+        ChangeResult(
+            change, "failed", Failure("TOPIC_ALREADY_EXISTS", f"Topic '{change.resource.name}'")
+        )
         for change in made.changes
     ]
     drawing = writer()
@@ -113,7 +115,7 @@ def test_an_unknown_outcome_names_its_resource_once() -> None:
     late = Failure("REQUEST_TIMED_OUT", "topic t is created but not complete", 7, hint="Look again")
     drawing = writer()
     drawing.write(
-        Outcome(made, (Done(made.changes[0], "unknown", late),), check="describe-topic t")
+        Outcome(made, (ChangeResult(made.changes[0], "unknown", late),), check="describe-topic t")
     )
     assert err_of(drawing) == (
         "outcome unknown: topic t: the change may still be applied; check before retrying"
@@ -185,7 +187,9 @@ def test_a_failure_of_several_fields_of_a_resource_is_one_line() -> None:
     why = Failure("INVALID_CONFIG", 'client-metrics cm: "Illegal client matching pattern"')
     drawing = writer()
     ended = outcome(made, "failed", "failed")
-    drawing.write(replace(ended, changes=tuple(Done(c, "failed", why) for c in made.changes)))
+    drawing.write(
+        replace(ended, changes=tuple(ChangeResult(c, "failed", why) for c in made.changes))
+    )
     assert err_of(drawing) == f"error: interval.ms, match: {why}\n2 failed\n"
 
 

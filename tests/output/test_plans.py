@@ -139,16 +139,16 @@ def test_losses_are_shown_below_the_undo() -> None:
 def test_a_long_plan_is_counted_on_a_terminal_and_whole_in_a_file() -> None:
     made = plan(*(Change(topic(f"t{n}"), "create", after="1 partition") for n in range(300)))
     drawing = writer()
-    draw_plan(made, (), drawing, pane=drawing.out)
+    draw_plan(made, (), drawing, stream=drawing.out)
     assert out_of(drawing).count("\n") == 301
     drawing = writer(tty=True)
-    draw_plan(made, (), drawing, pane=drawing.out)
+    draw_plan(made, (), drawing, stream=drawing.out)
     assert out_of(drawing).splitlines() == [
         "+ 300 topics, t0 to t99: 1 partition",
         "300 changes to 300 topics: create 300",
     ]
     drawing.verbose = True
-    draw_plan(made, (), drawing, pane=drawing.out)
+    draw_plan(made, (), drawing, stream=drawing.out)
     assert out_of(drawing).count("\n") == 2 + 301
 
 

@@ -54,7 +54,7 @@ def test_a_pipe_is_never_cut() -> None:
 
 
 def test_a_column_may_wrap_instead() -> None:
-    wrapping = Column("VALUE", lambda row: row[1], give="wrap")
+    wrapping = Column("VALUE", lambda row: row[1], overflow="wrap")
     last = Column("SOURCE", lambda row: row[2])
     table = plain(draw_table((NAME, wrapping, last), [("k", "aaa,bbb,ccc,ddd", "here")], width=20))
     assert table == "NAME  VALUE     SOURCE\nk     aaa,bbb,  here\n      ccc,ddd"

@@ -18,8 +18,8 @@ from kafka_shell.common.characters import printable, quoted
 from kafka_shell.common.quoting import quote
 from kafka_shell.errors import did_you_mean
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.output.pane import Pane
-from kafka_shell.output.terminal import Cleaned, draw
+from kafka_shell.output.styled_stream import StyledStream
+from kafka_shell.output.terminal import SanitizedStream, draw
 from kafka_shell.output.text import text
 from kafka_shell.output.theme import load
 from kafka_shell.output.writer import Writer
@@ -37,7 +37,7 @@ class Screen(io.StringIO):
 
 
 def cleaned(screen: io.StringIO) -> TextIO:
-    return cast(TextIO, Cleaned(cast(TextIO, screen)))
+    return cast(TextIO, SanitizedStream(cast(TextIO, screen)))
 
 
 def test_written_text_is_escaped_and_drawn_text_is_not() -> None:
@@ -52,16 +52,16 @@ def test_written_text_is_escaped_and_drawn_text_is_not() -> None:
 def test_a_file_gets_it_as_it_is() -> None:
     file = io.StringIO()
     cleaned(file).write(HOSTILE)
-    Pane(file).raw(HOSTILE)
+    StyledStream(file).raw(HOSTILE)
     assert file.getvalue() == HOSTILE * 2
 
 
 def test_our_colors_get_through_and_theirs_do_not() -> None:
     screen = Screen()
-    pane = Pane(cleaned(screen), theme=load("midnight"), depth=16777216)
-    pane.line(text(HOSTILE, "good"))
-    pane.words([HOSTILE])
-    pane.raw(f"{HOSTILE}\n")
+    stream = StyledStream(cleaned(screen), theme=load("midnight"), depth=16777216)
+    stream.line(text(HOSTILE, "good"))
+    stream.words([HOSTILE])
+    stream.raw(f"{HOSTILE}\n")
     shown = screen.getvalue()
     assert shown.count("\x1b") == 2
     assert shown.count(SPELLED) == 3

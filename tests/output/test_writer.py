@@ -9,7 +9,7 @@ import pytest
 from msgspec import Struct
 
 from kafka_shell.admin.topics.model import Partition, TopicDescription, TopicSummary
-from kafka_shell.common.answers import Lazy, Listing
+from kafka_shell.common.command_results import LazyRows, Listing
 from kafka_shell.common.structs import replace
 from kafka_shell.output import writer as writer_module
 from kafka_shell.output.theme import load
@@ -61,7 +61,7 @@ def test_a_bare_list_renders_no_rows_and_a_long_one_all() -> None:
         made.append(name)
         return by_name[name]
 
-    rows = Lazy(list(by_name), make)
+    rows = LazyRows(list(by_name), make)
     assert drawn(Listing(rows)) == drawn(Listing(SUMMARIES))
     assert made == []
     assert drawn(Listing(rows, long=True)) == LONG
@@ -70,7 +70,7 @@ def test_a_bare_list_renders_no_rows_and_a_long_one_all() -> None:
 
 
 def test_a_name_that_a_terminal_may_not_see_is_spelled_out_among_many() -> None:
-    rows = Lazy(["a", "b\x1b[31m", "c d "], lambda name: name)
+    rows = LazyRows(["a", "b\x1b[31m", "c d "], lambda name: name)
     assert drawn(Listing(rows)) == "a\nb\\x1b[31m\nc d\n"
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from kafka_shell.admin.configs.model import ConfigType, ResourceType
 from kafka_shell.context import Paths
-from kafka_shell.view.disk import Shelf
+from kafka_shell.view.disk import DiskCache
 from tests.program import Program
 
 pytestmark = pytest.mark.quick
@@ -26,13 +26,13 @@ def kafka(tmp_path: Path) -> Program:
     """The program, whose last session saw a few topics and the documentation of two keys."""
     from kafka_shell.view.view import ConfigDoc
 
-    shelf = Shelf(Paths.of({"KAFKA_SH_HOME": str(tmp_path)}).cache)
-    shelf.save_topics(BROKER, "id", ["orders.placed", "orders.shipped", "web.clicks"])
+    disk_cache = DiskCache(Paths.of({"KAFKA_SH_HOME": str(tmp_path)}).cache)
+    disk_cache.save_topics(BROKER, "id", ["orders.placed", "orders.shipped", "web.clicks"])
     names = {"groups": ["billing"], "users": ["alice"], "principals": ["User:alice"]}
-    shelf.save_names(BROKER, names)
+    disk_cache.save_names(BROKER, names)
     keys = ("retention.ms", "retention.bytes", "cleanup.policy")
     docs = {key: ConfigDoc(key, ConfigType.LONG, "How long.") for key in keys}
-    shelf.save_documentation("4.3", ResourceType.TOPIC, docs)
+    disk_cache.save_documentation("4.3", ResourceType.TOPIC, docs)
     command = tmp_path / "bin" / "kafka.sh"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m kafka_shell "$@"\n')
@@ -110,7 +110,7 @@ def test_a_tab_offers(kafka: Program, shell: object, line: str, offered: set[str
 
 def test_bash_gets_only_what_follows_its_word_breaks(kafka: Program) -> None:
     """bash ends words at `=`: the candidate must not repeat the key."""
-    kept = Shelf(Paths.of({"KAFKA_SH_HOME": str(kafka.home)}).cache)
+    kept = DiskCache(Paths.of({"KAFKA_SH_HOME": str(kafka.home)}).cache)
     assert kept.topics(BROKER)
     line = f"kafka.sh --broker {BROKER} alter-configs orders.placed cleanup.policy=com"
     assert bash(kafka, line) == ["compact"]
@@ -135,8 +135,8 @@ HOSTILE = [
 def test_hostile_names_stay_one_word(kafka: Program, shell: object) -> None:
     """What a Tab inserts is a single word of the shell's that is the name, whatever it holds."""
     assert callable(shell)
-    shelf = Shelf(Paths.of({"KAFKA_SH_HOME": str(kafka.home)}).cache)
-    shelf.save_names(BROKER, {"groups": HOSTILE, "users": [], "principals": []})
+    disk_cache = DiskCache(Paths.of({"KAFKA_SH_HOME": str(kafka.home)}).cache)
+    disk_cache.save_names(BROKER, {"groups": HOSTILE, "users": [], "principals": []})
     for start in ("delete-group ", "delete-group a", "delete-group --group ", "delete-group a=",
                   "delete-group a:", "delete-group -"):  # fmt: skip
         offered = [each for each in shell(kafka, f"kafka.sh --broker {BROKER} {start}") if each]
@@ -156,8 +156,8 @@ def test_hostile_names_stay_one_word(kafka: Program, shell: object) -> None:
 
 
 def test_bash_inside_quotes(kafka: Program) -> None:
-    shelf = Shelf(Paths.of({"KAFKA_SH_HOME": str(kafka.home)}).cache)
-    shelf.save_names(BROKER, {"groups": [*HOSTILE, "a c"], "users": [], "principals": []})
+    disk_cache = DiskCache(Paths.of({"KAFKA_SH_HOME": str(kafka.home)}).cache)
+    disk_cache.save_names(BROKER, {"groups": [*HOSTILE, "a c"], "users": [], "principals": []})
     offered = bash(kafka, f"kafka.sh --broker {BROKER} delete-group 'a")
     assert {"a b", "a c", "a;touch PWNED"} <= set(offered)
     assert not [each for each in offered if set(each) & set("'\"$`\\!\n")]

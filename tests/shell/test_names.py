@@ -189,7 +189,7 @@ def test_a_part_is_requested_when_a_line_needs_it(tmp_path: Path, text: str, par
     ],
 )
 def test_the_part_that_is_being_typed(kind: Kind, text: str, fragment: Fragment) -> None:
-    assert kind.cut(text) == fragment
+    assert kind.last_fragment(text) == fragment
 
 
 def test_why_there_are_no_names_is_said(tmp_path: Path) -> None:

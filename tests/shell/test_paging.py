@@ -12,12 +12,12 @@ from typing import TextIO, cast
 
 import pytest
 
-from kafka_shell.output.pane import PipeClosed
+from kafka_shell.output.styled_stream import PipeClosed
 from kafka_shell.shell.paging import (
     LESS_PROMPT,
     PATIENCE_S,
-    Beside,
-    Paged,
+    PagedOutput,
+    StderrStream,
     pager_command,
     typed_ahead,
 )
@@ -30,8 +30,8 @@ def terminal() -> io.StringIO:
     return io.StringIO()
 
 
-def paged(terminal: io.StringIO, pager: str, rows: int = 8) -> Paged:
-    return Paged(terminal, {"PAGER": pager, "PATH": "/usr/bin:/bin"}, lambda: (rows, 80))
+def paged(terminal: io.StringIO, pager: str, rows: int = 8) -> PagedOutput:
+    return PagedOutput(terminal, {"PAGER": pager, "PATH": "/usr/bin:/bin"}, lambda: (rows, 80))
 
 
 def test_short_output_is_not_paged(terminal: io.StringIO, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_slow_command_is_seen_while_it_runs(terminal: io.StringIO) -> None:
 
 def test_messages_do_not_overtake_answers(terminal: io.StringIO) -> None:
     out = paged(terminal, "true")
-    err = cast(TextIO, Beside(cast(TextIO, terminal), out))
+    err = cast(TextIO, StderrStream(cast(TextIO, terminal), out))
     with out.during():
         out.write("answer\n")
         err.write("error\n")
@@ -101,7 +101,7 @@ def test_messages_do_not_overtake_answers(terminal: io.StringIO) -> None:
 
 def test_messages_wait_for_the_pager(terminal: io.StringIO, tmp_path: Path) -> None:
     out = paged(terminal, f"sh -c 'cat > {tmp_path}/paged'")
-    err = cast(TextIO, Beside(cast(TextIO, terminal), out))
+    err = cast(TextIO, StderrStream(cast(TextIO, terminal), out))
     with out.during():
         out.write("line\n" * 100)
         err.write("error\n")
@@ -110,7 +110,7 @@ def test_messages_wait_for_the_pager(terminal: io.StringIO, tmp_path: Path) -> N
 
 
 def test_no_pager_where_none_is_wanted(terminal: io.StringIO, tmp_path: Path) -> None:
-    out = Paged(terminal, {"PAGER": f"sh -c 'cat > {tmp_path}/paged'"}, lambda: (5, 80),
+    out = PagedOutput(terminal, {"PAGER": f"sh -c 'cat > {tmp_path}/paged'"}, lambda: (5, 80),
                 lambda: False)  # fmt: skip
     with out.during():
         out.write("line\n" * 100)
@@ -121,7 +121,7 @@ def test_no_pager_where_none_is_wanted(terminal: io.StringIO, tmp_path: Path) ->
 def test_a_pager_runs_no_programs_and_writes_no_files(
     terminal: io.StringIO, tmp_path: Path
 ) -> None:
-    out = Paged(
+    out = PagedOutput(
         terminal,
         {"PAGER": f"sh -c 'env > {tmp_path}/seen; cat'", "LESSSECURE": "", "PATH": "/usr/bin:/bin"},
         lambda: (5, 80),

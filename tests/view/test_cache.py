@@ -19,7 +19,7 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
 from kafka_shell.view import names, readers
 from kafka_shell.view.cache import Cache
-from kafka_shell.view.disk import Shelf
+from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part, TopicIndex
 
@@ -308,10 +308,10 @@ def test_a_part_is_read_on_request_and_fresh_for_30_seconds(
 def test_whatever_is_on_disk_the_cluster_is_read(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: Shelf, bootstrap: str) -> ClusterView:
+    def broken(self: DiskCache, bootstrap: str) -> ClusterView:
         raise TypeError("nothing that anybody thought of")
 
-    monkeypatch.setattr(Shelf, "view", broken)
+    monkeypatch.setattr(DiskCache, "view", broken)
     bench.cache.touch()
     bench.until(lambda: "orders" in bench.cache.view.topics.value.index)
     assert any("cannot be used" in note for note in bench.cache.notes())

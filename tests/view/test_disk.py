@@ -13,7 +13,7 @@ import pytest
 
 from kafka_shell.admin.configs.model import ConfigType, ResourceType
 from kafka_shell.common.private import open_private
-from kafka_shell.view.disk import Shelf, view_on_disk
+from kafka_shell.view.disk import DiskCache, view_on_disk
 from kafka_shell.view.view import ConfigDoc
 
 pytestmark = pytest.mark.quick
@@ -27,25 +27,25 @@ class Folder:
 
 
 def test_topics_come_back_by_bootstrap(tmp_path: Path) -> None:
-    Shelf(tmp_path).save_topics("one:9092", "id", ["a", "ö b"])
-    assert Shelf(tmp_path).topics("one:9092") == ["a", "ö b"]
-    assert Shelf(tmp_path).topics("two:9092") == []
+    DiskCache(tmp_path).save_topics("one:9092", "id", ["a", "ö b"])
+    assert DiskCache(tmp_path).topics("one:9092") == ["a", "ö b"]
+    assert DiskCache(tmp_path).topics("two:9092") == []
 
 
 def test_documentation_comes_back_by_version_and_kind(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path)
-    shelf.save_documentation("3.9", ResourceType.TOPIC, {})
-    shelf.save_documentation("4.3", ResourceType.TOPIC, {DOC.name: DOC})
-    assert shelf.documentation("4.3", ResourceType.TOPIC) == {DOC.name: DOC}
-    assert shelf.documentation("4.3", ResourceType.BROKER) == {}
-    assert shelf.any_documentation(ResourceType.TOPIC) == {DOC.name: DOC}
-    assert shelf.any_documentation(ResourceType.GROUP) == {}
+    disk_cache = DiskCache(tmp_path)
+    disk_cache.save_documentation("3.9", ResourceType.TOPIC, {})
+    disk_cache.save_documentation("4.3", ResourceType.TOPIC, {DOC.name: DOC})
+    assert disk_cache.documentation("4.3", ResourceType.TOPIC) == {DOC.name: DOC}
+    assert disk_cache.documentation("4.3", ResourceType.BROKER) == {}
+    assert disk_cache.any_documentation(ResourceType.TOPIC) == {DOC.name: DOC}
+    assert disk_cache.any_documentation(ResourceType.GROUP) == {}
 
 
 def test_the_view_of_the_last_session(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path)
-    shelf.save_topics("one:9092", "id", ["a"])
-    shelf.save_documentation("4.3", ResourceType.GROUP, {DOC.name: DOC})
+    disk_cache = DiskCache(tmp_path)
+    disk_cache.save_topics("one:9092", "id", ["a"])
+    disk_cache.save_documentation("4.3", ResourceType.GROUP, {DOC.name: DOC})
     view = view_on_disk(Folder(tmp_path), "one:9092")
     assert view.topics.value.names == ("a",)
     assert view.docs(ResourceType.GROUP) == {DOC.name: DOC}
@@ -54,20 +54,22 @@ def test_the_view_of_the_last_session(tmp_path: Path) -> None:
 
 
 def test_other_names_come_back_by_part(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path)
-    shelf.save_names("one:9092", {"groups": ["billing"], "users": ["ö", "a"], "principals": []})
-    assert shelf.names("one:9092") == {"groups": ["billing"], "users": ["ö", "a"]}
+    disk_cache = DiskCache(tmp_path)
+    disk_cache.save_names(
+        "one:9092", {"groups": ["billing"], "users": ["ö", "a"], "principals": []}
+    )
+    assert disk_cache.names("one:9092") == {"groups": ["billing"], "users": ["ö", "a"]}
     view = view_on_disk(Folder(tmp_path), "one:9092")
     assert view.users.value.names == ("a", "ö")
     assert not view.users.read_at
-    assert shelf.names("two:9092") == {}
+    assert disk_cache.names("two:9092") == {}
     (file,) = (tmp_path / "names").iterdir()
     file.write_text('{"format": 1, "parts": {"groups": "billing"}}')
-    assert shelf.names("one:9092") == {}, "a broken file is set aside"
+    assert disk_cache.names("one:9092") == {}, "a broken file is set aside"
 
 
 def test_files_are_for_the_owner_only(tmp_path: Path) -> None:
-    Shelf(tmp_path / "cache").save_topics("one:9092", "id", ["a"])
+    DiskCache(tmp_path / "cache").save_topics("one:9092", "id", ["a"])
     for path in (tmp_path / "cache").rglob("*"):
         mode = stat.S_IMODE(path.stat().st_mode)
         assert mode == (0o700 if path.is_dir() else 0o600)
@@ -88,12 +90,12 @@ def test_files_are_for_the_owner_only(tmp_path: Path) -> None:
 )
 def test_a_damaged_file_is_renamed_and_reported_once(tmp_path: Path, content: bytes) -> None:
     said: list[str] = []
-    shelf = Shelf(tmp_path, said.append)
-    shelf.save_topics("one:9092", "id", ["a"])
+    disk_cache = DiskCache(tmp_path, said.append)
+    disk_cache.save_topics("one:9092", "id", ["a"])
     (path,) = (tmp_path / "topics").iterdir()
     path.write_bytes(content)
-    assert shelf.topics("one:9092") == []
-    assert shelf.topics("one:9092") == []
+    assert disk_cache.topics("one:9092") == []
+    assert disk_cache.topics("one:9092") == []
     assert len(said) == 1
     assert str(path) in said[0]
     assert path.with_name(path.name + ".broken").read_bytes() == content
@@ -101,11 +103,11 @@ def test_a_damaged_file_is_renamed_and_reported_once(tmp_path: Path, content: by
 
 def test_a_file_of_a_later_format_is_left_alone(tmp_path: Path) -> None:
     said: list[str] = []
-    shelf = Shelf(tmp_path, said.append)
-    shelf.save_topics("one:9092", "id", ["a"])
+    disk_cache = DiskCache(tmp_path, said.append)
+    disk_cache.save_topics("one:9092", "id", ["a"])
     (path,) = (tmp_path / "topics").iterdir()
     path.write_text('{"format": 2, "topics": {}}')
-    assert shelf.topics("one:9092") == []
+    assert disk_cache.topics("one:9092") == []
     assert not said
     assert path.exists()
 
@@ -113,7 +115,7 @@ def test_a_file_of_a_later_format_is_left_alone(tmp_path: Path) -> None:
 def test_an_unwritable_folder_is_reported(tmp_path: Path) -> None:
     said: list[str] = []
     (tmp_path / "topics").write_text("in the way")
-    Shelf(tmp_path, said.append).save_topics("one:9092", "id", ["a"])
+    DiskCache(tmp_path, said.append).save_topics("one:9092", "id", ["a"])
     assert len(said) == 1
 
 
@@ -130,7 +132,7 @@ def test_names_are_read_without_kafka() -> None:
 def test_files_are_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
-        Shelf(tmp_path / "deep" / "cache").save_topics("one:9092", "id", ["a"])
+        DiskCache(tmp_path / "deep" / "cache").save_topics("one:9092", "id", ["a"])
         with open_private(tmp_path / "other" / "log", "a") as file:
             file.write("x")
         (tmp_path / "other" / "old").touch(mode=0o666)
@@ -145,4 +147,4 @@ def test_files_are_private_whatever_the_umask(tmp_path: Path, umask: int) -> Non
 def test_a_file_of_a_strange_name_is_no_version(tmp_path: Path) -> None:
     (tmp_path / "documentation").mkdir()
     (tmp_path / "documentation" / "²-topic.json").write_text("{")
-    assert Shelf(tmp_path).any_documentation(ResourceType.TOPIC) == {}
+    assert DiskCache(tmp_path).any_documentation(ResourceType.TOPIC) == {}

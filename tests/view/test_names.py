@@ -15,7 +15,7 @@ from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.view import names
 from kafka_shell.view.cache import Cache
-from kafka_shell.view.disk import Shelf
+from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import PARTS, ClusterView, Part
 from tests.admin.group_data import commit
@@ -65,7 +65,7 @@ def test_only_requested_parts_are_read_and_refreshed(demo: Watched) -> None:
 def test_names_are_kept_for_the_next_start(demo: Watched, tmp_path: Path) -> None:
     view = wished(demo, "groups", "users")
     demo.until(lambda: not demo.cache.state.reading)
-    kept = Shelf(tmp_path).view(demo.cache.bootstrap)
+    kept = DiskCache(tmp_path).view(demo.cache.bootstrap)
     assert kept.groups.value.names == view.groups.value.names
     assert kept.users.value.names == view.users.value.names
     assert not kept.groups.read_at, "from disk is not from the cluster"

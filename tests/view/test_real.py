@@ -20,7 +20,7 @@ from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.view.cache import Cache
-from kafka_shell.view.disk import Shelf
+from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.view import TopicsOf
 
 TOPIC = ConfigResource(ResourceType.TOPIC, "metadata.retained")
@@ -134,7 +134,7 @@ def test_names_are_kept_for_the_next_start(
 ) -> None:
     watched.cache.touch()
     watched.until(lambda: watched.cache.view.read_at and not watched.cache.state.reading)
-    kept = Shelf(tmp_path).topics(",".join(map(str, connection.bootstrap)))
+    kept = DiskCache(tmp_path).topics(",".join(map(str, connection.bootstrap)))
     assert TOPIC.name in kept
 
 

@@ -13,7 +13,7 @@ from kafka_shell.admin.wire.failures import (
     failure,
     requires,
 )
-from kafka_shell.admin.wire.metadata_scan import spell_id
+from kafka_shell.admin.wire.metadata_scan import format_uuid
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.units import approximate_duration
@@ -173,6 +173,6 @@ def _replica(
         last_caught_up=caught_up,
         last_fetch=row.last_fetch_timestamp,
         behind_ms=max(now - caught_up, 0) if caught_up >= 0 else -1,
-        directory_id=spell_id(id.bytes) if id is not None and id != _NO_ID else "",
+        directory_id=format_uuid(id.bytes) if id is not None and id != _NO_ID else "",
         endpoints=endpoints.get(row.replica_id, ()) if role == "voter" else (),
     )

@@ -26,9 +26,9 @@ from .model import DelegationToken, NewToken
 from .read import (
     Tokens,
     failure_of,
+    format_principal,
     hmac_secret,
     read_tokens,
-    spell_principal,
     split_principal,
 )
 
@@ -92,8 +92,8 @@ class CreateToken(Struct, BaseStep, frozen=True):
     def _new(self, response: Any) -> NewToken:
         token = DelegationToken(
             id=response.token_id,
-            owner=spell_principal(response.principal_type, response.principal_name),
-            requester=spell_principal(
+            owner=format_principal(response.principal_type, response.principal_name),
+            requester=format_principal(
                 response.token_requester_principal_type, response.token_requester_principal_name
             ),
             renewers=self.renewers,

@@ -70,11 +70,11 @@ def read_tokens(cluster: Cluster, owners: Sequence[str] | None = None) -> Tokens
 def _token(row: Any) -> DelegationToken:
     return DelegationToken(
         id=row.token_id,
-        owner=spell_principal(row.principal_type, row.principal_name),
-        requester=spell_principal(
+        owner=format_principal(row.principal_type, row.principal_name),
+        requester=format_principal(
             row.token_requester_principal_type, row.token_requester_principal_name
         ),
-        renewers=tuple(spell_principal(renewer.principal_type, renewer.principal_name)
+        renewers=tuple(format_principal(renewer.principal_type, renewer.principal_name)
                        for renewer in row.renewers),
         issued=row.issue_timestamp,
         expires=row.expiry_timestamp,
@@ -82,7 +82,7 @@ def _token(row: Any) -> DelegationToken:
     )  # fmt: skip
 
 
-def spell_principal(kind: str | None, name: str | None) -> str:
+def format_principal(kind: str | None, name: str | None) -> str:
     return f"{kind}:{name}" if kind else ""
 
 

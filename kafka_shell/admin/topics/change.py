@@ -19,7 +19,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
-from .model import NewTopic, Topic, TopicDescription, spell_assignment
+from .model import NewTopic, Topic, TopicDescription, format_assignment
 from .read import describe
 from .steps import (
     DEFAULT_TIMEOUT_MS,
@@ -262,7 +262,7 @@ def _growth_refusal(
         hint = f"Specify more than {existing}; the number cannot be reduced."
         return _failure(_INVALID_PARTITIONS, message, hint)
     if count == have:
-        message = f"topic {topic.name} has {existing} with other replicas: {spell_assignment(now)}"
+        message = f"topic {topic.name} has {existing} with other replicas: {format_assignment(now)}"
         hint = (
             "To add partitions, list the new ones as well. To move replicas, use a partition"
             " reassignment."
@@ -276,7 +276,7 @@ def _growth_refusal(
         return _failure(
             _INVALID_ASSIGNMENT,
             f"the replica assignment changes existing partitions of topic {topic.name}, expected"
-            f" {spell_assignment(now)} for the first {have}",
+            f" {format_assignment(now)} for the first {have}",
             "List every partition: existing ones with their current replicas, then the new ones.",
         )
     return _no_brokers(topic.name, assignment)

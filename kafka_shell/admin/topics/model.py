@@ -82,7 +82,7 @@ class NewTopic(Struct, frozen=True):
     configs: tuple[tuple[str, str], ...] = ()
 
 
-def spell_assignment(assignment: Iterable[Sequence[int]]) -> str:
+def format_assignment(assignment: Iterable[Sequence[int]]) -> str:
     """An assignment as it is typed: `1:2,2:3`."""
     return ",".join(":".join(map(str, replicas)) for replicas in assignment)
 

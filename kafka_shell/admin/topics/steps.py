@@ -16,7 +16,7 @@ from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.chunks import Rows
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_ID
-from kafka_shell.admin.wire.metadata_scan import scan, spell_id, uuid_of
+from kafka_shell.admin.wire.metadata_scan import format_uuid, scan, uuid_of
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.common.config_units import format_config_value
 from kafka_shell.common.structs import replace
@@ -27,7 +27,7 @@ from kafka_shell.plan.results import Failure
 
 from .defaults import DEFAULT_TIMEOUT_MS as DEFAULT_TIMEOUT_MS
 from .defaults import creatable, has_default, with_defaults
-from .model import NewTopic, Topic, spell_assignment
+from .model import NewTopic, Topic, format_assignment
 from .sending import Timeout, by_name, by_topic, send_items, validated
 
 _PARTITIONS_BY_DEFAULT = 10  # an estimate, used if the broker decides
@@ -95,7 +95,7 @@ class CreateTopics(Struct, BaseStep, frozen=True):
 def _created(changes: Sequence[Change], rows: Mapping[str, Any]) -> Outcomes:
     """The outcome of each creation, with the IDs of the new topics."""
     ids = {
-        name: _id_note(spell_id(row.topic_id.bytes))
+        name: _id_note(format_uuid(row.topic_id.bytes))
         for name, row in rows.items()
         if getattr(row, "topic_id", None)  # since Kafka 2.8
     }
@@ -113,7 +113,7 @@ def _shape(new: NewTopic) -> str:
     """Partitions, replication factor and configs of a new topic in one line."""
     if new.assignment:
         count = counted(len(new.assignment), "partition")
-        parts = [f"{count} on {spell_assignment(new.assignment)}"]
+        parts = [f"{count} on {format_assignment(new.assignment)}"]
     else:
         number, factor = new.partitions, new.replication_factor
         parts = [
@@ -178,7 +178,7 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
             )
             for row in answer.responses:
                 if by_id:
-                    row.name = names.get(spell_id(row.topic_id.bytes), row.name)
+                    row.name = names.get(format_uuid(row.topic_id.bytes), row.name)
             return getattr(answer, "throttle_time_ms", 0), answer.responses
 
         def deleted(rows: Mapping[str, Any]) -> Outcomes:
@@ -231,7 +231,7 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
         return tuple(
             Change(
                 Resource("topic", growth.name), "alter", "partitions", growth.before, growth.after,
-                note=f"new on {spell_assignment(growth.placed)}" if growth.placed else "",
+                note=f"new on {format_assignment(growth.placed)}" if growth.placed else "",
                 reversible=False,
             )
             for growth in self.growths

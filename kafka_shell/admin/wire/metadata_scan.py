@@ -322,7 +322,7 @@ class MetadataScan:
         topic_id = ""
         if self._version >= 10:
             raw = self._data[position : position + 16]
-            topic_id = "" if raw == _NO_ID else spell_id(raw)
+            topic_id = "" if raw == _NO_ID else format_uuid(raw)
             position += 16
         return topic_id, bool(self._data[position]), position + 1
 
@@ -381,6 +381,6 @@ def uuid_of(topic_id: str) -> UUID:
     return UUID(bytes=base64.urlsafe_b64decode(topic_id + "=="))
 
 
-def spell_id(raw: bytes) -> str:
+def format_uuid(raw: bytes) -> str:
     """A topic ID in Kafka's base64 format (22 characters)."""
     return b2a_base64(raw, newline=False).rstrip(b"=").translate(_URL_SAFE).decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option, Short
@@ -30,7 +30,7 @@ _TYPES = ("topic", "group", "cluster", "transactional-id", "delegation-token", "
 # -- list ------------------------------------------------------------------------------------------
 
 
-def list_acls(invocation: Invocation, context: Context) -> Sequence[AclBinding] | Nothing:
+def list_acls(invocation: Invocation, context: Context) -> Sequence[AclBinding] | NoRows:
     """The ACLs that match all filters, sorted by resource or by principal."""
     from kafka_shell.admin.acls import read as acls
     from kafka_shell.admin.acls.model import PrincipalAcl
@@ -38,7 +38,7 @@ def list_acls(invocation: Invocation, context: Context) -> Sequence[AclBinding] 
     filters = _filters(invocation)
     found = {binding for each in acls.describe_each(context.cluster, filters) for binding in each}
     if not found:
-        return Nothing("no ACLs" if len(filters) == 1 and not _has_filter(invocation)
+        return NoRows("no ACLs" if len(filters) == 1 and not _has_filter(invocation)
                        else "no ACLs match these filters")  # fmt: skip
     in_order = sorted(found, key=lambda binding: binding.order)
     for binding in in_order:

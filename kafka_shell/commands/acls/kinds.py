@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import did_you_mean
-from kafka_shell.language.kind import Fragment, Kind, Source, invalid
+from kafka_shell.language.kind import CandidateSource, Fragment, Kind, invalid
 from kafka_shell.language.kinds import Words
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class _Rule(Kind):
             parse_rule(text, remove=parameter.name == "--remove")
         return text
 
-    def cut(self, text: str) -> Fragment:
+    def last_fragment(self, text: str) -> Fragment:
         """Return the last word, or the last operation; its key is the rule so far."""
         at = max(text.rfind(" "), text.rfind("\t")) + 1
         before = text[:at].split()
@@ -62,7 +62,7 @@ class _Operations(Words):
         return ",".join(found)
 
 
-def _rule() -> Source:
+def _rule() -> CandidateSource:
     from .complete import RULE
 
     return RULE

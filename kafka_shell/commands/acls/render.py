@@ -30,11 +30,11 @@ _ROLES: dict[AclPermission, Role] = {AclPermission.DENY: "bad"}
 COLUMNS: dict[type, tuple[Column, ...]] = {
     AclBinding: (
         Column("RESOURCE", lambda b: b.target, role="name"),
-        Column("ACL", _rule, give="wrap", least=30),
+        Column("ACL", _rule, overflow="wrap", least=30),
     ),
     PrincipalAcl: (
         Column("PRINCIPAL", lambda b: b.principal, role="name"),
-        Column("ACL", _rule_on_resource, give="wrap", least=30),
+        Column("ACL", _rule_on_resource, overflow="wrap", least=30),
     ),
 }  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.resource import Resource
 from kafka_shell.errors import Status, UsageError
 from kafka_shell.language import kinds
@@ -22,7 +22,7 @@ _INTERVAL_MS, _IDLE_MS = 2_000, 600_000
 _DUMB = ("", "dumb")
 
 
-def top(invocation: Invocation, context: Context) -> Results[Resource, object] | Nothing | Status:
+def top(invocation: Invocation, context: Context) -> Results[Resource, object] | NoRows | Status:
     """Show the current rates of topics, groups or brokers."""
     view = invocation["view"] or TOPICS
     interval = (invocation["interval"] or _INTERVAL_MS) / 1000
@@ -52,7 +52,7 @@ def top(invocation: Invocation, context: Context) -> Results[Resource, object] |
     )
 
 
-def _once(view: str, context: Context, interval: float) -> Results[Resource, object] | Nothing:
+def _once(view: str, context: Context, interval: float) -> Results[Resource, object] | NoRows:
     """One measurement over the interval, most active first."""
     meter, began = Meter(context.cluster, interval), time.monotonic()
     first = meter.measure(view)
@@ -60,7 +60,7 @@ def _once(view: str, context: Context, interval: float) -> Results[Resource, obj
     found = meter.measure(view)
     missing = {**first.failures, **found.failures}  # rates need both
     if not found.rows and not missing:
-        return Nothing(f"no {view} (only {view} you may DESCRIBE are visible)")
+        return NoRows(f"no {view} (only {view} you may DESCRIBE are visible)")
     rows = sorted(found.rows, key=_least_active, reverse=True) if view == TOPICS else found.rows
     kind, key = view.removesuffix("s"), "id" if view == BROKERS else "name"
     keyed: dict[Resource, object] = {Resource(kind, str(getattr(row, key))): row for row in rows}

@@ -82,7 +82,7 @@ def in_sync(row: BrokerActivity) -> Cell:
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
     TopicActivity: (
-        Column("TOPIC", lambda row: row.name, role="name", give="cut", least=16),
+        Column("TOPIC", lambda row: row.name, role="name", overflow="cut", least=16),
         Column("RECORDS/S", lambda row: rate(row.records_per_s, row.not_measured), "right"),
         Column("BYTES/S", lambda row: bytes_rate(row.bytes_per_s, row.bytes_not_measured), "right"),
         Column("SIZE", lambda row: size(row.size, row.size_not_read), "right"),
@@ -90,10 +90,10 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("NOTE", lambda row: row.note, role="warning"),
     ),
     GroupActivity: (
-        Column("GROUP", lambda row: row.name, role="name", give="cut", least=16),
+        Column("GROUP", lambda row: row.name, role="name", overflow="cut", least=16),
         Column("STATE", lambda row: state(row.state)),
-        Column("MEMBERS", lambda row: row.members, "right", give="drop"),
-        Column("PARTITIONS", lambda row: row.partitions, "right", give="drop"),
+        Column("MEMBERS", lambda row: row.members, "right", overflow="drop"),
+        Column("PARTITIONS", lambda row: row.partitions, "right", overflow="drop"),
         Column("LAG", lag, "right"),
         Column("CHANGE/S", change, "right"),
         Column("CATCH-UP", catch_up, "right"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands.configs.config_dynamic import SUPPORTED, not_decoded, with_acl_commands
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.kind import Source
+from kafka_shell.language.kind import CandidateSource
 from kafka_shell.plan.model import Effect, Plan, merge_plans
 from kafka_shell.plan.results import Rows, with_failures
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
 
 
-def _source() -> Source:
+def _source() -> CandidateSource:
     from .complete import CLIENT_CONFIGS
 
     return CLIENT_CONFIGS
@@ -45,7 +45,7 @@ _DEFAULT = Option(
 
 def describe_client_configs(
     invocation: Invocation, context: Context
-) -> Rows[ClientConfig] | Rows[ClientRegistration] | Nothing:
+) -> Rows[ClientConfig] | Rows[ClientRegistration] | NoRows:
     """Dynamic client configs, the effective ones of a client, or those that clients support."""
     from kafka_shell.admin.client_configs import read as client_configs
 
@@ -56,10 +56,10 @@ def describe_client_configs(
     if invocation["supported"]:
         now = int(context.clock() * 1000)
         registrations = client_configs.registrations(context.cluster, which, now=now, unread=unread)
-        none = Nothing("no client has registered support for dynamic configs")
+        none = NoRows("no client has registered support for dynamic configs")
         return with_failures(registrations, not_decoded(unread)) or none
     found = client_configs.describe(context.cluster, which, unread=unread)
-    return with_failures(found, not_decoded(unread)) or Nothing(
+    return with_failures(found, not_decoded(unread)) or NoRows(
         f"no dynamic client configs{_for_user(invocation)}"
     )
 
@@ -68,7 +68,7 @@ def _for_user(invocation: Invocation) -> str:
     return f" for user {invocation['user']}" if invocation["user"] is not None else ""
 
 
-def _resolved(invocation: Invocation, context: Context) -> Rows[ClientConfig] | Nothing:
+def _resolved(invocation: Invocation, context: Context) -> Rows[ClientConfig] | NoRows:
     from kafka_shell.admin.client_configs import read as client_configs
 
     user, client_id = invocation["user"], invocation["client-id"]
@@ -80,7 +80,7 @@ def _resolved(invocation: Invocation, context: Context) -> Rows[ClientConfig] | 
     unread: dict[str, str] = {}
     found = client_configs.resolved(context.cluster, user, client_id or "", unread=unread)
     failures = not_decoded(unread)
-    return with_failures(found, failures) or Nothing(
+    return with_failures(found, failures) or NoRows(
         f"no dynamic configs apply to this client{_for_user(invocation)}"
     )
 

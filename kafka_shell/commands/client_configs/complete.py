@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka_shell.admin.client_configs.keys import KEYS, ClientConfigKey
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.language.cursor import CompletionRequest
-from kafka_shell.language.kind import Source
+from kafka_shell.language.kind import CandidateSource
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView
 
@@ -33,4 +33,4 @@ def _choices(key: ClientConfigKey) -> tuple[str, ...]:
     return ("true", "false") if key.type is ConfigType.BOOLEAN else key.choices
 
 
-CLIENT_CONFIGS = Source(offer, document=document)
+CLIENT_CONFIGS = CandidateSource(offer, document=document)

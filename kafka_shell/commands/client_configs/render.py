@@ -22,7 +22,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         _CLIENT_ID,
         Column("SOFTWARE", lambda r: r.software_name),
         Column("VERSION", lambda r: r.software_version),
-        Column("SUPPORTED", lambda r: ", ".join(r.supported), give="wrap"),
+        Column("SUPPORTED", lambda r: ", ".join(r.supported), overflow="wrap"),
         Column("REGISTERED", lambda r: local_time(r.at)),
     ),
 }

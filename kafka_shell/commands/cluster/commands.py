@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.cluster.model import ClusterMetadata, Health
 from kafka_shell.commands import select
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
@@ -67,7 +67,7 @@ def _ids(invocation: Invocation) -> list[int]:
 
 def api_versions(
     invocation: Invocation, context: Context
-) -> Results[str, tuple[ApiSupport, ...]] | Nothing:
+) -> Results[str, tuple[ApiSupport, ...]] | NoRows:
     """The API versions that brokers support, and where they differ."""
     from kafka_shell.admin.cluster import features
 
@@ -83,7 +83,7 @@ def api_versions(
         and (row.differs or not invocation["differences"])
     )
     if not rows and not failed:
-        return Nothing("no broker supports these APIs" if requested else "no differences")
+        return NoRows("no broker supports these APIs" if requested else "no differences")
     values = {"brokers": rows} if rows else {}
     return Results(values, {f"broker {broker}": failure for broker, failure in failed.items()})
 

@@ -34,7 +34,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("STEP", lambda s: s.name, role="name"),
         Column("STATE", lambda s: text(s.state, _ROLES.get(s.state, "dim"))),
         Column("WHAT", lambda s: _WHAT.get(s.name)),
-        Column("DETAIL", lambda s: s.detail or None, give="wrap"),
+        Column("DETAIL", lambda s: s.detail or None, overflow="wrap"),
     ),
 }
 

@@ -10,7 +10,7 @@ from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.kind import Kind, Source
+from kafka_shell.language.kind import CandidateSource, Kind
 from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _levels_of_release(invocation: Invocation, context: Context) -> dict[str, in
 _LEVELS = "metadata.version can also be a release: metadata.version=4.1."
 
 
-def _source() -> Source:
+def _source() -> CandidateSource:
     from .complete import FEATURES
 
     return FEATURES

@@ -254,22 +254,22 @@ COLUMNS |= {
         Column("LOG-END-OFFSET", lambda r: r.log_end_offset, "right"),
         Column("LAG", lambda r: r.lag, "right"),
         Column("BEHIND", _behind, "right"),
-        Column("LAST-CAUGHT-UP", lambda r: local_time(r.last_caught_up), give="drop"),
+        Column("LAST-CAUGHT-UP", lambda r: local_time(r.last_caught_up), overflow="drop"),
         Column("ENDPOINTS", lambda r: ",".join(map(str, r.endpoints))),
-        Column("DIRECTORY-ID", lambda r: r.directory_id, role="dim", give="drop"),
+        Column("DIRECTORY-ID", lambda r: r.directory_id, role="dim", overflow="drop"),
     ),
     Feature: (
         Column("FEATURE", lambda f: f.name, role="key"),
         Column("LEVEL", lambda f: f.level, "right", "value"),
         Column("RELEASE", lambda f: f.release),
         Column("SUPPORTED", _supported),
-        Column("NOTE", _feature_note, give="wrap"),
+        Column("NOTE", _feature_note, overflow="wrap"),
     ),
     ApiSupport: (
         Column("KEY", lambda a: a.key, "right"),
         Column("API", lambda a: a.name, role="name"),
         Column("VERSIONS", lambda a: _versions(a.lowest, a.highest)),
-        Column("DIFFERENCES", _differences, give="wrap"),
+        Column("DIFFERENCES", _differences, overflow="wrap"),
     ),
 }
 

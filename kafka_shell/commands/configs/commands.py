@@ -14,7 +14,7 @@ from kafka_shell.admin.configs.model import (
     ResourceType,
 )
 from kafka_shell.commands import select
-from kafka_shell.common.answers import Listing, Nothing
+from kafka_shell.common.command_results import Listing, NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
@@ -138,14 +138,14 @@ _NONE_CONFIGURED = {
 }
 
 
-def list_configs(invocation: Invocation, context: Context) -> Listing | Nothing:
+def list_configs(invocation: Invocation, context: Context) -> Listing | NoRows:
     """The names of the client metrics subscriptions, or of the groups with configs."""
     from kafka_shell.admin.configs import read as configs
 
     kind = _LISTED[invocation["kind"]]
     names = configs.list_resources(context.cluster, kind)
     if not names:
-        return Nothing(_NONE_CONFIGURED[kind])
+        return NoRows(_NONE_CONFIGURED[kind])
     return Listing(tuple(ConfigResource(kind, name) for name in names))
 
 
@@ -154,7 +154,7 @@ def list_configs(invocation: Invocation, context: Context) -> Listing | Nothing:
 
 def describe_configs(
     invocation: Invocation, context: Context
-) -> Entries | Parts[ConfigResource, tuple[ConfigEntry, ...]] | Nothing:
+) -> Entries | Parts[ConfigResource, tuple[ConfigEntry, ...]] | NoRows:
     """Overridden configs, the named keys, or all configs; streamed for very many topics."""
     from kafka_shell.admin.configs import read as configs
 
@@ -173,7 +173,7 @@ def describe_configs(
     if keys and merged.values:
         _check_keys(invocation, context.cluster, merged, keys)
     if only_set and merged.ok and not any(merged.values.values()):
-        return Nothing("no overridden configs; use --all to see the defaults")
+        return NoRows("no overridden configs; use --all to see the defaults")
     return merged
 
 

@@ -16,7 +16,7 @@ from kafka_shell.commands.client_configs import complete as client_configs
 from kafka_shell.commands.quotas import complete as quotas
 from kafka_shell.common.config_units import allowed_values, format_config_value
 from kafka_shell.language.cursor import CompletionRequest
-from kafka_shell.language.kind import Source
+from kafka_shell.language.kind import CandidateSource
 from kafka_shell.language.selectors import is_pattern
 from kafka_shell.view.candidates import Candidate, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView, ConfigDoc, Key
@@ -244,4 +244,4 @@ def _choices(key: str, kind: ResourceType, type_: ConfigType) -> tuple[str, ...]
     return allowed_values(key)
 
 
-CONFIGS = Source(_offer, _needs, _document)
+CONFIGS = CandidateSource(_offer, _needs, _document)

@@ -10,7 +10,7 @@ from kafka_shell.common.masking import masked
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Option
-from kafka_shell.language.kind import Fragment, Kind, Source, invalid
+from kafka_shell.language.kind import CandidateSource, Fragment, Kind, invalid
 from kafka_shell.language.logical_lines import Span
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class _Entity(Kind):
         "client-metrics": CLIENT_METRICS,
     }
 
-    def within(self, words: Mapping[str, Sequence[str]], index: int) -> Kind:
+    def kind_at(self, words: Mapping[str, Sequence[str]], index: int) -> Kind:
         types = words.get("entity-type", ())
         return self._TYPES.get(types[min(index, len(types) - 1)], self) if types else self
 
@@ -61,10 +61,10 @@ class _ConfigPairs(Kind):
             expected = "k1=v1,k2=[v1,v2]"
             raise invalid(parameter, expected, shown, hint=error.hint, at=error.span) from None
 
-    def spell(self, value: Pairs) -> str:
+    def format(self, value: Pairs) -> str:
         return ",".join(f"{key}={_grouped(text)}" for key, text in value)
 
-    def cut(self, text: str) -> Fragment:
+    def last_fragment(self, text: str) -> Fragment:
         """Return the last key or value, or the last item inside [...]."""
         at = 0
         while True:
@@ -156,7 +156,7 @@ def _pair_value(parameter: Parameter, text: str, start: int) -> tuple[str, int]:
 # -- the kinds -------------------------------------------------------------------------------------
 
 
-def _source() -> Source:
+def _source() -> CandidateSource:
     from .complete import CONFIGS
 
     return CONFIGS

@@ -39,7 +39,7 @@ def _source(entry: ConfigEntry) -> Text | None:
 
 KEY = Column("KEY", lambda e: e.name, role="key")
 CONFIG = (
-    Column("VALUE", _value, give="wrap", least=16),
+    Column("VALUE", _value, overflow="wrap", least=16),
     Column("SOURCE", _source),
     Column("NOTE", lambda e: "read-only" if e.read_only else None, role="read-only"),
 )
@@ -54,7 +54,7 @@ VALUES = 20  # cells of the value column on a narrow terminal; fits the longest 
 _FEW = 5  # one key in this many may be longer than its column
 
 _VALUE, _SOURCE, _NOTE = CONFIG
-_SHORT_SOURCE = replace(_SOURCE, give="cut")  # down to `set here`
+_SHORT_SOURCE = replace(_SOURCE, overflow="cut")  # down to `set here`
 # Columns to keep on a narrow terminal; the first set that fits is used.
 _NARROWER = ((_VALUE, _SHORT_SOURCE, _NOTE), (_VALUE, _SHORT_SOURCE), (_VALUE,))
 
@@ -152,7 +152,7 @@ def _widen(widths: list[int], natural: Sequence[int], left: int) -> None:
 def _least(column: Column, natural: int) -> int:
     if column.heading == _VALUE.heading:
         return min(natural, VALUES)
-    return min(natural, column.least) if column.give == "cut" else natural
+    return min(natural, column.least) if column.overflow == "cut" else natural
 
 
 def _stacked(entries: Sequence[ConfigEntry], width: int) -> Layout:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.common.answers import Listing, Nothing
+from kafka_shell.common.command_results import Listing, NoRows
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan, Resource
@@ -40,14 +40,14 @@ def list_groups(invocation: Invocation, context: Context) -> object:
     if not found.values:
         filters = [*invocation["type"], *invocation["state"]]
         matching = f" of type or state {' or '.join(filters)}" if filters else ""
-        return Nothing(f"no groups{matching} (only groups you may DESCRIBE are visible)")
+        return NoRows(f"no groups{matching} (only groups you may DESCRIBE are visible)")
     return listing
 
 
 # -- describe --------------------------------------------------------------------------------------
 
 
-def describe_group(invocation: Invocation, context: Context) -> Results[Resource, object] | Nothing:
+def describe_group(invocation: Invocation, context: Context) -> Results[Resource, object] | NoRows:
     """State, offsets with lag, and members with their assignments of groups."""
     at = time.monotonic()
     found = _described(invocation, context)
@@ -59,7 +59,7 @@ def describe_group(invocation: Invocation, context: Context) -> Results[Resource
     if found.ok and not any(values.values()):
         what = "members" if invocation["members"] else "offsets"
         where = " ".join(found.values) or "any group (only groups you may DESCRIBE are visible)"
-        return Nothing(f"no {what} in {where}")
+        return NoRows(f"no {what} in {where}")
     return _by_resource(Results(values, found.failures))
 
 

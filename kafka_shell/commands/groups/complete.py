@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kafka_shell.common.structs import replace
 from kafka_shell.language.cursor import CompletionRequest
-from kafka_shell.language.kind import Source
+from kafka_shell.language.kind import CandidateSource
 from kafka_shell.view.candidates import NONE, Candidates, Catalog
 from kafka_shell.view.view import ClusterView, Key, TopicsOf
 
@@ -56,5 +56,5 @@ def _topics(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
     return ("topics", group) if group else ("topics",)
 
 
-TARGETS = Source(_targets, _groups)
-PARTITIONS = Source(_partitions, _topics)
+TARGETS = CandidateSource(_targets, _groups)
+PARTITIONS = CandidateSource(_partitions, _topics)

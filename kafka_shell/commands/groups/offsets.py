@@ -13,7 +13,7 @@ from kafka_shell.common.units import in_utc
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds, selectors
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.kind import Kind, Source
+from kafka_shell.language.kind import CandidateSource, Kind
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure
 
@@ -217,13 +217,13 @@ def delete_offsets(invocation: Invocation, context: Context) -> Plan:
     return plan
 
 
-def _targets() -> Source:
+def _targets() -> CandidateSource:
     from .complete import TARGETS
 
     return TARGETS
 
 
-def _partitions() -> Source:
+def _partitions() -> CandidateSource:
     from .complete import PARTITIONS
 
     return PARTITIONS

@@ -63,19 +63,19 @@ _OFFSET = (
     Column("LOG-END-OFFSET", lambda r: r.end, "right"),
     Column("LAG", lambda r: _lag(r.lag), "right"),
     Column("NOTE", lambda r: r.note, role="warning"),
-    Column("CLIENT-ID", lambda r: r.client_id, give="drop"),
-    Column("HOST", lambda r: r.host, give="drop"),
-    Column("MEMBER", lambda r: r.member_id, role="dim", give="drop"),
+    Column("CLIENT-ID", lambda r: r.client_id, overflow="drop"),
+    Column("HOST", lambda r: r.host, overflow="drop"),
+    Column("MEMBER", lambda r: r.member_id, role="dim", overflow="drop"),
 )
 _MEMBER = (
     Column("CLIENT-ID", lambda m: m.client_id, role="name"),
     Column("HOST", lambda m: m.host),
     Column("INSTANCE", lambda m: m.instance_id),
     Column("PARTITIONS", lambda m: len(m.tasks or m.assignment), "right"),
-    Column("ASSIGNMENT", _assignment, give="wrap", least=16),
+    Column("ASSIGNMENT", _assignment, overflow="wrap", least=16),
     Column("NOTE", lambda m: None if m.target is None else "moving", role="warning"),
-    Column("EPOCH", lambda m: m.epoch, "right", give="drop"),
-    Column("MEMBER", lambda m: m.id, role="dim", give="drop"),
+    Column("EPOCH", lambda m: m.epoch, "right", overflow="drop"),
+    Column("MEMBER", lambda m: m.id, role="dim", overflow="drop"),
 )
 _TOTALS = (
     Column("GROUP", lambda g: g.name, role="name"),
@@ -85,9 +85,9 @@ _TOTALS = (
     Column("PARTITIONS", lambda g: g.partitions, "right"),
     Column("LAG", lambda g: _lag(g.lag), "right"),
     Column("NOTE", lambda g: lag_note(g.unknown, g.partitions), role="warning"),
-    Column("COORDINATOR", lambda g: g.coordinator, "right", give="drop"),
-    Column("ASSIGNOR", lambda g: g.assignor, give="drop"),
-    Column("EPOCH", lambda g: g.epoch, "right", give="drop"),
+    Column("COORDINATOR", lambda g: g.coordinator, "right", overflow="drop"),
+    Column("ASSIGNOR", lambda g: g.assignor, overflow="drop"),
+    Column("EPOCH", lambda g: g.epoch, "right", overflow="drop"),
 )
 COLUMNS: dict[type, tuple[Column, ...]] = {
     GroupListing: (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.language.cursor import CompletionRequest
-from kafka_shell.language.kind import Kind, Source
+from kafka_shell.language.kind import CandidateSource, Kind
 from kafka_shell.view.candidates import Candidates, Catalog, pick
 
 
@@ -20,4 +20,4 @@ def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
     return pick(ids, found.prefix)
 
 
-REASSIGNMENT = Kind("reassignment", Source(_offer))
+REASSIGNMENT = Kind("reassignment", CandidateSource(_offer))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.commands import select
 from kafka_shell.commands.timeout import timeout_ms
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan, Resource
@@ -42,7 +42,7 @@ def elect_leaders(invocation: Invocation, context: Context) -> Plan:
     return elections.plan_unclean(found, timeout_ms=_timeout(invocation))
 
 
-def verify_preferred(invocation: Invocation, context: Context) -> ElectionStatus | Nothing:
+def verify_preferred(invocation: Invocation, context: Context) -> ElectionStatus | NoRows:
     """The status of preferred leader elections; missing partitions count as failed."""
     from kafka_shell.admin.partitions import elections
 
@@ -50,7 +50,7 @@ def verify_preferred(invocation: Invocation, context: Context) -> ElectionStatus
     if chosen is None:
         chosen = select.partitions(invocation, context.cluster)
     status = elections.status(chosen)
-    return status if status.partitions else Nothing("no partitions")
+    return status if status.partitions else NoRows("no partitions")
 
 
 def _selected(invocation: Invocation, context: Context) -> Results[Resource, Partition] | None:

@@ -67,4 +67,4 @@ def _partitions(partitions: Sequence[TopicPartition]) -> Iterator[str]:
     for each in sorted(partitions):
         by_topic.setdefault(each.topic, []).append(each.partition)
     for topic, numbers in by_topic.items():
-        yield kinds.TOPIC_PARTITIONS.spell((topic, tuple(numbers)))
+        yield kinds.TOPIC_PARTITIONS.format((topic, tuple(numbers)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import UnexpectedEnd
 from kafka_shell.language import kinds
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 
 def list_reassignments(
     invocation: Invocation, context: Context
-) -> tuple[Reassignment, ...] | Nothing:
+) -> tuple[Reassignment, ...] | NoRows:
     """The running reassignments, and how much of them is copied."""
     from kafka_shell.admin.partitions import progress as move_progress
 
     topics = select.topics(invocation, context.cluster) if invocation["topic"] else None
     found = move_progress.under_way(context.cluster, topics)
     if not found.values:
-        return Nothing("no partition is being reassigned")
+        return NoRows("no partition is being reassigned")
     return tuple(move_progress.with_sizes(context.cluster, list(found)))
 
 
 def verify_reassign_partitions(
     invocation: Invocation, context: Context
-) -> MoveState | Plan | Nothing:
+) -> MoveState | Plan | NoRows:
     """The state of a reassignment; --finish waits for its end and removes its throttle."""
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.commands.partitions.throttle_store import throttle_record
@@ -67,7 +67,7 @@ def verify_reassign_partitions(
     later = not_started(invocation["reassignment-json-file"], file) if file else ()
     state = reassignment.state(cluster, wanted, dirs, record, topics, later)
     if not state.partitions and not state.throttles and not state.not_read:
-        return Nothing("no partition is being reassigned, and there are no leftover throttles")
+        return NoRows("no partition is being reassigned, and there are no leftover throttles")
     return state
 
 
@@ -86,7 +86,7 @@ def _finish(
     file: MoveFile | None,
     wanted: dict[TopicPartition, tuple[int, ...]] | None,
     topics: Sequence[str] | None,
-) -> MoveState | Plan | Nothing:
+) -> MoveState | Plan | NoRows:
     """Follow the reassignment, then plan the removal of its throttle."""
     from kafka_shell.admin.partitions.follow import Follow, Hints
     from kafka_shell.admin.partitions.model import Move
@@ -117,7 +117,7 @@ def _removal(
     dirs: Dirs,
     topics: Sequence[str] | None,
     later: Collection[TopicPartition],
-) -> MoveState | Plan | Nothing:
+) -> MoveState | Plan | NoRows:
     """The plan that removes throttles: those of brokers that are down when these are back."""
     from kafka_shell.admin.partitions import progress as move_progress
     from kafka_shell.admin.partitions import reassignment
@@ -141,7 +141,7 @@ def _removal(
         until_back(cluster, record, context.report)
         return _removal(invocation, context, wanted, dirs, topics, later)
     if not steps and not state.partitions and not state.not_read:
-        return Nothing("no partition is being reassigned, and there are no leftover throttles")
+        return NoRows("no partition is being reassigned, and there are no leftover throttles")
     if not steps:
         return state
 

@@ -8,7 +8,7 @@ from struct import iter_unpack
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.quoting import positional
 from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
@@ -40,7 +40,7 @@ Key = Callable[[int, str, int], tuple[int | None, str | None, int | None]]
 # -- describe --------------------------------------------------------------------------------------
 
 
-def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | Nothing:
+def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | NoRows:
     """The log directories, or the disk usage by broker, topic, partition or replica."""
     from kafka_shell.admin.partitions import log_dirs
     from kafka_shell.admin.wire.metadata_scan import scan
@@ -59,7 +59,7 @@ def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | Nothin
     )
     dirs = [dir for each in found for dir in each if _wanted(dir, invocation["log-dir"])]
     if not dirs and not failures:
-        return Nothing(f"no broker has log directory {invocation['log-dir']}")
+        return NoRows(f"no broker has log directory {invocation['log-dir']}")
     by = invocation["by"] or ("replica" if partitions is not None else "dir")
     if by in _KEYS:
         unread = _unread(metadata, found, brokers, partitions)

@@ -62,7 +62,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         # NOTHING keeps the column even if it is empty in all rows.
         Column("OFFSET", lambda o: NOTHING if o.offset is None else o.offset, "right"),
         Column("TIMESTAMP", lambda o: None if o.timestamp is None else local_time(o.timestamp)),
-        Column("EPOCH", lambda o: o.leader_epoch, "right", "dim", give="drop"),
+        Column("EPOCH", lambda o: o.leader_epoch, "right", "dim", overflow="drop"),
     ),
     OffsetRange: (
         Column("TOPIC", lambda o: o.topic, role="name"),
@@ -73,13 +73,13 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
     ),
     LogDirUse: (
         Column("BROKER", lambda u: u.broker, "right", "name"),
-        Column("DIR", lambda u: u.path, give="cut", least=16),
+        Column("DIR", lambda u: u.path, overflow="cut", least=16),
         Column("STATE", lambda u: text(u.state, _STATES.get(u.state, ""))),
         Column("REPLICAS", lambda u: NOTHING if u.replicas is None else u.replicas, "right"),
         Column("INCOMING", lambda u: u.incoming or None, "right"),
         Column("SIZE", lambda u: NOTHING if u.size is None else approximate_bytes(u.size), "right"),
         Column("USABLE", _usable, "right"),
-        Column("TOTAL", lambda u: _size(u.total), "right", give="drop"),
+        Column("TOTAL", lambda u: _size(u.total), "right", overflow="drop"),
     ),
     ReplicaOnDisk: (
         Column("BROKER", lambda r: r.broker, "right"),
@@ -104,7 +104,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("STATUS", lambda s: text(s.status, _ELECTION_STATUS.get(s.status, ""))),
         Column("LEADER", lambda s: NOTHING if s.leader is None else s.leader, "right"),
         Column("PREFERRED", lambda s: s.preferred, "right"),
-        Column("REASON", lambda s: s.reason, give="wrap"),
+        Column("REASON", lambda s: s.reason, overflow="wrap"),
     ),
 }
 
@@ -212,7 +212,7 @@ COLUMNS |= {
         Column("TARGET", lambda r: None if r.wanted is None else _ids(r.wanted)),
         Column("COPIED", _share),
         Column("LAG", lambda r: r.lag, "right"),
-        Column("NOTE", lambda r: r.note, give="wrap"),
+        Column("NOTE", lambda r: r.note, overflow="wrap"),
     ),
     BrokerLoad: (
         Column("BROKER", lambda b: b.broker, "right"),
@@ -228,14 +228,16 @@ COLUMNS |= {
     ),
     TopicLoad: (
         Column("TOPIC", lambda t: t.topic, role="name"),
-        Column("REPLICAS", lambda t: _by_broker(t.replicas_before, t.replicas_after), give="wrap"),
-        Column("LEADERS", lambda t: _by_broker(t.leaders_before, t.leaders_after), give="wrap"),
+        Column(
+            "REPLICAS", lambda t: _by_broker(t.replicas_before, t.replicas_after), overflow="wrap"
+        ),
+        Column("LEADERS", lambda t: _by_broker(t.leaders_before, t.leaders_after), overflow="wrap"),
     ),
     Throttle: (
         Column("RESOURCE", lambda t: t.resource, role="name"),
         Column("KEY", lambda t: t.key),
-        Column("VALUE", _rate, give="wrap"),
-        Column("NOTE", _throttle_note, give="wrap"),
+        Column("VALUE", _rate, overflow="wrap"),
+        Column("NOTE", _throttle_note, overflow="wrap"),
     ),
 }
 

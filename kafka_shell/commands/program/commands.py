@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.common.answers import FORMATS
+from kafka_shell.common.command_results import FORMATS
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted, to_path
 from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
@@ -14,7 +14,7 @@ from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.common import LONGEST_WAIT_MS
-from kafka_shell.language.kind import Kind, Source
+from kafka_shell.language.kind import CandidateSource, Kind
 from kafka_shell.plan.outcome import HistoryLine
 
 if TYPE_CHECKING:
@@ -203,7 +203,10 @@ def _offer_values(found: CompletionRequest, known: Catalog) -> Candidates:
     return pick(SETTINGS.get(name, ()), found.prefix)
 
 
-_THEME, _VALUE = Kind("theme", Source(_offer_themes)), Kind("text", Source(_offer_values))
+_THEME, _VALUE = (
+    Kind("theme", CandidateSource(_offer_themes)),
+    Kind("text", CandidateSource(_offer_values)),
+)
 _EVERY_MS = 2_000  # as watch(1)
 _LAST = Option("--last", kinds.INTEGER, "Only the newest N.", least=1)
 

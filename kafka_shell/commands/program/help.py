@@ -14,7 +14,7 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.language.common import CONNECTION, PROGRAM, RUNNING, common_options
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.language.usage import metavar, usage
-from kafka_shell.output.pane import columns_of
+from kafka_shell.output.styled_stream import columns_of
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shell.common import units
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.kind import Kind, Source
+from kafka_shell.language.kind import CandidateSource, Kind
 from kafka_shell.plan.outcome import JournalEntry
 from kafka_shell.plan.results import Failure, Rows, with_failures
 
@@ -29,7 +29,7 @@ _DURATION = re.compile(r"P|\d+(\.\d+)?[a-z]")
 _OFFERED = 30  # entries to complete; each is a file
 
 
-def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | Nothing | str:
+def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | NoRows | str:
     """The entries of the journal, newest last, or the commands that undo them."""
     if invocation["id"]:
         chosen = tuple(entries(invocation["id"], context))
@@ -46,7 +46,7 @@ def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | No
     invalid = {each: _invalid(each) for each in found if isinstance(each, Path)}
     filtered = any(invocation[name] for name in ("session", "since", "resource"))
     if filtered and not found:
-        return Nothing("no matching journal entry")
+        return NoRows("no matching journal entry")
     return with_failures(readable, invalid)
 
 
@@ -117,7 +117,7 @@ def _matcher(text: str) -> Callable[[str, str], bool]:
     return matches
 
 
-def _commands(chosen: Sequence[JournalEntry]) -> str | Nothing:
+def _commands(chosen: Sequence[JournalEntry]) -> str | NoRows:
     """The commands that undo the entries, newest change first."""
     hidden = [entry.id for entry in chosen if not all(map(str.isprintable, entry.undo))]
     if hidden:
@@ -128,7 +128,7 @@ def _commands(chosen: Sequence[JournalEntry]) -> str | Nothing:
         )
     newest = sorted(chosen, key=lambda entry: entry.time, reverse=True)
     lines = [line for entry in newest for line in entry.undo]
-    return "\n".join(lines) if lines else Nothing("no command undoes these changes")
+    return "\n".join(lines) if lines else NoRows("no command undoes these changes")
 
 
 def _offer_entries(found: CompletionRequest, known: Catalog) -> Candidates:
@@ -147,7 +147,7 @@ def _offer_entries(found: CompletionRequest, known: Catalog) -> Candidates:
     return pick(entries, found.prefix)
 
 
-JOURNAL_ENTRY = Kind("journal-entry", Source(_offer_entries))
+JOURNAL_ENTRY = Kind("journal-entry", CandidateSource(_offer_entries))
 
 COMMANDS = (
     Command(

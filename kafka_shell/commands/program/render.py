@@ -18,12 +18,12 @@ from kafka_shell.plan.outcome import HistoryLine, JournalEntry
 COLUMNS: dict[type, tuple[Column, ...]] = {
     HistoryLine: (
         Column("TIME", lambda h: None if h.time is None else local_time(int(h.time * 1000))),
-        Column("LINE", lambda h: h.text, give="wrap"),
+        Column("LINE", lambda h: h.text, overflow="wrap"),
     ),
     ThemeInfo: (
         Column("NAME", lambda t: t.name, role="name"),
         Column("MODE", lambda t: t.mode),
-        Column("DESCRIPTION", lambda t: t.description, give="wrap"),
+        Column("DESCRIPTION", lambda t: t.description, overflow="wrap"),
         Column("FILE", lambda t: str(t.path) if t.user else None, role="dim"),
     ),
 }

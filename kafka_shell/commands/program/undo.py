@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
@@ -41,7 +41,7 @@ _GATHERED = {
 }
 
 
-def undo(invocation: Invocation, context: Context) -> Plan | Nothing:
+def undo(invocation: Invocation, context: Context) -> Plan | NoRows:
     """The plan that undoes the newest change, the last N, those of this session or by ID."""
     from kafka_shell import journal as book
     from kafka_shell.commands.undo import undo_lines
@@ -50,7 +50,7 @@ def undo(invocation: Invocation, context: Context) -> Plan | Nothing:
     chosen = _chosen(invocation, context, cluster_id)
     if not chosen:
         which = " of this session" if invocation["session"] else ""
-        return Nothing(f"the journal has no changes of cluster {cluster_id}{which} to undo")
+        return NoRows(f"the journal has no changes of cluster {cluster_id}{which} to undo")
     applied = [
         book.change_of(row)
         for entry in reversed(chosen)

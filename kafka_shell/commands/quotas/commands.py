@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.common.answers import Listing, Nothing
+from kafka_shell.common.command_results import Listing, NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.language.kind import Source
+from kafka_shell.language.kind import CandidateSource
 from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
 
 
-def _source() -> Source:
+def _source() -> CandidateSource:
     from .complete import QUOTAS
 
     return QUOTAS
@@ -70,7 +70,7 @@ def _entities(invocation: Invocation) -> list[QuotaEntity]:
 # -- list ------------------------------------------------------------------------------------------
 
 
-def list_quotas(invocation: Invocation, context: Context) -> Listing | Nothing:
+def list_quotas(invocation: Invocation, context: Context) -> Listing | NoRows:
     """The entities with quotas: all, one type, or the children of a user or client ID."""
     from kafka_shell.admin.quotas import read as quotas
     from kafka_shell.admin.quotas.model import ANY_NAME, QuotaFilter
@@ -91,8 +91,8 @@ def list_quotas(invocation: Invocation, context: Context) -> Listing | Nothing:
     return _listing(invocation, rows, "no quotas are set")
 
 
-def _listing(invocation: Invocation, rows: Sequence[object], nothing: str) -> Listing | Nothing:
-    return Listing(tuple(rows), "entity", invocation["long"]) if rows else Nothing(nothing)
+def _listing(invocation: Invocation, rows: Sequence[object], nothing: str) -> Listing | NoRows:
+    return Listing(tuple(rows), "entity", invocation["long"]) if rows else NoRows(nothing)
 
 
 _KINDS = {"users": "user", "clients": "client_id", "ips": "ip"}
@@ -101,7 +101,7 @@ _KINDS = {"users": "user", "clients": "client_id", "ips": "ip"}
 # -- describe --------------------------------------------------------------------------------------
 
 
-def describe_quotas(invocation: Invocation, context: Context) -> tuple[Quota, ...] | Nothing:
+def describe_quotas(invocation: Invocation, context: Context) -> tuple[Quota, ...] | NoRows:
     """The quotas that are set, each with KIP-248's source."""
     from kafka_shell.admin.quotas import read as quotas
     from kafka_shell.admin.quotas.model import QuotaFilter
@@ -112,7 +112,7 @@ def describe_quotas(invocation: Invocation, context: Context) -> tuple[Quota, ..
     which = [QuotaFilter(each.user, each.client_id, each.ip, strict) for each in entities]
     found = quotas.describe_many(context.cluster, which or [QuotaFilter()])
     matching = tuple(quota for quota in found if not keys or quota.key in keys)
-    return matching or Nothing(_none_set(entities, keys))
+    return matching or NoRows(_none_set(entities, keys))
 
 
 def _none_set(entities: Sequence[QuotaEntity], keys: Sequence[str]) -> str:

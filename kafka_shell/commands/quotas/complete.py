@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, DEFAULT, IP_QUOTAS, Default, QuotaEntity
 from kafka_shell.common.quota_units import format_quota
 from kafka_shell.language.cursor import CompletionRequest
-from kafka_shell.language.kind import Source
+from kafka_shell.language.kind import CandidateSource
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView
 
@@ -112,4 +112,4 @@ def _keys_of(entity: QuotaEntity) -> tuple[str, ...]:
     return CLIENT_QUOTAS if entity.parts else (*CLIENT_QUOTAS, *IP_QUOTAS)
 
 
-QUOTAS = Source(offer, lambda found, view: ("quotas",), document)
+QUOTAS = CandidateSource(offer, lambda found, view: ("quotas",), document)

@@ -36,12 +36,12 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         _ENTITY,
         Column("QUOTA", lambda q: q.key, role="key"),
         Column("VALUE", lambda q: quota_value(q.key, q.value), "right", "value"),
-        Column("SOURCE", lambda q: q.source.label, give="drop"),
+        Column("SOURCE", lambda q: q.source.label, overflow="drop"),
     ),
     QuotaHolder: (
         _ENTITY,
         Column("CHILDREN", lambda h: h.children or None, "right"),
-        Column("QUOTAS", lambda h: ",".join(h.keys), role="key", give="wrap"),
+        Column("QUOTAS", lambda h: ",".join(h.keys), role="key", overflow="wrap"),
     ),
 }
 
@@ -77,7 +77,7 @@ def _levels(resolutions: Sequence[QuotaResolution], width: int | None) -> Iterat
     rows = list(zip(*(each.levels for each in resolutions), strict=True))
     columns = [
         Column("LEVEL", lambda row: row[0].source.label),
-        Column("ENTITY", lambda row: str(row[0].entity), role="name", give="drop"),
+        Column("ENTITY", lambda row: str(row[0].entity), role="name", overflow="drop"),
         *(_limit(each, number) for number, each in enumerate(resolutions)),
     ]
     yield from draw_table(columns, rows, width=width, keep_empty=True)
@@ -105,7 +105,7 @@ _LIMITS = (
     Column("QUOTA", lambda r: r.key, role="key"),
     Column("EFFECTIVE", _effective, "right"),
     Column("LEVEL", lambda r: r.source.label if r.source else None),
-    Column("ENTITY", lambda r: str(r.entity) if r.entity else None, role="name", give="drop"),
+    Column("ENTITY", lambda r: str(r.entity) if r.entity else None, role="name", overflow="drop"),
 )
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
 from kafka_shell.commands.timeout import timeout_ms
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.language.kind import Kind, Source
+from kafka_shell.language.kind import CandidateSource, Kind
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
 
@@ -45,7 +45,7 @@ _LATEST = "latest"
 
 def list_offsets(
     invocation: Invocation, context: Context
-) -> Results[Resource, OffsetRange] | Results[Resource, PartitionOffset] | Nothing:
+) -> Results[Resource, OffsetRange] | Results[Resource, PartitionOffset] | NoRows:
     """First and last offsets of partitions, or the offset at a time (or earliest, latest ...)."""
     from kafka_shell.admin.partitions.model import PartitionOffset
     from kafka_shell.admin.records import delete as records
@@ -57,7 +57,7 @@ def list_offsets(
     if invocation["exclude-internal"]:
         partitions = _without_internal(cluster, partitions)
     if not partitions and chosen.ok:
-        return Nothing("no partitions (only topics you may DESCRIBE are visible)")
+        return NoRows("no partitions (only topics you may DESCRIBE are visible)")
     committed = invocation["isolation"] == READ_COMMITTED
     if invocation["time"] is None:
         ranges = records.ranges(cluster, partitions, committed=committed)
@@ -149,7 +149,7 @@ def _target(invocation: Invocation, context: Context) -> tuple[int | None, int |
 _PARTITIONS = "Partitions: orders:0,3-5  orders  svc-*"
 
 
-_TO = Kind("text", Source(lambda found, known: known.times(found.prefix, {_LATEST: ""})))
+_TO = Kind("text", CandidateSource(lambda found, known: known.times(found.prefix, {_LATEST: ""})))
 
 COMMANDS: tuple[Command, ...] = (
     Command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import journal
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.identity import on_expected_cluster
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from kafka_shell.admin.records.copy import Progress
     from kafka_shell.admin.records.copy_plan import CopyRequest
     from kafka_shell.admin.records.where import RecordFilter
-    from kafka_shell.context import Context, Elsewhere
+    from kafka_shell.context import Context, OtherClusterPlan
 
 # What a continued copy takes from the journal.
 _SAVED = ("where", "grep", "keep-timestamps", "add-source-headers", "isolation-level",
           "compression-type", "to-profile")  # fmt: skip
 
 
-def copy_records(invocation: Invocation, context: Context) -> Plan | Elsewhere | Nothing:
+def copy_records(invocation: Invocation, context: Context) -> Plan | OtherClusterPlan | NoRows:
     """The plan of a copy, on this cluster or on that of --to-profile."""
-    from kafka_shell.context import Elsewhere
+    from kafka_shell.context import OtherClusterPlan
 
     saved = _saved(invocation, context) if invocation["resume"] else None
     profile = invocation["to-profile"] if saved is None else saved["options"]["to-profile"]
@@ -46,11 +46,11 @@ def copy_records(invocation: Invocation, context: Context) -> Plan | Elsewhere |
     if not plan.steps:
         target.close()
         return _or_nothing(plan)
-    return Elsewhere(plan, target)
+    return OtherClusterPlan(plan, target)
 
 
-def _or_nothing(plan: Plan) -> Plan | Nothing:
-    return plan if plan.steps or not plan.refused.ok else Nothing("no records to copy")
+def _or_nothing(plan: Plan) -> Plan | NoRows:
+    return plan if plan.steps or not plan.refused.ok else NoRows("no records to copy")
 
 
 def _other(profile: str, invocation: Invocation, context: Context) -> Context:

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Invocation
-from kafka_shell.language.kind import Kind, Source
+from kafka_shell.language.kind import CandidateSource, Kind
 
 if TYPE_CHECKING:
     from kafka_shell.admin.records.read import Position
 
 STARTS = Kind(
-    "text", Source(lambda found, known: known.times(found.prefix, {"earliest": "", "latest": ""}))
+    "text",
+    CandidateSource(lambda found, known: known.times(found.prefix, {"earliest": "", "latest": ""})),
 )
-ENDS = Kind("text", Source(lambda found, known: known.times(found.prefix, {"latest": ""})))
+ENDS = Kind("text", CandidateSource(lambda found, known: known.times(found.prefix, {"latest": ""})))
 _MOST_DIGITS = 11  # of an offset
 
 

@@ -9,9 +9,9 @@ import msgspec
 
 from kafka_shell.admin.records.formats import Formats
 from kafka_shell.admin.records.model import Record
-from kafka_shell.common.answers import Pieces
+from kafka_shell.common.command_results import StreamedOutput
 from kafka_shell.language.command import Invocation
-from kafka_shell.output.pane import columns_of
+from kafka_shell.output.styled_stream import columns_of
 from kafka_shell.output.text import Text
 from kafka_shell.plan.results import Failure, Parts, Results
 
@@ -40,19 +40,19 @@ class Printer:
 
     def output(
         self, blocks: Blocks, failures: Mapping[Any, Failure], values: Values
-    ) -> Pieces | Parts[Any, Any]:
+    ) -> StreamedOutput | Parts[Any, Any]:
         """The output. `values` may return only the values, which are read faster than records."""
         if self._raw:
-            return Pieces(self._raw_pieces(blocks, values), failures)
+            return StreamedOutput(self._raw_pieces(blocks, values), failures)
         if self._format == "json":
-            return Pieces(self._json(blocks), failures)
+            return StreamedOutput(self._json(blocks), failures)
         if self._format != "table":
             return Parts(self._rows(blocks, failures))
         if self._full:
-            return Pieces(self._pages(blocks), failures)
+            return StreamedOutput(self._pages(blocks), failures)
         if self._keys_only:
-            return Pieces(map(self._keys, blocks), failures)
-        return Pieces(self._table(blocks), failures)
+            return StreamedOutput(map(self._keys, blocks), failures)
+        return StreamedOutput(self._table(blocks), failures)
 
     def _raw_pieces(self, blocks: Blocks, values: Values) -> Iterator[bytes]:
         if self._keys_only:

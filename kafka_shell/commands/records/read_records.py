@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
-from kafka_shell.common.answers import Nothing, Pieces
+from kafka_shell.common.command_results import NoRows, StreamedOutput
 from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
@@ -33,15 +33,15 @@ _SELECTING = ("from", "where", "grep", "count")
 
 def read_records(
     invocation: Invocation, context: Context
-) -> Pieces | Parts[object, object] | Nothing:
+) -> StreamedOutput | Parts[object, object] | NoRows:
     """Records of partitions, as they arrive."""
     from .printing import Printer
 
     work = _Reading(invocation, context)
     if not work.spans.values and not work.failures:
-        return Nothing("no partitions")
+        return NoRows("no partitions")
     if invocation["count"]:
-        return Pieces(work.count(), work.failures)
+        return StreamedOutput(work.count(), work.failures)
     several = len({each.topic for each in work.spans.values}) > 1
     printer = Printer(invocation, context, work.formats, several)
     return printer.output(work.blocks(), work.failures, work.values)
@@ -158,7 +158,7 @@ class _Reading:
 
     def _progress(self, reading: Reading) -> None:
         if self._follow:
-            from kafka_shell.output.pane import stop_if_closed
+            from kafka_shell.output.styled_stream import stop_if_closed
 
             stop_if_closed(self._context.out)
         else:
@@ -172,10 +172,10 @@ class _Reading:
 
     def _warn(self, message: str) -> None:
         from kafka_shell.output.errors import draw_note
-        from kafka_shell.output.pane import Pane
+        from kafka_shell.output.styled_stream import StyledStream
 
         before = getattr(self._context.report, "clear", None)
-        draw_note(message, Pane(self._context.err, before=before))
+        draw_note(message, StyledStream(self._context.err, before=before))
 
 
 def _internal(invocation: Invocation) -> bool:

@@ -71,11 +71,11 @@ class RecordTable:
         wide = self._width is None or self._width >= _WIDE
         cutting: Literal["", "cut"] = "" if self._width is None else "cut"
         return (
-            *((Column("TOPIC", _topic, role="name", give=cutting),) if with_topic else ()),
+            *((Column("TOPIC", _topic, role="name", overflow=cutting),) if with_topic else ()),
             Column("PARTITION" if wide else "P", _partition, "right"),
             Column("OFFSET", _offset, "right"),
             Column("TIME", _time if wide else _short_time),
-            Column("KEY", self._key, give=cutting),
+            Column("KEY", self._key, overflow=cutting),
             Column("VALUE", self._value),
         )
 
@@ -132,7 +132,7 @@ def _measured(column: Column, rows: Sequence[Record], most_key: int) -> int:
 
 def _narrow(columns: Sequence[Column], widths: list[int], room: int) -> None:
     """Cut the key, then the topic, as far as the value needs it; the value gets the rest."""
-    giving = [index for index, column in enumerate(columns) if column.give == "cut"]
+    giving = [index for index, column in enumerate(columns) if column.overflow == "cut"]
     for least in (10, 3):
         for index in reversed(giving):
             missing = sum(widths[:-1]) + _LEAST_VALUE - room

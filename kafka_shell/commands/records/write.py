@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
@@ -23,14 +23,14 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 class _Header(kinds.Pair):
     """key=value, whose value is not shown again."""
 
-    def spell(self, value: tuple[str, str]) -> str:
+    def format(self, value: tuple[str, str]) -> str:
         return f"{value[0]}=***"
 
 
 _HEADER = _Header("header", metavar="KEY=VALUE")
 
 
-def write_record(invocation: Invocation, context: Context) -> Plan | Nothing:
+def write_record(invocation: Invocation, context: Context) -> Plan | NoRows:
     """Write one record, or those of a file."""
     from kafka_shell.admin.records.codecs import CODECS as NAMES
     from kafka_shell.admin.records.produce import plan_write
@@ -38,7 +38,7 @@ def write_record(invocation: Invocation, context: Context) -> Plan | Nothing:
     _refuse_combinations(invocation)
     given = _input(invocation, context)
     if given.count == 0:
-        return Nothing("no records in the input: nothing was written")
+        return NoRows("no records in the input: nothing was written")
     return plan_write(
         context.cluster,
         invocation["topic"],

@@ -14,7 +14,7 @@ from kafka_shell.admin.configs.known import of_some_broker
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
-from kafka_shell.admin.topics.model import spell_assignment
+from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.requests import ANY
@@ -88,7 +88,7 @@ def read_original(cluster: Cluster, words: Sequence[str], report: Report) -> Rea
 def _of_twin(state: State, original: Original) -> State:
     """The state of a twin: with replicas, and without the configs of single brokers."""
     topics = {
-        name: {**state.part("topics").get(name, {}), ASSIGNMENT: spell_assignment(
+        name: {**state.part("topics").get(name, {}), ASSIGNMENT: format_assignment(
             partition.replicas for partition in original.metadata.topic(name).partitions
         )}
         for name in original.topics

@@ -64,6 +64,6 @@ PAGES: dict[type, Page] = {Rehearsal: rehearsal_page}
 COLUMNS = {
     KnownLimit: (
         Column("ABOUT", lambda limit: limit.what),
-        Column("WHY", lambda limit: limit.why, give="wrap"),
+        Column("WHY", lambda limit: limit.why, overflow="wrap"),
     )
 }

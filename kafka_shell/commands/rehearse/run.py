@@ -17,7 +17,7 @@ from kafka_shell.context import ClusterSession, Context, Paths, Resources, Scrip
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.output.data import NOT_SHOWN
 from kafka_shell.plan.model import Report, merge_plans
-from kafka_shell.plan.outcome import Done, Outcome
+from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.sandbox.twin.build import connection
 from kafka_shell.settings import Settings
 
@@ -185,7 +185,7 @@ def _outcome(observed: LineObserver) -> Outcome | None:
     outcomes = list(map(_without_files, observed.outcomes))
     executed = len(outcomes)
     outcomes += [
-        Outcome(plan, tuple(Done(change, "skipped") for change in plan.changes))
+        Outcome(plan, tuple(ChangeResult(change, "skipped") for change in plan.changes))
         for plan in observed.plans[executed:]
     ]
     if len(outcomes) < 2:

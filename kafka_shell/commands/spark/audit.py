@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.audit.control import RISKS
 from kafka_shell.audit.model import SEVERITIES
-from kafka_shell.common.answers import FORMATS, Nothing
+from kafka_shell.common.command_results import FORMATS, NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted, to_path
 from kafka_shell.errors import ShellError, UsageError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kafka_shell.plan.model import Resource
 
 
-def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Nothing:
+def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRows:
     """Check clusters with the controls; with --fix, plan the remedies."""
     for option in ("report", "findings"):
         if invocation[option]:
@@ -196,7 +196,7 @@ def _check_fix(invocation: Invocation, context: Context) -> None:
         )
 
 
-def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport | Nothing:
+def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport | NoRows:
     """One plan with the remedies of all findings up to this risk; it asks for confirmation. Without
     any, the report if something was not checked."""
     from kafka_shell.plan.model import Resource, merge_plans
@@ -209,7 +209,7 @@ def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport
     if not chosen:
         note = "; ".join(["no finding has a remedy that can be applied", *left_out])
         if not not_checked:
-            return Nothing(note)
+            return NoRows(note)
         context.note(note)
         return report
     remedy_plans = _RemedyPlans(context)

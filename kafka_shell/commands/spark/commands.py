@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.results import Rows, with_failures
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # -- spark sql, spark tables -----------------------------------------------------------------------
 
 
-def sql(invocation: Invocation, context: Context) -> Rows[Mapping[str, Any]] | Nothing:
+def sql(invocation: Invocation, context: Context) -> Rows[Mapping[str, Any]] | NoRows:
     """Query the tables with SQL. What could not be read of them is a failure: a query for what is
     missing would find it."""
     ready(context)
@@ -55,7 +55,7 @@ def sql(invocation: Invocation, context: Context) -> Rows[Mapping[str, Any]] | N
             error.span = invocation.span("query")
             raise
         failures = engine.run("querying", lambda: collection.failures(names))
-    return with_failures(rows, failures) or Nothing("no rows")
+    return with_failures(rows, failures) or NoRows("no rows")
 
 
 def tables(
@@ -96,7 +96,7 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
         found.release()
 
 
-def diff(invocation: Invocation, context: Context) -> Rows[Drift] | Nothing:
+def diff(invocation: Invocation, context: Context) -> Rows[Drift] | NoRows:
     """The differences between two snapshots, profiles or the current cluster. What could not be
     read of a side is a failure: it is not compared."""
     ready(context)
@@ -128,7 +128,7 @@ def diff(invocation: Invocation, context: Context) -> Rows[Drift] | Nothing:
         for side, each in zip(names.values(), failed, strict=True)
         for about, why in each.items()
     }
-    return with_failures(found, failures) or Nothing("no differences")
+    return with_failures(found, failures) or NoRows("no differences")
 
 
 COMMANDS = (

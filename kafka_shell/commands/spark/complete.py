@@ -10,7 +10,7 @@ from pathlib import Path
 from kafka_shell.audit.model import AuditTable
 from kafka_shell.errors import ShellError
 from kafka_shell.language.cursor import CompletionRequest
-from kafka_shell.language.kind import Source
+from kafka_shell.language.kind import CandidateSource
 from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
 
 _WORDS = (
@@ -107,6 +107,6 @@ def _plain(words: Iterable[str], typed: str) -> Candidates:
     )
 
 
-TABLES = Source(lambda found, known: _tables(found.prefix))
-CONTROLS = Source(_controls_offered)
-QUERY = Source(_of_query)
+TABLES = CandidateSource(lambda found, known: _tables(found.prefix))
+CONTROLS = CandidateSource(_controls_offered)
+QUERY = CandidateSource(_of_query)

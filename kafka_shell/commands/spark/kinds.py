@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kafka_shell.language.kind import Fragment, Kind, Source
+from kafka_shell.language.kind import CandidateSource, Fragment, Kind
 from kafka_shell.language.kinds import Words
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w*$")
 class _Sql(Kind):
     """A query on audit tables."""
 
-    def cut(self, text: str) -> Fragment:
+    def last_fragment(self, text: str) -> Fragment:
         """Return the last word; its key is the query so far."""
         word = _WORD.search(text)
         assert word is not None  # can be empty
@@ -28,19 +28,19 @@ class _Sql(Kind):
         return candidate.text if open_quote else f'"{candidate.text}'
 
 
-def _tables() -> Source:
+def _tables() -> CandidateSource:
     from .complete import TABLES
 
     return TABLES
 
 
-def _controls() -> Source:
+def _controls() -> CandidateSource:
     from .complete import CONTROLS
 
     return CONTROLS
 
 
-def _query() -> Source:
+def _query() -> CandidateSource:
     from .complete import QUERY
 
     return QUERY

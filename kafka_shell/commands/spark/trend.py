@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -22,7 +22,7 @@ _TOP = 20
 
 def trend(
     invocation: Invocation, context: Context
-) -> Rows[Trend] | tuple[FindingHistory, ...] | Nothing:
+) -> Rows[Trend] | tuple[FindingHistory, ...] | NoRows:
     """The series that change most, or the history of findings. Tables that a snapshot has only in
     part are failures: they would seem to shrink."""
     ready(context)
@@ -37,10 +37,10 @@ def trend(
     engine = engine_of(invocation, context)
     folder = invocation["snapshot"]
     if what == _FINDINGS:
-        return history.history(engine, folder) or Nothing("no findings")
+        return history.history(engine, folder) or NoRows("no findings")
     chosen = (what,) if what else trends.MEASURES
     top = invocation["top"] or (_TOP if what else 5)
-    return trends.trends(engine, folder, chosen, top) or Nothing("nothing to show")
+    return trends.trends(engine, folder, chosen, top) or NoRows("nothing to show")
 
 
 COMMANDS = (

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
-from kafka_shell.common.answers import Document
+from kafka_shell.common.command_results import Document
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError, UsageError, did_you_mean

@@ -10,7 +10,7 @@ from typing import Any
 from kafka_shell.admin.acls.model import AclOperation, target_text
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, Default, QuotaEntity
-from kafka_shell.admin.topics.model import spell_assignment
+from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS, ScramMechanism
 from kafka_shell.common.config_units import parse_config_value, unit_of
 from kafka_shell.common.files import bad_file
@@ -143,7 +143,7 @@ class _Loader:
                 fields[field] = given[field].integer(f"{field} of topic {name}", 1, MAXIMUM[field])
         if ASSIGNMENT in given:
             replicas = _assignment(given[ASSIGNMENT], name)
-            fields[ASSIGNMENT] = spell_assignment(replicas)
+            fields[ASSIGNMENT] = format_assignment(replicas)
             counts = {PARTITIONS: len(replicas)}
             if len({len(each) for each in replicas}) == 1:
                 counts[FACTOR] = len(replicas[0])

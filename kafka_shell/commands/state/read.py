@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
-from kafka_shell.admin.topics.model import spell_assignment
+from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import ABSENT
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.common.masking import has_secret_name
@@ -115,7 +115,7 @@ def _topics(cluster: Cluster, request: StateRequest, state: State) -> dict[str, 
             state.notes.append(f"topic {name} has partitions with {factor} replicas")
         fields: Fields = {PARTITIONS: summary.partitions, FACTOR: factor}
         if request.assignments:
-            fields[ASSIGNMENT] = spell_assignment(replicas)
+            fields[ASSIGNMENT] = format_assignment(replicas)
         if str(resources[name]) not in state.unread:
             topics[name] = fields | configs.get(resources[name], {})
     return topics

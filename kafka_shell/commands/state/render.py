@@ -10,7 +10,7 @@ from kafka_shell.output.plans import changes_lines, counted_changes
 from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.text import Text, hang, text
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.outcome import Done
+from kafka_shell.plan.outcome import ChangeResult
 
 from .model import StateDiff
 
@@ -49,11 +49,11 @@ def name_changes(changes: Sequence[Change]) -> str:
 def _rows(diff: StateDiff) -> Iterator[object]:
     """The CSV rows: one for each difference."""
     for each in diff.changes:
-        yield Done(each.change, "differs")
+        yield ChangeResult(each.change, "differs")
     for about, failure in diff.unread.items():
-        yield Done(Change(Resource(about), "alter"), "not compared", failure)
+        yield ChangeResult(Change(Resource(about), "alter"), "not compared", failure)
     for each in diff.out_of_scope:
-        yield Done(each.change, "out of scope")
+        yield ChangeResult(each.change, "out of scope")
 
 
 def _closing(diff: StateDiff) -> str:

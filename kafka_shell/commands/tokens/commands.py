@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.private import open_private
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, UsageError
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 def describe_tokens(
     invocation: Invocation, context: Context
-) -> tuple[DelegationToken, ...] | Nothing:
+) -> tuple[DelegationToken, ...] | NoRows:
     """The tokens of these owners, or all tokens visible to the user."""
     from kafka_shell.admin.tokens import read as delegation_tokens
 
     owners = _principals(invocation, "owner-principal")
     found = delegation_tokens.describe(context.cluster, owners or None)
-    return found or Nothing("no delegation tokens visible to this user")
+    return found or NoRows("no delegation tokens visible to this user")
 
 
 def _principals(invocation: Invocation, name: str) -> list[str]:

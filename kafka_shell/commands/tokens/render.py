@@ -16,11 +16,11 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("ID", lambda t: t.id, role="name"),
         Column("OWNER", lambda t: t.owner),
         Column("REQUESTER", lambda t: t.requester if t.requester != t.owner else None,
-               give="drop"),
-        Column("RENEWERS", lambda t: ",".join(t.renewers), give="cut"),
-        Column("ISSUED", lambda t: _local_seconds(t.issued), give="drop"),
+               overflow="drop"),
+        Column("RENEWERS", lambda t: ",".join(t.renewers), overflow="cut"),
+        Column("ISSUED", lambda t: _local_seconds(t.issued), overflow="drop"),
         Column("EXPIRES", lambda t: _expiry(t)),
-        Column("MAX", lambda t: _local_seconds(t.max_time), give="drop"),
+        Column("MAX", lambda t: _local_seconds(t.max_time), overflow="drop"),
     ),
 }  # fmt: skip
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from kafka_shell.admin.topics.model import NewTopic, spell_assignment
+from kafka_shell.admin.topics.model import NewTopic, format_assignment
 from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.commands import select
 from kafka_shell.commands.configs.commands import alter, span_of_key
@@ -36,10 +36,10 @@ class _Assignment(Kind):
     def convert(self, parameter: Parameter, text: str) -> tuple[tuple[int, ...], ...] | str:
         return text if text == "-" else _replicas(parameter, text)
 
-    def spell(self, value: tuple[tuple[int, ...], ...] | str) -> str:
-        return value if isinstance(value, str) else spell_assignment(value)
+    def format(self, value: tuple[tuple[int, ...], ...] | str) -> str:
+        return value if isinstance(value, str) else format_assignment(value)
 
-    def cut(self, text: str) -> Fragment:
+    def last_fragment(self, text: str) -> Fragment:
         return Fragment(max(text.rfind(","), text.rfind(":")) + 1)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics.model import Partition, Topic, TopicDescription, TopicSummary
 from kafka_shell.commands import select
-from kafka_shell.common.answers import Lazy, Listing, Nothing
+from kafka_shell.common.command_results import LazyRows, Listing, NoRows
 from kafka_shell.common.units import counted
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
 
 _EXCLUDE_INTERNAL = Option("--exclude-internal", kinds.FLAG, "Exclude internal topics.")
-_NO_TOPIC = Nothing("no topics (only topics you may DESCRIBE are visible)")
+_NO_TOPIC = NoRows("no topics (only topics you may DESCRIBE are visible)")
 _FILTERS = (
     "under-replicated-partitions",
     "under-min-isr-partitions",
@@ -34,7 +34,7 @@ _FILTERS = (
 # -- list ------------------------------------------------------------------------------------------
 
 
-def list_topics(invocation: Invocation, context: Context) -> Listing | Nothing:
+def list_topics(invocation: Invocation, context: Context) -> Listing | NoRows:
     """The names of topics; with --long also their counts."""
     from kafka_shell.admin.wire import metadata_scan
 
@@ -46,12 +46,12 @@ def list_topics(invocation: Invocation, context: Context) -> Listing | Nothing:
         words = " ".join(invocation["topic"])
         has_pattern = any(is_pattern(word) for word in invocation["topic"])
         hint = "" if has_pattern else f"; use '*{words}*' to match part of a name"
-        return Nothing(f"no topic matches '{words}'{hint}")
+        return NoRows(f"no topic matches '{words}'{hint}")
     if not names:
         return _NO_TOPIC
     if invocation["exclude-internal"]:
         names = [name for name in names if not found.summary(name).internal]
-    return Listing(Lazy(names, found.summary), long=invocation["long"])
+    return Listing(LazyRows(names, found.summary), long=invocation["long"])
 
 
 # -- describe --------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ def list_topics(invocation: Invocation, context: Context) -> Listing | Nothing:
 
 def describe_topic(
     invocation: Invocation, context: Context
-) -> Results[Resource, TopicDescription] | Nothing:
+) -> Results[Resource, TopicDescription] | NoRows:
     """Partitions and overridden configs of topics, or only the partitions that match a filter."""
     from kafka_shell.admin.topics import read as topics
 
@@ -83,7 +83,7 @@ def describe_topic(
     else:
         described = _with_overrides(found, cluster, only=invocation["topics-with-overrides"])
     if described.ok and not described.values:
-        return Nothing(f"none of the {counted(len(names), 'topic')} matches the filters")
+        return NoRows(f"none of the {counted(len(names), 'topic')} matches the filters")
     return described
 
 

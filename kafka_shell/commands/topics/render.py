@@ -74,8 +74,8 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         ),
         Column("UNDER-REPLICATED", lambda t: t.under_replicated or None, "right", "warning"),
         Column("OFFLINE", lambda t: t.offline or None, "right", "bad"),
-        Column("INTERNAL", lambda t: "yes" if t.internal else None, give="drop"),
-        Column("ID", lambda t: t.id, role="dim", give="drop"),
+        Column("INTERNAL", lambda t: "yes" if t.internal else None, overflow="drop"),
+        Column("ID", lambda t: t.id, role="dim", overflow="drop"),
     ),
     Partition: (Column("TOPIC", lambda p: p.topic, role="name"), *PARTITION),
 }

@@ -115,5 +115,5 @@ USE = (
     Column("ON-DISK", _bytes, "right"),
     Column("PRODUCERS", lambda t: t.producers or None, "right"),
     Column("ACLS", lambda t: len(t.acls or ()) or None, "right"),
-    Column("GROUPS", _groups, give="wrap"),
+    Column("GROUPS", _groups, overflow="wrap"),
 )

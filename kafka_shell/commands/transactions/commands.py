@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.units import counted
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
@@ -33,7 +33,7 @@ _STATES = (
 
 def list_transactions(
     invocation: Invocation, context: Context
-) -> Results[Resource, tuple[TransactionListing, ...]] | Nothing:
+) -> Results[Resource, tuple[TransactionListing, ...]] | NoRows:
     """The transactional IDs of all coordinators."""
     from kafka_shell.admin.transactions import read as transactions
 
@@ -50,7 +50,7 @@ def list_transactions(
     if missing := transactions.without_coordinator(context.cluster):
         failures[Resource("transactions")] = missing
     if not failures and not any(found):
-        return Nothing("no transactions (only transactional IDs you may DESCRIBE are listed)")
+        return NoRows("no transactions (only transactional IDs you may DESCRIBE are listed)")
     return Results(found.values, failures)  # type: ignore[arg-type]
 
 
@@ -68,14 +68,14 @@ def describe_transactions(
 
 def describe_producers(
     invocation: Invocation, context: Context
-) -> Results[Resource, tuple[ProducerState, ...]] | Nothing:
+) -> Results[Resource, tuple[ProducerState, ...]] | NoRows:
     """The active producers of partitions."""
     from kafka_shell.admin.transactions import producers
 
     requested, refused = partitions_of(invocation, context.cluster)
     found = producers.describe(context.cluster, requested, broker=broker_of(invocation))
     if found.ok and not refused and not any(found):
-        return Nothing(f"no active producers in {counted(len(found.values), 'partition')}")
+        return NoRows(f"no active producers in {counted(len(found.values), 'partition')}")
     return Results.merge([Results({}, refused), found.keyed(lambda each: each.resource)])
 
 

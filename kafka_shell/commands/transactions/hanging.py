@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.quoting import positional
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
@@ -61,7 +61,7 @@ def _search(invocation: Invocation, context: Context) -> HangingSearch:
     return replace(search, unread=(*rows, *search.unread))
 
 
-def abort_transaction(invocation: Invocation, context: Context) -> Plan | Nothing:
+def abort_transaction(invocation: Invocation, context: Context) -> Plan | NoRows:
     """Abort hanging transactions by writing abort markers."""
     if invocation["start-offset"] is not None:
         return _abort_one(invocation, context)
@@ -83,7 +83,7 @@ def abort_transaction(invocation: Invocation, context: Context) -> Plan | Nothin
         of = f" of {requested}" if requested else ""
         note = "" if search.searched else _ONLY_READABLE
         searched = counted(search.searched, "partition")
-        return Nothing(f"no hanging transaction{of} in {searched}{note}")
+        return NoRows(f"no hanging transaction{of} in {searched}{note}")
     return transaction_changes.plan_abort(context.cluster, found, clock=context.clock)
 
 

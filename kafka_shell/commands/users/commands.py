@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
@@ -31,7 +31,7 @@ def scram_credentials(invocation: Invocation, context: Context) -> Any:
     user = invocation["username"]
     if invocation["describe"]:
         found = scram.describe(context.cluster, [user] if user is not None else None)
-        return found if len(found) else Nothing("no user has SCRAM credentials")
+        return found if len(found) else NoRows("no user has SCRAM credentials")
     if user is None:
         raise UsageError(
             "--username is required",

@@ -149,8 +149,10 @@ def _operations(group: Iterable[AclBinding], permission: AclPermission) -> str:
 
 _RULES = (
     Column("RESOURCE", lambda row: row[0], role="name"),
-    Column("DENIED", lambda row: text(_operations(row[3], AclPermission.DENY), "bad"), give="wrap"),
-    Column("ALLOWED", lambda row: _operations(row[3], AclPermission.ALLOW), give="wrap"),
+    Column(
+        "DENIED", lambda row: text(_operations(row[3], AclPermission.DENY), "bad"), overflow="wrap"
+    ),
+    Column("ALLOWED", lambda row: _operations(row[3], AclPermission.ALLOW), overflow="wrap"),
     Column("HOST", lambda row: None if row[2] == "*" else row[2]),
     Column("AS", lambda row: row[1] if row[1] == "User:*" else None, role="dim"),
 )

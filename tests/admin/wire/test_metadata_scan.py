@@ -22,8 +22,8 @@ from kafka_shell.admin.wire.metadata_scan import (
     LOWEST_VERSION,
     MetadataScan,
     encode_request,
+    format_uuid,
     scan,
-    spell_id,
     uuid_of,
 )
 from kafka_shell.admin.wire.requests import RawRequest
@@ -265,8 +265,8 @@ def test_a_request_is_encoded_as_the_codec_encodes_it(
 
 @given(st.uuids())
 def test_topic_ids_are_converted_both_ways(topic_id: uuid.UUID) -> None:
-    assert uuid_of(spell_id(topic_id.bytes)) == topic_id
-    assert len(spell_id(topic_id.bytes)) == 22
+    assert uuid_of(format_uuid(topic_id.bytes)) == topic_id
+    assert len(format_uuid(topic_id.bytes)) == 22
 
 
 @pytest.mark.parametrize("version", range(LOWEST_VERSION, HIGHEST_VERSION + 1))

@@ -18,7 +18,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.acls.commands import list_acls
 from kafka_shell.commands.acls.render import COLUMNS
-from kafka_shell.common.answers import Nothing
+from kafka_shell.common.command_results import NoRows
 from kafka_shell.context import Context
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
@@ -203,7 +203,7 @@ def test_every_filter(kafka: Program, cluster: Cluster, bob: str) -> None:
     def listed(line: str) -> list[str]:
         invocation = parse(tokenize(f"list-acls --principal {who} {line}"), REGISTRY)
         found = list_acls(invocation, cast(Context, SimpleNamespace(cluster=cluster)))
-        if isinstance(found, Nothing):
+        if isinstance(found, NoRows):
             return []
         return [f"{row.operation.label} {row.target.replace(bob, 'B')}" for row in found]
 

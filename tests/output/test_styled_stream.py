@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.output.pane import Pane, PipeClosed
+from kafka_shell.output.styled_stream import PipeClosed, StyledStream
 from kafka_shell.output.text import text
 from kafka_shell.output.theme import load
 
@@ -17,29 +17,29 @@ pytestmark = pytest.mark.quick
 
 def test_colors_are_added_only_if_enabled() -> None:
     stream = io.StringIO()
-    Pane(stream, theme=load("midnight"), depth=16777216).line(text("a", "good") + " b")
-    Pane(stream, theme=load("midnight"), depth=0).line(text("a", "good") + " b")
+    StyledStream(stream, theme=load("midnight"), depth=16777216).line(text("a", "good") + " b")
+    StyledStream(stream, theme=load("midnight"), depth=0).line(text("a", "good") + " b")
     assert stream.getvalue() == "\x1b[38;2;127;216;143ma\x1b[0m b\na b\n"
 
 
 def test_trailing_spaces_go() -> None:
     stream = io.StringIO()
-    Pane(stream).line(text("a  ") + "  ")
+    StyledStream(stream).line(text("a  ") + "  ")
     assert stream.getvalue() == "a\n"
 
 
 def test_a_stream_without_unicode_gets_escapes() -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii")
-    Pane(stream).line(text("größer…"))
+    StyledStream(stream).line(text("größer…"))
     assert raw.getvalue() == b"gr\\xf6\\xdfer...\n"
 
 
 def test_something_is_hidden_before_anything_is_written() -> None:
     stream, calls = io.StringIO(), []
-    pane = Pane(stream, before=lambda: calls.append(stream.getvalue()))
-    pane.line(text("a"))
-    pane.line(text("b"))
+    styled = StyledStream(stream, before=lambda: calls.append(stream.getvalue()))
+    styled.line(text("a"))
+    styled.line(text("b"))
     assert calls == ["", "a\n"]
 
 
@@ -47,17 +47,17 @@ def test_a_closed_pipe_is_a_signal_and_later_writes_are_quiet() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with open(writing, "w") as stream:  # noqa: PTH123 - a descriptor
-        pane = Pane(stream)
+        styled = StyledStream(stream)
         with pytest.raises(PipeClosed):
-            pane.line(text("a"))
-        pane.line(text("b"))
+            styled.line(text("a"))
+        styled.line(text("b"))
 
 
 def test_a_reader_that_stops_early_ends_nothing_badly(tmp_path: Path) -> None:
     program = tmp_path / "rows.py"
     program.write_text(
         "import sys\n"
-        "from kafka_shell.output.pane import PipeClosed\n"
+        "from kafka_shell.output.styled_stream import PipeClosed\n"
         "from kafka_shell.output.writer import Writer\n"
         "try:\n"
         "    Writer(sys.stdout, sys.stderr).write(str(n) for n in range(10**6))\n"

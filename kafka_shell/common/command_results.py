@@ -11,7 +11,7 @@ Row = TypeVar("Row", covariant=True)
 FORMATS = ("table", "json", "yaml", "csv")  # of the output
 
 
-class Nothing(Struct, frozen=True):
+class NoRows(Struct, frozen=True):
     """A result without rows. `note` is printed on standard error."""
 
     note: str
@@ -29,7 +29,7 @@ class Document(Struct, frozen=True):
         return not self.failures
 
 
-class Pieces(Iterator[object]):
+class StreamedOutput(Iterator[object]):
     """Output that arrives in pieces, the same in every format: text and bytes, which are printed as
     is, and lists of lines (output.text). `failures` are what it lacks; more may be added while it
     is read."""
@@ -47,7 +47,7 @@ class Pieces(Iterator[object]):
         return not self.failures
 
 
-class Lazy(Sequence[Row]):
+class LazyRows(Sequence[Row]):
     """Rows that are created when accessed: often only the names of many rows are needed."""
 
     def __init__(self, names: Sequence[str], make: Callable[[str], Row]) -> None:
@@ -60,10 +60,10 @@ class Lazy(Sequence[Row]):
     @overload
     def __getitem__(self, index: int) -> Row: ...
     @overload
-    def __getitem__(self, index: slice) -> Lazy[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | Lazy[Row]:
+    def __getitem__(self, index: slice) -> LazyRows[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | LazyRows[Row]:
         if isinstance(index, slice):
-            return Lazy(self.names[index], self._make)
+            return LazyRows(self.names[index], self._make)
         return self._make(self.names[index])
 
 
@@ -74,8 +74,8 @@ class Listing(Struct, frozen=True):
     field: str = "name"
     long: bool = False
 
-    def bare(self) -> list[str]:
+    def field_values(self) -> list[str]:
         """The field of each row."""
-        if isinstance(self.rows, Lazy):
+        if isinstance(self.rows, LazyRows):
             return list(self.rows.names)
         return [str(getattr(row, self.field)) for row in self.rows]

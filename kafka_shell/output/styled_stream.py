@@ -58,7 +58,7 @@ class PipeClosed(Exception):
     """
 
 
-class Pane:
+class StyledStream:
     """A stream with a width (None: unlimited) and optionally colors. If `may_close` is set, what is
     written after its reader has closed it is dropped."""
 
@@ -83,11 +83,11 @@ class Pane:
 
     def line(self, line: Text) -> None:
         """One line."""
-        self.draw(self.paint(rstrip(line)) + "\n")
+        self.draw(self.styled(rstrip(line)) + "\n")
 
     def lines(self, lines: Iterable[Text]) -> None:
         """Lines, written at once."""
-        self.draw("".join(self.paint(rstrip(line)) + "\n" for line in lines))
+        self.draw("".join(self.styled(rstrip(line)) + "\n" for line in lines))
 
     def words(self, words: Sequence[str]) -> None:
         """Plain words, one per line; fast for hundreds of thousands."""
@@ -97,7 +97,7 @@ class Pane:
         else:
             self.lines(map(text, words))
 
-    def paint(self, line: Text) -> str:
+    def styled(self, line: Text) -> str:
         """The text with the theme's color codes, if colors are on."""
         codes = self._codes
         if not codes:
