@@ -32,7 +32,7 @@ _OLDER = "the snapshot does not contain this table (written by an older version 
 class Collection(Struct, frozen=True):
     """The collected tables. `frames` are Spark data frames by table; `status` is what was read;
     `unread` are the clusters that could not be read, with the reason; `cached` are the data frames
-    Spark keeps in memory; `stored` are those of a snapshot. `here` are the record batches of all
+    Spark keeps in memory; `stored` are those of a snapshot. `batches` are the record batches of all
     tables, if this program read the clusters itself.
     """
 
@@ -44,7 +44,7 @@ class Collection(Struct, frozen=True):
     unread: Mapping[str, str] = field(default_factory=dict)
     cached: tuple[Any, ...] = ()
     stored: bool = False
-    here: Mapping[str, Any] = field(default_factory=dict)
+    batches: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cluster_ids(self) -> dict[str, str]:
@@ -103,8 +103,12 @@ def collect(
         lambda: list_tasks(targets, tuple(wanted.values()), sampling=sampling),
         lambda: (0, len(targets)),
     )
-    read = _read_here if engine.runs_locally and in_process.is_small(listed) else _read_by_executors
-    frames, status, cached, here = read(engine, listed, wanted, snapshot_id)
+    read = (
+        _read_in_process
+        if engine.runs_locally and in_process.is_small(listed)
+        else _read_by_executors
+    )
+    frames, status, cached, batches = read(engine, listed, wanted, snapshot_id)
     return Collection(
         snapshot_id,
         int(started * 1000),
@@ -113,7 +117,7 @@ def collect(
         status,
         {each.target.name: each.unreached for each in listed if each.unreached},
         cached,
-        here=here,
+        batches=batches,
     )
 
 
@@ -121,7 +125,7 @@ def collect(
 _Tables = tuple[dict[str, Any], Status, tuple[Any, ...], Mapping[str, Any]]
 
 
-def _read_here(
+def _read_in_process(
     engine: Engine, listed: Sequence[ClusterTasks], tables: Mapping[str, Table], snapshot_id: str
 ) -> _Tables:
     tasks, lost = _tasks(listed, snapshot_id)
@@ -139,11 +143,11 @@ def _read_here(
         lambda: (len(tasks) - len(left), len(tasks)),
         lambda: next(iter(left), ""),
     )
-    here = snapshot.record_batches(rows, tables)
-    frames = engine.run("collecting", lambda: snapshot.frames_of(engine.session, here, tables))
+    batches = snapshot.record_batches(rows, tables)
+    frames = engine.run("collecting", lambda: snapshot.frames_of(engine.session, batches, tables))
     columns = [column.name for column in tables[STATUS].all_columns]
     values = itemgetter(*map(columns.index, COLUMNS))
-    return frames, summed(map(values, rows.get(STATUS, ()))), (), here
+    return frames, summed(map(values, rows.get(STATUS, ()))), (), batches
 
 
 def _read_by_executors(
@@ -209,8 +213,8 @@ def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
             written.append(None)
 
         id, session = found.snapshot_id, engine.session
-        if found.here and stores.is_here(session, folder, engine.opened.keep):
-            return snapshot.write_here(_arrow_tables(found), folder, id, done)
+        if found.batches and stores.writes_locally(session, folder, engine.opened.keep):
+            return snapshot.write_locally(_arrow_tables(found), folder, id, done)
         return snapshot.write(session, found.frames, folder, id, done, large=bool(found.cached))
 
     rows = engine.run("writing the snapshot", write, lambda: (len(written), len(found.frames)))
@@ -225,8 +229,8 @@ def _arrow_tables(found: Collection) -> dict[str, Any]:
     import pyarrow
 
     return {
-        name: pyarrow.Table.from_batches([found.here[name]])
-        if name in found.here
+        name: pyarrow.Table.from_batches([found.batches[name]])
+        if name in found.batches
         else frame.toArrow()
         for name, frame in found.frames.items()
     }

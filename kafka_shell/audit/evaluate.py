@@ -51,7 +51,7 @@ class Evaluation(Struct):
         self.left_out += other.left_out
 
 
-class UnderWay(Struct):
+class EvaluationProgress(Struct):
     """How far an evaluation is: the controls that are done, and what is being evaluated."""
 
     done: list[str] = field(default_factory=list)
@@ -68,7 +68,7 @@ def evaluate(
     controls: Sequence[Control],
     thresholds: Mapping[str, Mapping[str, str]],
     status: Status,
-    under_way: UnderWay | None = None,
+    progress: EvaluationProgress | None = None,
     stopped: Callable[[], bool] = lambda: False,
     keep: Container[str] = (),
     suppressed: Mapping[str, str] | None = None,
@@ -80,7 +80,7 @@ def evaluate(
     in `keep` are not changed. `suppressed` are SQL conditions by control: such alarms are counted
     as suppressed.
     """
-    at = under_way or UnderWay()
+    at = progress or EvaluationProgress()
     rows = rows_of(status)
     few = is_small_data(rows)
     unread = unread_tables(status)
@@ -89,16 +89,16 @@ def evaluate(
         condition = (suppressed or {}).get(control.id, "")
         return query_of(control, thresholds.get(control.id, {}), unread, condition)
 
-    def judge(group: Sequence[Control]) -> Evaluation:
+    def evaluate_group(group: Sequence[Control]) -> Evaluation:
         if stopped():
             return Evaluation()
         name = " to ".join(dict.fromkeys((group[0].id, group[-1].id)))
         at.names.append(name)
         try:
-            found = _judge(session, group, {each.id: query(each) for each in group}, few)
+            found = _evaluate_group(session, group, {each.id: query(each) for each in group}, few)
         except Exception as error:
             if len(group) > 1:  # which of them?
-                return _sum(judge([each]) for each in group)
+                return _sum(evaluate_group([each]) for each in group)
             found = _failed(group[0], sentence(error))
         finally:
             at.names.remove(name)
@@ -108,7 +108,7 @@ def evaluate(
         return found
 
     work: list[Callable[[], Evaluation]] = [
-        *(partial(judge, group) for group in _groups(controls, few)),
+        *(partial(evaluate_group, group) for group in _groups(controls, few)),
         lambda: Evaluation() if stopped() else _without_configs(session, controls, unread),
     ]
     with tuned(session, rows, keep):
@@ -160,7 +160,7 @@ def _groups(controls: Sequence[Control], few: bool) -> list[Sequence[Control]]:
     return [*in_slices(shared, _TOGETHER), *alone]
 
 
-def _judge(
+def _evaluate_group(
     session: Any, group: Sequence[Control], queries: Mapping[str, str], few: bool
 ) -> Evaluation:
     """The results of controls whose queries are run as one. Raises the error of Spark if it

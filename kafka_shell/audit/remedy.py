@@ -27,7 +27,7 @@ def single_command(line: str) -> str:
     return line if single else ""
 
 
-def outside(plan: Plan, findings: Iterable[str]) -> list[Resource]:
+def resources_outside(plan: Plan, findings: Iterable[str]) -> list[Resource]:
     """Return the resources the plan would change that are not in `findings`.
 
     `findings` are the resource names of the findings that share the remedy.

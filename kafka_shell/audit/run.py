@@ -12,7 +12,7 @@ from kafka_shell.common.config_units import format_config_value
 from .collection import Collection, mentioned
 from .control import Control
 from .engine import Engine
-from .evaluate import UnderWay, evaluate, in_order
+from .evaluate import EvaluationProgress, evaluate, in_order
 from .model import AuditFinding, AuditReport, ControlResult, Drift, LeftOut
 from .policy import DRIFT, Policy
 from .snapshot import is_snapshot
@@ -43,7 +43,7 @@ def audit(
     """Evaluate controls on a collection, and compare it with `against` (a name and a
     collection)."""
     collection.show()
-    at, today = UnderWay(), date.today()
+    at, today = EvaluationProgress(), date.today()
     found = engine.run(
         "evaluating controls",
         lambda: evaluate(

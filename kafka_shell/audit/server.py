@@ -49,7 +49,7 @@ class Server(Struct, frozen=True):
 
 def running(folder: Path) -> Server | None:
     """Return the server whose state is in this folder, or None if there is none."""
-    if not _is_kept(folder):
+    if not _is_running(folder):
         return None
     try:
         return msgspec.json.decode((folder / _STATE).read_bytes(), type=Server)
@@ -102,7 +102,7 @@ def stop(folder: Path) -> bool:
         return False
     os.kill(found.pid, signal.SIGTERM)
     until = time.monotonic() + _STOP_S
-    while _is_kept(folder):
+    while _is_running(folder):
         if time.monotonic() > until:
             raise ShellError(f"the Spark server (process {found.pid}) does not stop", code="spark")
         time.sleep(_POLL_S)
@@ -118,7 +118,7 @@ def new_server(idle_s: int) -> Server:
 
 
 @contextmanager
-def kept(folder: Path, server: Server) -> Iterator[None]:
+def register(folder: Path, server: Server) -> Iterator[None]:
     """Make the server known while this process keeps it. Raises ShellError if there is one."""
     lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -135,7 +135,7 @@ def kept(folder: Path, server: Server) -> Iterator[None]:
         os.close(lock)
 
 
-def _is_kept(folder: Path) -> bool:
+def _is_running(folder: Path) -> bool:
     try:
         lock = os.open(folder / _LOCK, os.O_RDWR)
     except OSError:

@@ -13,7 +13,7 @@ from typing import Any
 from kafka_shell.errors import ShellError
 
 from . import jvm
-from .server import Server, accepts, kept, last_used, new_server
+from .server import Server, accepts, last_used, new_server, register
 from .session import CONFIG
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
@@ -26,7 +26,7 @@ def main(folder: Path, archive: Path, idle_s: int) -> int:
     """Keep a server until it is idle for this time, its JVM ends, or SIGTERM."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     server = new_server(idle_s)
-    with kept(folder, server):
+    with register(folder, server):
         spark = _launch(server, folder, archive)
         others = [spark]
         try:
@@ -102,8 +102,8 @@ def prepare_jvm(folder: Path) -> int:
     )
     controls = tuple(controls_of(folder / "none").values())
     rows = {name: [_row(table)] for name, table in TABLES.items()}
-    here = record_batches(rows, TABLES)
-    for name, frame in frames_of(engine.session, here, TABLES).items():
+    batches = record_batches(rows, TABLES)
+    for name, frame in frames_of(engine.session, batches, TABLES).items():
         frame.createOrReplaceTempView(name)
     for _ in range(_ROUNDS):
         evaluate(engine.session, controls, {}, {})

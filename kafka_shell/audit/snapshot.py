@@ -17,7 +17,7 @@ from kafka_shell.errors import ShellError
 from .collect import Read
 from .read_tasks import ReadTask, to_json
 from .source import COLLECTION, EVERYTHING, FORMAT, batches_of, pack, record_batch, unpack
-from .stores import address, append, append_here, may_have, stored
+from .stores import address, append, append_locally, may_have, stored
 from .table import Table
 from .threads import in_threads
 from .tuning import tuned
@@ -79,7 +79,9 @@ def frames(
     return {name: _local(session, table, batches(name)) for name, table in tables.items()}, ()
 
 
-def frames_of(session: Any, here: Mapping[str, Any], tables: Mapping[str, Table]) -> dict[str, Any]:
+def frames_of(
+    session: Any, batches: Mapping[str, Any], tables: Mapping[str, Table]
+) -> dict[str, Any]:
     """Return the data frames of tables of which these are the record batches.
 
     A server keeps the rows of all but short tables: it would compare those in a plan again and
@@ -88,7 +90,7 @@ def frames_of(session: Any, here: Mapping[str, Any], tables: Mapping[str, Table]
     from pyspark.sql.utils import is_remote
 
     def one(name: str) -> Any:
-        table, rows = tables[name], here[name]
+        table, rows = tables[name], batches[name]
         frame = _local(session, table, [rows] if rows.num_rows else [])
         return frame.localCheckpoint() if rows.num_rows > _SHORT and is_remote() else frame
 
@@ -152,7 +154,7 @@ def write(
     return rows
 
 
-def write_here(
+def write_locally(
     tables: Mapping[str, Any],
     store: str,
     snapshot_id: str,
@@ -166,9 +168,9 @@ def write_here(
     columns = [[*counts], [*counts.values()], [__version__] * len(counts)]
     try:
         for name, rows in sorted(tables.items()):
-            append_here(store, name, rows, snapshot_id)
+            append_locally(store, name, rows, snapshot_id)
             written()
-        append_here(store, MANIFEST, pyarrow.table(columns, _MANIFEST_COLUMNS), snapshot_id)
+        append_locally(store, MANIFEST, pyarrow.table(columns, _MANIFEST_COLUMNS), snapshot_id)
     except OSError as error:
         raise ShellError(
             f"cannot write the snapshot to {store}: {error.strerror or error}",

@@ -72,16 +72,16 @@ def append(session: Any, store: str, table: str, frame: Any, snapshot_id: str) -
     writer.parquet(_part(store, table, snapshot_id))
 
 
-def is_here(session: Any, store: str, keep: Iterable[str] = ()) -> bool:
+def writes_locally(session: Any, store: str, keep: Iterable[str] = ()) -> bool:
     """Whether Spark on this machine would write the store as files of this machine, in the way of
-    `append_here`: not if the user (configs in `keep`) has set another file system or format."""
+    `append_locally`: not if the user (configs in `keep`) has set another file system or format."""
     if is_catalog(store) or "://" in store or any(map(os.environ.get, _HADOOP)):
         return False
     theirs = (key for key in keep if key.startswith(_OF_FILES))
     return all(session.conf.get(key, None) == {**SQL, **CONFIG}.get(key) for key in theirs)
 
 
-def append_here(store: str, table: str, rows: Any, snapshot_id: str) -> None:
+def append_locally(store: str, table: str, rows: Any, snapshot_id: str) -> None:
     """Add the rows of a snapshot, an Arrow table, to a table in a local folder, as Spark would."""
     from pyarrow import parquet
 

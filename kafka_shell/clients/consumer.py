@@ -8,7 +8,7 @@ from typing import Any
 from kafka import KafkaConsumer
 
 from .follow import Follower, follow
-from .internals import ConsumerParts
+from .internals import ConsumerConfigs
 from .validate import consumer_rules
 
 
@@ -32,8 +32,10 @@ class DynamicKafkaConsumer(KafkaConsumer):  # type: ignore[misc]
     ) -> None:
         super().__init__(*topics, **configs)
         self._follower = follow(
-            lambda rejected: ConsumerParts(self, rejected),
-            lambda parts: consumer_rules(idle_ms=parts.idle_ms, receive_bytes=parts.receive_bytes),
+            lambda rejected: ConsumerConfigs(self, rejected),
+            lambda running: consumer_rules(
+                idle_ms=running.idle_ms, receive_bytes=running.receive_bytes
+            ),
             configs,
             self.config["client_id"],
             dynamic_config_user,

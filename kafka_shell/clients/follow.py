@@ -52,18 +52,18 @@ class Follower:
 
     def __init__(
         self,
-        parts: Any,
+        running_configs: Any,
         store: Store,
         entity: ClientEntity,
         rules: tuple[ConfigRule, ...],
         rejoin: bool,
     ) -> None:
-        self._parts = parts
+        self._running_configs = running_configs
         self._store = store
         self._entity = entity
         self._rules = rules
         self._rejoin = rejoin
-        self._name = f"{parts.kind} {entity.client_id} of user {entity.user}"
+        self._name = f"{running_configs.kind} {entity.client_id} of user {entity.user}"
         self._stopping = False
         self._wake = threading.Event()
         self._found: Mapping[str, ClientConfig] = {}
@@ -101,7 +101,7 @@ class Follower:
 
     @property
     def _interval(self) -> float:
-        seconds = float(self._parts.in_force[_INTERVAL]) / 1000
+        seconds = float(self._running_configs.in_force[_INTERVAL]) / 1000
         return min(max(_LEAST_SECONDS, seconds), _MOST_SECONDS)
 
     def _run(self) -> None:
@@ -146,8 +146,8 @@ class Follower:
     def _apply(self, found: Mapping[str, ClientConfig]) -> None:
         self._found = found
         decision = self._validate(found)
-        if decision.values != self._parts.in_force:
-            self._parts.apply(decision.values)
+        if decision.values != self._running_configs.in_force:
+            self._running_configs.apply(decision.values)
             self._plan_rejoin()
         self._log(found, decision)
 
@@ -159,18 +159,18 @@ class Follower:
             if key in found and found[key].value == str(value)
         }
         rejected = tuple(_never(key, value) for key, value in self._rejected.items())
-        return validate(self._parts.own, found, (*rejected, *self._rules))
+        return validate(self._running_configs.own, found, (*rejected, *self._rules))
 
     # A rejoin rebalances the whole group. Members wait until the others have read the new values
     # too, so that a single rebalance is enough.
     def _plan_rejoin(self) -> None:
-        rejoin_values = self._parts.rejoin_values
+        rejoin_values = self._running_configs.rejoin_values
         if rejoin_values == self._planned:
             return
         self._planned, self._join_at = rejoin_values, None
         if rejoin_values is None:
             return
-        if self._rejoin and self._parts.can_join:
+        if self._rejoin and self._running_configs.can_join:
             wait = self._interval * random.uniform(1.1, 1.3)
             self._join_at = time.monotonic() + wait
             when = f"when it rejoins its group in {wait:.0f} s, or with an earlier rebalance"
@@ -184,9 +184,9 @@ class Follower:
         if self._join_at is None or now < self._join_at:
             return
         self._join_at = None
-        if self._parts.rejoin_values is not None:
+        if self._running_configs.rejoin_values is not None:
             log.info("%s: rejoining its group, which causes a rebalance.", self._name)
-            self._parts.rejoin()
+            self._running_configs.rejoin()
 
     def _maybe_register(self) -> None:
         now = time.monotonic()
@@ -194,9 +194,9 @@ class Follower:
             return
         registration = ClientRegistration(
             self._entity,
-            f"kafka-sh-{self._parts.kind}",
+            f"kafka-sh-{self._running_configs.kind}",
             software_version(),
-            supported_by(self._parts.kind),
+            supported_by(self._running_configs.kind),
             int(time.time() * 1000),
         )
         try:
@@ -235,7 +235,9 @@ class Follower:
             if why:
                 log.warning("%s: ignored %s: %s.", self._name, _shown(config), why)
             else:
-                when = KEYS[SESSION if self._parts.waits_for_join(key) else key].takes_effect
+                when = KEYS[
+                    SESSION if self._running_configs.waits_for_join(key) else key
+                ].takes_effect
                 log.info("%s: accepted %s: it takes effect %s.", self._name, _shown(config), when)
         for key in self._logged.keys() - logged.keys():
             log.info("%s: %s was reset to the value of the program.", self._name, key)
@@ -243,7 +245,7 @@ class Follower:
 
 
 def follow(
-    parts: Callable[[Callable[[str, Any], None]], Any],
+    running_configs: Callable[[Callable[[str, Any], None]], Any],
     rules: Callable[[Any], tuple[ConfigRule, ...]],
     configs: Mapping[str, Any],
     client_id: str,
@@ -252,7 +254,7 @@ def follow(
 ) -> Follower | None:
     """Start following dynamic configs, or log why not. Never raises an exception.
 
-    `parts` gets the function to call with a rejected value; `rules` gets the parts.
+    `running_configs` gets the function to call with a rejected value; `rules` gets its result.
     """
     try:
         if not internals.is_supported():
@@ -272,10 +274,10 @@ def follow(
             return None
         entity = ClientEntity(name, client_id)
         store = Store(configs, client_id, (ClientEntity(name), entity))
-        # The parts need the follower to reject values, and the follower needs the parts.
+        # The configs need the follower to reject values, and the follower needs the configs.
         followers: list[Follower] = []
-        client_parts = parts(lambda key, value: followers[0].reject(key, value))
-        followers.append(Follower(client_parts, store, entity, rules(client_parts), rejoin))
+        running = running_configs(lambda key, value: followers[0].reject(key, value))
+        followers.append(Follower(running, store, entity, rules(running), rejoin))
         followers[0].start()
         return followers[0]
     except Exception as error:

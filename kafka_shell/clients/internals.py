@@ -1,7 +1,7 @@
 """Access to internals of kafka-python, tested with one minor version.
 
-kafka-python copies the configs of a client into many objects. `ProducerParts` and `ConsumerParts`
-set a value in all places where it is read, and can restore the original value.
+kafka-python copies the configs of a client into many objects. `ProducerConfigs` and
+`ConsumerConfigs` set a value in all places where it is read, and can restore the original value.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ def _attribute(key: str) -> str:
     return key.replace(".", "_")
 
 
-class _Parts:
+class _RunningConfigs:
     """Base of producers and consumers: the dicts that contain a value, and network clients."""
 
     kind = ""
 
-    def __init__(self, client: Any, network: Any, *parts: Any) -> None:
+    def __init__(self, client: Any, network: Any, *objects: Any) -> None:
         self._network = network
         self._manager = network._manager
-        places = (client, *parts, self._manager, self._manager.cluster)
+        places = (client, *objects, self._manager, self._manager.cluster)
         names = {_attribute(key) for key in supported_by(self.kind)}
         # Each dict with its original values, to restore them.
         self._places = [
@@ -93,7 +93,7 @@ class _Parts:
         self._manager.cluster._wakeup.notify()  # it sleeps for the old interval
 
 
-class ProducerParts(_Parts):
+class ProducerConfigs(_RunningConfigs):
     """The configs of a running KafkaProducer."""
 
     kind = "producer"
@@ -121,7 +121,7 @@ class ProducerParts(_Parts):
             self._transactions.retry_backoff_ms = value
 
 
-class ConsumerParts(_Parts):
+class ConsumerConfigs(_RunningConfigs):
     """The configs of a running KafkaConsumer."""
 
     kind = "consumer"
@@ -143,7 +143,7 @@ class ConsumerParts(_Parts):
         super().apply(values)
         wanted = {key: values[key] for key in (*_JOINED_WITH, HEARTBEAT)}
         # In the thread that builds JoinGroup requests, so that all values change at once.
-        self._manager._net.call_soon_threadsafe(lambda: self._membership.want(wanted))
+        self._manager._net.call_soon_threadsafe(lambda: self._membership.set_timeouts(wanted))
 
     @property
     def rejoin_values(self) -> tuple[int, ...] | None:
@@ -207,7 +207,7 @@ class _Membership:
         coordinator.need_rejoin = self._needs_rejoin
         coordinator._do_join_and_sync_async = self._do_join_and_sync
 
-    def want(self, values: Mapping[str, int]) -> None:
+    def set_timeouts(self, values: Mapping[str, int]) -> None:
         """Use these values from the next JoinGroup on; the heartbeat interval at once if
         possible."""
         self._wanted = dict(values)
@@ -263,7 +263,7 @@ class _Membership:
                 raise
             # Raising it would end the program, so rejoin with the original value.
             self._joined_with = None
-            self.want(self._own)
+            self.set_timeouts(self._own)
             self._refused(SESSION, value)
             raise UnjoinedGroupException from None
 

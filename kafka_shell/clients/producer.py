@@ -8,7 +8,7 @@ from typing import Any
 from kafka import KafkaProducer
 
 from .follow import Follower, follow
-from .internals import ProducerParts
+from .internals import ProducerConfigs
 from .validate import producer_rules
 
 
@@ -24,8 +24,10 @@ class DynamicKafkaProducer(KafkaProducer):  # type: ignore[misc]
     def __init__(self, *, dynamic_config_user: str | None = None, **configs: Any) -> None:
         super().__init__(**configs)
         self._follower = follow(
-            lambda _: ProducerParts(self),
-            lambda parts: producer_rules(idempotent=parts.idempotent, has_codec=parts.has_codec),
+            lambda _: ProducerConfigs(self),
+            lambda running: producer_rules(
+                idempotent=running.idempotent, has_codec=running.has_codec
+            ),
             configs,
             self.config["client_id"],
             dynamic_config_user,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.admin.quotas.model import QuotaEntity
-from kafka_shell.audit.remedy import outside, single_command
+from kafka_shell.audit.remedy import resources_outside, single_command
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from tests.audit.steps import Recorded
 
@@ -62,7 +62,7 @@ def _plan(*changes: Change) -> Plan:
 def test_a_remedy_may_change_the_resource_of_its_finding(
     finding: str, resource: Resource, field: str
 ) -> None:
-    assert outside(_plan(Change(resource, "alter", field)), [finding]) == []
+    assert resources_outside(_plan(Change(resource, "alter", field)), [finding]) == []
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_a_remedy_may_change_the_resource_of_its_finding(
 )
 def test_another_resource_is_refused(finding: str, resource: Resource) -> None:
     inside = Change(Resource("topic", finding), "alter")
-    assert outside(_plan(inside, Change(resource, "delete")), [finding]) == [resource]
+    assert resources_outside(_plan(inside, Change(resource, "delete")), [finding]) == [resource]

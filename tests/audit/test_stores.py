@@ -59,7 +59,7 @@ def test_files_of_this_program_are_like_those_of_spark(engine: Engine, tmp_path:
     session = engine.session
     frame = session.createDataFrame(ROWS, DDL)
     stores.append(session, f"{tmp_path}/spark", "t", frame, "X")
-    stores.append_here(f"{tmp_path}/here", "t", frame.toArrow(), "X")
+    stores.append_locally(f"{tmp_path}/here", "t", frame.toArrow(), "X")
 
     def rows(store: str) -> list[Row]:
         found = stores.stored(session, f"{tmp_path}/{store}", "t", DDL, "X").collect()
@@ -81,15 +81,17 @@ def test_spark_writes_where_or_how_only_it_can(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, keep = engine.session, engine.opened.keep
-    assert stores.is_here(session, "/data/state", keep)
+    assert stores.writes_locally(session, "/data/state", keep)
     with monkeypatch.context() as environment:
         environment.setenv("HADOOP_CONF_DIR", "/etc/hadoop/conf")
-        assert not stores.is_here(session, "/data/state", keep), "the default may be HDFS"
-    assert not stores.is_here(session, "s3a://bucket/state", keep)
-    assert not stores.is_here(session, "catalog:lakehouse", keep)
+        assert not stores.writes_locally(session, "/data/state", keep), "the default may be HDFS"
+    assert not stores.writes_locally(session, "s3a://bucket/state", keep)
+    assert not stores.writes_locally(session, "catalog:lakehouse", keep)
     session.conf.set("spark.sql.parquet.compression.codec", "zstd")
     try:
-        assert not stores.is_here(session, "/data/state", {"spark.sql.parquet.compression.codec"})
+        assert not stores.writes_locally(
+            session, "/data/state", {"spark.sql.parquet.compression.codec"}
+        )
     finally:
         session.conf.unset("spark.sql.parquet.compression.codec")
 

@@ -268,7 +268,7 @@ def test_a_record_or_offset_that_gets_lost_is_named(
     wanted = [new for new in company.topics(1) if new.name == "customers.profile"]
     with pytest.raises(ShellError, match=r"topic customers\.profile"):
         records.produce(connection_to(demo), wanted)
-    lost = {"lost-group": (company.Reading("no.such.topic"),)}
+    lost = {"lost-group": (company.DemoGroup("no.such.topic"),)}
     monkeypatch.setattr(records, "GROUPS", lost)
     with pytest.raises(ShellError, match="group lost-group: UNKNOWN_TOPIC_OR_PARTITION"):
         records.commit(cluster, {"no.such.topic": {0: 7}})

@@ -19,7 +19,7 @@ from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import read_only
 from kafka_shell.admin.wire.schemas.brokers import BrokerHeartbeatRequest
-from kafka_shell.commands.rehearse.original import Reading, read_original
+from kafka_shell.commands.rehearse.original import OriginalState, read_original
 from kafka_shell.commands.rehearse.run import difference, state_of
 from kafka_shell.commands.rehearse.twins import remove_abandoned, running_twin
 from kafka_shell.common.structs import replace
@@ -60,7 +60,7 @@ alter-configs --client-metrics twin-metrics --delete-config interval.ms
 """.strip().splitlines()
 
 
-def read(sandbox: Sandbox, *topics: str) -> Reading:
+def read(sandbox: Sandbox, *topics: str) -> OriginalState:
     """The sandbox, read over a connection that changes nothing."""
     with connect(sandbox) as cluster:
         config = replace(cluster.config, refuse=read_only)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.wire.coordinators import Question, not_found
+from kafka_shell.admin.wire.coordinators import GroupApi, not_found
 from kafka_shell.admin.wire.frames import MalformedError, Reader
 from kafka_shell.plan.results import Failure
 
@@ -15,7 +15,7 @@ from .model import Group, GroupType, Member, Task
 _CONSUMER = "consumer"  # the only protocol type whose member metadata is decoded
 
 
-# -- the questions ---------------------------------------------------------------------------------
+# -- the APIs ------------------------------------------------------------------------------------
 
 
 def _classic(groups: Sequence[str]) -> Any:
@@ -42,11 +42,11 @@ def _streams(groups: Sequence[str]) -> Any:
     return StreamsGroupDescribeRequest(group_ids=list(groups))
 
 
-QUESTIONS = {
-    GroupType.CLASSIC: Question(_classic),
-    GroupType.CONSUMER: Question(_consumer),
-    GroupType.SHARE: Question(_share),
-    GroupType.STREAMS: Question(_streams),
+APIS = {
+    GroupType.CLASSIC: GroupApi(_classic),
+    GroupType.CONSUMER: GroupApi(_consumer),
+    GroupType.SHARE: GroupApi(_share),
+    GroupType.STREAMS: GroupApi(_streams),
 }
 
 # A group has one protocol: requests of the others fail with one of these, or do not exist.

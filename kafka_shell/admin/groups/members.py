@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep, read_again, row_failure
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.coordinators import Question, ask
+from kafka_shell.admin.wire.coordinators import GroupApi, ask
 from kafka_shell.admin.wire.error_codes import UNKNOWN_MEMBER_ID
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
@@ -38,7 +38,7 @@ def _delete_request(names: Sequence[str]) -> Any:
     return DeleteGroupsRequest(groups_names=list(names))
 
 
-_DELETE = Question(_delete_request, "results", "DELETE")
+_DELETE = GroupApi(_delete_request, "results", "DELETE")
 
 
 class DeleteGroups(Struct, BaseStep, frozen=True):

@@ -10,7 +10,7 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.model import LATEST, Offset, TopicPartition
 from kafka_shell.admin.records.offsets import known, list_offsets
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.coordinators import Answer, Answers, Question, ask
+from kafka_shell.admin.wire.coordinators import GroupApi, GroupResponses, ResponsesByGroup, ask
 from kafka_shell.admin.wire.error_codes import GROUP_ID_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.admin.wire.failures import as_error, error_name
 from kafka_shell.common.resource import Resource
@@ -40,8 +40,8 @@ def _shared(groups: Sequence[str]) -> Any:
     )
 
 
-COMMITTED = Question(_committed, lowest=_MANY_GROUPS, highest=_BY_NAME)
-SHARED = Question(_shared)
+COMMITTED = GroupApi(_committed, lowest=_MANY_GROUPS, highest=_BY_NAME)
+SHARED = GroupApi(_shared)
 
 
 class Committed(Struct, frozen=True):
@@ -65,8 +65,8 @@ def committed(cluster: Cluster, group: str, kind: GroupType) -> Offsets:
 
     Raises ShellError.
     """
-    question = SHARED if kind is GroupType.SHARE else COMMITTED
-    response = ask(cluster, {group: [question]})[group].rows[question]
+    api = SHARED if kind is GroupType.SHARE else COMMITTED
+    response = ask(cluster, {group: [api]})[group].rows[api]
     if isinstance(response, Failure) and response.code == GROUP_ID_NOT_FOUND:
         return {}
     if isinstance(response, Failure):
@@ -74,9 +74,9 @@ def committed(cluster: Cluster, group: str, kind: GroupType) -> Offsets:
     return _read(response, kind)
 
 
-def of_answer(kind: GroupType, answer: Answer) -> Offsets | Failure:
-    """The offsets in the answer for a group, or why they could not be read."""
-    row = answer.rows[SHARED if kind is GroupType.SHARE else COMMITTED]
+def of_responses(kind: GroupType, response: GroupResponses) -> Offsets | Failure:
+    """The offsets in the responses for a group, or why they could not be read."""
+    row = response.rows[SHARED if kind is GroupType.SHARE else COMMITTED]
     return row if isinstance(row, Failure) else _read(row, kind)
 
 
@@ -118,17 +118,17 @@ def _read_shared(row: Any) -> Iterator[tuple[TopicPartition, Committed]]:
 
 
 def with_offsets(
-    cluster: Cluster, groups: Results[str, Group], answers: Answers
+    cluster: Cluster, groups: Results[str, Group], responses: ResponsesByGroup
 ) -> Results[GroupKey, Group]:
     """The groups with a row for each partition with an offset or an assigned member.
 
-    `answers` contain the offsets. The ends of all partitions are requested once, from all leaders
+    `responses` contain the offsets. The ends of all partitions are requested once, from all leaders
     at once.
     """
     failures = dict(groups.failures)
     offsets: dict[str, Offsets] = {}
     for name, group in groups.values.items():
-        found = of_answer(group.type, answers[name])
+        found = of_responses(group.type, responses[name])
         if isinstance(found, Failure):
             failures[name] = found
         else:

@@ -10,8 +10,8 @@ from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import (
     OFFSETS_TOPIC,
-    Answer,
-    Question,
+    GroupApi,
+    GroupResponses,
     ask,
     without_coordinator,
 )
@@ -23,7 +23,7 @@ from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.plan.results import Failure, Results
 
 from . import offsets as group_offsets
-from .describe import QUESTIONS, read
+from .describe import APIS, read
 from .model import Group, GroupKey, GroupListing, GroupType, TopicReader
 
 _WITHOUT_MEMBERS = ("Empty", "Dead")
@@ -97,13 +97,13 @@ def describe(
     """
     requested = list(dict.fromkeys(names))
     known = types or {}
-    wanted = {name: _questions(known.get(name, GroupType.UNKNOWN), offsets) for name in requested}
+    wanted = {name: _apis(known.get(name, GroupType.UNKNOWN), offsets) for name in requested}
     responses = ask(cluster, wanted)
     results: Results[str, Group] = Results()
     for name in requested:
-        answer = responses[name]
-        rows = {kind: answer.rows[each] for kind, each in QUESTIONS.items() if each in answer.rows}
-        group = read(name, answer.coordinator, rows)
+        response = responses[name]
+        rows = {kind: response.rows[each] for kind, each in APIS.items() if each in response.rows}
+        group = read(name, response.coordinator, rows)
         if isinstance(group, Failure):
             results.failures[name] = group
         else:
@@ -113,9 +113,9 @@ def describe(
     return Results(results.values, _with_similar_names(cluster, results.failures))
 
 
-def _questions(kind: GroupType, offsets: bool) -> list[Question]:
-    kinds = list(QUESTIONS) if kind is GroupType.UNKNOWN else [kind]
-    requested = [QUESTIONS[each] for each in kinds]
+def _apis(kind: GroupType, offsets: bool) -> list[GroupApi]:
+    kinds = list(APIS) if kind is GroupType.UNKNOWN else [kind]
+    requested = [APIS[each] for each in kinds]
     if offsets and kinds != [GroupType.SHARE]:
         requested.append(group_offsets.COMMITTED)
     if offsets and GroupType.SHARE in kinds:
@@ -133,10 +133,10 @@ def readers(
 
     All coordinators are asked at once, about members only for groups that have some.
     """
-    answers = ask(cluster, {each.name: _about_topics(each) for each in groups})
+    responses = ask(cluster, {each.name: _about_topics(each) for each in groups})
     results: Results[str, tuple[TopicReader, ...]] = Results()
     for each in groups:
-        found = _readers(each, answers[each.name], topics)
+        found = _readers(each, responses[each.name], topics)
         if isinstance(found, Failure):
             results.failures[each.name] = found
         else:
@@ -144,20 +144,20 @@ def readers(
     return results
 
 
-def _about_topics(listing: GroupListing) -> list[Question]:
-    questions = _questions(listing.type, True)
+def _about_topics(listing: GroupListing) -> list[GroupApi]:
+    apis = _apis(listing.type, True)
     if is_active(listing):
-        return questions
-    return [each for each in questions if each not in QUESTIONS.values()] or questions
+        return apis
+    return [each for each in apis if each not in APIS.values()] or apis
 
 
 def _readers(
-    listing: GroupListing, answer: Answer, topics: Collection[str]
+    listing: GroupListing, response: GroupResponses, topics: Collection[str]
 ) -> Iterator[TopicReader] | Failure:
     """The readers of one group, or why it could not be read; a group that is gone has none."""
-    rows = {kind: answer.rows[each] for kind, each in QUESTIONS.items() if each in answer.rows}
-    group = read(listing.name, answer.coordinator, rows) if rows else None
-    offsets = group_offsets.of_answer(listing.type, answer)
+    rows = {kind: response.rows[each] for kind, each in APIS.items() if each in response.rows}
+    group = read(listing.name, response.coordinator, rows) if rows else None
+    offsets = group_offsets.of_responses(listing.type, response)
     for found in (group, offsets):
         if isinstance(found, Failure):
             return iter(()) if found.code == GROUP_ID_NOT_FOUND else found

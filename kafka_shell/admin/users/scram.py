@@ -133,7 +133,7 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
         missing = {
             change.resource.name: change
             for change, why in results.failures.items()
-            if why.code == _RESOURCE_NOT_FOUND
+            if why.code == RESOURCE_NOT_FOUND
         }
         with confirmed(results):
             left = self._settle(cluster, {*missing, *(change.resource.name for change in results)})

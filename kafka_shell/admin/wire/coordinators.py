@@ -27,7 +27,7 @@ _MAX_RETRY_S = 15.0  # brokers still return a coordinator for a while after it h
 _NOT_SENT = frozenset({"refused", "connect-timeout", "unknown-broker"})
 
 
-class Question(Struct, frozen=True):
+class GroupApi(Struct, frozen=True):
     """An API with many groups per request. `rows` is the field of the response with a row for each.
 
     Rows have a `group_id` and an `error_code`. `permission` is the operation that the API requires
@@ -41,15 +41,15 @@ class Question(Struct, frozen=True):
     highest: int | None = None
 
 
-class Answer(Struct):
-    """The responses for one group: a row or a Failure by question. `coordinator` is -1 if
+class GroupResponses(Struct):
+    """The responses for one group: a row or a Failure by API. `coordinator` is -1 if
     unknown."""
 
     coordinator: int = -1
-    rows: dict[Question, Any] = field(default_factory=dict)
+    rows: dict[GroupApi, Any] = field(default_factory=dict)
 
 
-Answers = dict[str, Answer]
+ResponsesByGroup = dict[str, GroupResponses]
 
 
 def without_coordinator(cluster: Cluster, topic: str, what: str) -> Failure | None:
@@ -96,32 +96,32 @@ def find(cluster: Cluster, groups: Sequence[str]) -> Results[str, int]:
     return results
 
 
-def ask(cluster: Cluster, questions: Mapping[str, Sequence[Question]]) -> Answers:
-    """Send the questions of each group to its coordinator, all at once.
+def ask(cluster: Cluster, apis: Mapping[str, Sequence[GroupApi]]) -> ResponsesByGroup:
+    """Send the requests of these APIs for each group to its coordinator, all at once.
 
     On a cluster without __consumer_offsets no group exists. Nothing is sent to it, because
     FindCoordinator would create that topic.
     """
-    if questions and is_missing(cluster, OFFSETS_TOPIC):
+    if apis and is_missing(cluster, OFFSETS_TOPIC):
         return {
-            group: Answer(-1, dict.fromkeys(of_group, not_found(group)))
-            for group, of_group in questions.items()
+            group: GroupResponses(-1, dict.fromkeys(of_group, not_found(group)))
+            for group, of_group in apis.items()
         }
-    answers: Answers = {group: Answer() for group in questions}
-    left = list(questions)
+    responses: ResponsesByGroup = {group: GroupResponses() for group in apis}
+    left = list(apis)
     for _ in cluster.attempts(_MAX_RETRY_S):
         try:
-            left = _round(cluster, {group: questions[group] for group in left}, answers)
+            left = _round(cluster, {group: apis[group] for group in left}, responses)
             lost = _lost(cluster, left) if left else {}
         except ShellError as error:
-            why = failure_of_rest(error, received=len(left) < len(questions))
+            why = failure_of_rest(error, received=len(left) < len(apis))
             lost = dict.fromkeys(left, why)
         for group, why in lost.items():
-            answers[group] = Answer(-1, dict.fromkeys(questions[group], why))
+            responses[group] = GroupResponses(-1, dict.fromkeys(apis[group], why))
         left = [group for group in left if group not in lost]
         if not left:
             break
-    return answers
+    return responses
 
 
 def _lost(cluster: Cluster, groups: Sequence[str]) -> dict[str, Failure]:
@@ -160,34 +160,34 @@ def partition_of(group: str, partitions: int) -> int:
 
 
 def _round(
-    cluster: Cluster, questions: Mapping[str, Sequence[Question]], answers: Answers
+    cluster: Cluster, apis: Mapping[str, Sequence[GroupApi]], responses: ResponsesByGroup
 ) -> list[str]:
-    """Send once and add to `answers`. Returns the groups to retry."""
-    coordinators = find(cluster, list(questions))
+    """Send once and add to `responses`. Returns the groups to retry."""
+    coordinators = find(cluster, list(apis))
     for group, why in coordinators.failures.items():
-        answers[group] = Answer(-1, dict.fromkeys(questions[group], why))
-    batches: dict[tuple[int, Question], list[str]] = {}
+        responses[group] = GroupResponses(-1, dict.fromkeys(apis[group], why))
+    batches: dict[tuple[int, GroupApi], list[str]] = {}
     for group, node in coordinators.values.items():
-        answers[group].coordinator = node
-        for question in questions[group]:
-            batches.setdefault((node, question), []).append(group)
+        responses[group].coordinator = node
+        for api in apis[group]:
+            batches.setdefault((node, api), []).append(group)
     calls = [
-        Call(question.request(groups), Node(node), lowest=question.lowest, highest=question.highest)
-        for (node, question), groups in batches.items()
+        Call(api.request(groups), Node(node), lowest=api.lowest, highest=api.highest)
+        for (node, api), groups in batches.items()
     ]
-    for (_, question), groups, response in zip(
+    for (_, api), groups, response in zip(
         batches, batches.values(), cluster.send_all(calls), strict=True
     ):
-        for group, row in _rows(question, groups, response).items():
-            answers[group].rows[question] = row
-    return [group for group in questions if any(map(_is_retriable, answers[group].rows.values()))]
+        for group, row in _rows(api, groups, response).items():
+            responses[group].rows[api] = row
+    return [group for group in apis if any(map(_is_retriable, responses[group].rows.values()))]
 
 
-def _rows(question: Question, groups: Sequence[str], response: Any) -> dict[str, Any]:
+def _rows(api: GroupApi, groups: Sequence[str], response: Any) -> dict[str, Any]:
     """The row or Failure of each group."""
     if isinstance(response, Failure):
         return dict.fromkeys(groups, response)
-    received = {row.group_id: row for row in getattr(response, question.rows)}
+    received = {row.group_id: row for row in getattr(response, api.rows)}
     rows: dict[str, Any] = {}
     for group in groups:
         row = received.get(group)
@@ -195,7 +195,7 @@ def _rows(question: Question, groups: Sequence[str], response: Any) -> dict[str,
             rows[group] = Failure("UNKNOWN", f"the response does not contain group {group}")
         elif row.error_code:
             message = getattr(row, "error_message", None)
-            rows[group] = _failure(group, row.error_code, message, question.permission)
+            rows[group] = _failure(group, row.error_code, message, api.permission)
         else:
             rows[group] = row
     return rows

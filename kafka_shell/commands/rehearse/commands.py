@@ -16,7 +16,7 @@ from .model import KnownLimit, Rehearsal
 if TYPE_CHECKING:
     from kafka_shell.context import Context
 
-    from .original import Reading
+    from .original import OriginalState
     from .rights import Rights
 
 _NAMED = 3  # resources with the same problem
@@ -57,7 +57,7 @@ def rehearse(invocation: Invocation, context: Context) -> Rehearsal | tuple[Know
             return _on_twin(lines, reading, Rights(original), invocation, context)
 
 
-def _note_missing(reading: Reading, context: Context) -> None:
+def _note_missing(reading: OriginalState, context: Context) -> None:
     by_reason: dict[str, list[str]] = {}
     for about, why in reading.unread.items():
         by_reason.setdefault(why.name, []).append(about)
@@ -72,7 +72,7 @@ def _note_missing(reading: Reading, context: Context) -> None:
 
 def _on_twin(
     lines: tuple[str, ...],
-    reading: Reading,
+    reading: OriginalState,
     rights: Rights,
     invocation: Invocation,
     context: Context,

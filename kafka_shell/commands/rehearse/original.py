@@ -36,7 +36,7 @@ _AUTHORIZER = "authorizer.class.name"
 COPIED_KINDS = tuple(kind for kind in KINDS if kind != "client_configs")
 
 
-class Reading(Struct, frozen=True):
+class OriginalState(Struct, frozen=True):
     """An original, and what the twin lacks of it: topics that were `left_out`, what could not be
     read (`unread`, by kind or resource), and what cannot be copied (`notes`). `state` is that of
     the twin when it starts, and `broker` are the configs of one of the brokers."""
@@ -49,7 +49,7 @@ class Reading(Struct, frozen=True):
     broker: Mapping[str, ConfigEntry] = {}
 
 
-def read_original(cluster: Cluster, words: Sequence[str], report: Report) -> Reading:
+def read_original(cluster: Cluster, words: Sequence[str], report: Report) -> OriginalState:
     """Read the metadata of a cluster: of all topics, or of those that `words` select.
 
     Raises ShellError if there are too many topics, or no broker can be reached.
@@ -80,7 +80,7 @@ def read_original(cluster: Cluster, words: Sequence[str], report: Report) -> Rea
         settings=_settings(broker, state),
     )
     left_out = frozenset(metadata.names) - set(topics)
-    return Reading(
+    return OriginalState(
         original, _of_twin(state, original), left_out, unread, tuple(state.notes), broker
     )
 

@@ -22,13 +22,13 @@ from kafka_shell.sandbox.twin.build import connection
 from kafka_shell.settings import Settings
 
 from .broker_configs import BrokerConfigs
-from .judge import LineObserver, doubts_about, judge, not_run
 from .limits import ONE_BROKER, Refusals
 from .model import FAILED, OK, UNKNOWN, RehearsedLine
-from .original import COPIED_KINDS, Reading
+from .original import COPIED_KINDS, OriginalState
 from .rights import Rights
 from .script import lines_of_file, without_throttle
 from .twin_cluster import TwinCluster
+from .verdicts import LineObserver, doubts_about, not_run, verdict_of
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -40,7 +40,7 @@ _DUMMY = "rehearsal"  # the answer to a question for a password
 
 
 def on_twin(
-    context: Context, sandbox: Sandbox, refuse: Refuse, reading: Reading, rights: Rights
+    context: Context, sandbox: Sandbox, refuse: Refuse, reading: OriginalState, rights: Rights
 ) -> Context:
     """The context of lines on a twin: a connection to it alone, with the user's rights on the
     original, a journal of its own, questions answered yes, and no output."""
@@ -83,7 +83,7 @@ def run_lines(
     lines: Sequence[str],
     twin: Context,
     refusals: Refusals,
-    reading: Reading,
+    reading: OriginalState,
     rights: Rights,
     report: Report,
     *,
@@ -107,7 +107,7 @@ class _Rehearsal:
         self,
         twin: Context,
         refusals: Refusals,
-        reading: Reading,
+        reading: OriginalState,
         rights: Rights,
         keep_going: bool,
     ) -> None:
@@ -135,7 +135,7 @@ class _Rehearsal:
         if len(self.lines) > before and not observed.anything:  # `source`: its lines are reported
             return Status(status)
         outcome = _outcome(observed)
-        verdict, why_not = judge(
+        verdict, why_not = verdict_of(
             observed,
             status,
             context.cluster.sent,

@@ -25,12 +25,12 @@ from .sources import (
     SOURCE_OPTIONS,
     SPARK_OPTIONS,
     collected,
-    ready,
-    side_of,
+    collection_of,
+    wait_for_import,
 )
 
 if TYPE_CHECKING:
-    from kafka_shell.audit.access import Access
+    from kafka_shell.audit.acl_removals import AclRemovals
     from kafka_shell.audit.collection import Collection
     from kafka_shell.audit.control import Control
     from kafka_shell.audit.engine import Engine
@@ -45,7 +45,7 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
     for option in ("report", "findings"):
         if invocation[option]:
             context.refuse_dry_run(f"spark audit --{option}")
-    ready(context)
+    wait_for_import(context)
     from kafka_shell.audit import drift, findings, report, run
     from kafka_shell.audit.policy import DRIFT
     from kafka_shell.audit.status import unread_tables
@@ -65,7 +65,7 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
     if invocation["new-only"]:
         names.add("clusters")
     with collected(invocation, context, names) as (engine, collection):
-        against = (other, side_of(other, engine, context, collection)) if other else None
+        against = (other, collection_of(other, engine, context, collection)) if other else None
         found = run.audit(engine, collection, controls, policy, against)
         if invocation["new-only"]:
             found = _without_known(found, engine, collection, invocation["new-only"], context)
@@ -267,16 +267,16 @@ class _RemedyPlans:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._access: Access | None = None
+        self._access: AclRemovals | None = None
         self._set: dict[tuple[Resource, str], tuple[object, str]] = {}  # after, and the remedy
 
     def plan(self, line: str, findings: list[AuditFinding]) -> Plan:
         """The plan of a remedy. Raises ShellError if it would change other resources, take access
         that is needed, or contradict a remedy before it."""
-        from kafka_shell.audit.access import removal
+        from kafka_shell.audit.acl_removals import acl_removal
 
         plan = _plan_of(line, [each.resource for each in findings], self._context)
-        removed = removal(plan, safe=any(_risk(each) == RISKS[0] for each in findings))
+        removed = acl_removal(plan, safe=any(_risk(each) == RISKS[0] for each in findings))
         if removed.bindings and (why := self._all().refusal(removed)) is not None:
             hint = "The remedy was not applied. Run it yourself if you want this change."
             raise ShellError(why.message, hint=hint, code=why.name)
@@ -297,21 +297,21 @@ class _RemedyPlans:
         for change in changes:
             self._set.setdefault((change.resource, change.field), (change.after, line))
 
-    def _all(self) -> Access:
+    def _all(self) -> AclRemovals:
         if self._access is None:
             from kafka_shell.admin.acls import read
-            from kafka_shell.audit.access import Access
+            from kafka_shell.audit.acl_removals import AclRemovals
 
             sasl = self._context.settings.connection.sasl
             known = sasl is not None and sasl.username and not sasl.token
             login = f"User:{sasl.username}" if sasl is not None and known else None
-            self._access = Access(read.describe(self._context.cluster), login)
+            self._access = AclRemovals(read.describe(self._context.cluster), login)
         return self._access
 
 
 def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
     """The plan of a remedy. Raises ShellError if it would change other resources."""
-    from kafka_shell.audit.remedy import outside
+    from kafka_shell.audit.remedy import resources_outside
     from kafka_shell.commands import REGISTRY
     from kafka_shell.language.parse import parse
     from kafka_shell.language.tokens import tokenize
@@ -320,7 +320,7 @@ def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
     plan = invocation.command.run(invocation, context)
     if not isinstance(plan, Plan):
         raise ShellError(f"{line} changes nothing", code="no-plan")
-    if others := outside(plan, resources):
+    if others := resources_outside(plan, resources):
         raise ShellError(
             f"the remedy of {resources[0]} would also change {others[0]}",
             hint="The remedy was not applied. Run it yourself if you want this change.",

@@ -17,11 +17,11 @@ from .sources import (
     SOURCE_OPTIONS,
     SPARK_OPTIONS,
     collected,
+    collection_of,
     engine_of,
-    ready,
     sampling_of,
-    side_of,
     targets_of,
+    wait_for_import,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def sql(invocation: Invocation, context: Context) -> Rows[Mapping[str, Any]] | NoRows:
     """Query the tables with SQL. What could not be read of them is a failure: a query for what is
     missing would find it."""
-    ready(context)
+    wait_for_import(context)
     from kafka_shell.audit import query
     from kafka_shell.audit.collection import mentioned
     from kafka_shell.audit.status import STATUS
@@ -75,7 +75,7 @@ def tables(
 def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
     """Save the state of clusters, and the findings of an audit, to a folder of Parquet files."""
     context.refuse_dry_run("spark snapshot")
-    ready(context)
+    wait_for_import(context)
     from kafka_shell.audit import collection, control, history, policy, run
     from kafka_shell.audit.tables import TABLES
     from kafka_shell.common.structs import replace
@@ -99,7 +99,7 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
 def diff(invocation: Invocation, context: Context) -> Rows[Drift] | NoRows:
     """The differences between two snapshots, profiles or the current cluster. What could not be
     read of a side is a failure: it is not compared."""
-    ready(context)
+    wait_for_import(context)
     from kafka_shell.audit import drift
     from kafka_shell.audit.snapshot import is_snapshot
     from kafka_shell.audit.tables import TABLES
@@ -111,7 +111,7 @@ def diff(invocation: Invocation, context: Context) -> Rows[Drift] | NoRows:
         # What is read from a cluster decides which snapshot of a folder is meant.
         for key in sorted(names, key=lambda key: is_snapshot(names[key])):
             other = next(iter(sides.values()), None)
-            sides[key] = side_of(names[key], engine, context, other)
+            sides[key] = collection_of(names[key], engine, context, other)
         before, after = sides["a"], sides["b"]
         keep = engine.opened.keep
         found = engine.run("comparing", lambda: drift.between(before, after, TABLES, keep))

@@ -11,7 +11,7 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 
 from .kinds import AUDIT_CONTROL
-from .sources import SPARK_OPTIONS, engine_of, ready
+from .sources import SPARK_OPTIONS, engine_of, wait_for_import
 
 if TYPE_CHECKING:
     from kafka_shell.audit.model import AuditControl, ControlTest, ControlTests, ExplainedControl
@@ -39,7 +39,7 @@ def controls(
 
 def test_controls(invocation: Invocation, context: Context) -> ControlTests:
     """Judge the rows in the tests of the user's controls."""
-    ready(context)
+    wait_for_import(context)
     from kafka_shell.audit import control, control_tests
     from kafka_shell.audit.model import ControlTest, ControlTests
     from kafka_shell.audit.tables import TABLES

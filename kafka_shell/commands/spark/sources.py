@@ -35,7 +35,7 @@ def start_early(context: Context) -> bool:
     return not spark_target.server_folder
 
 
-def ready(context: Context) -> None:
+def wait_for_import(context: Context) -> None:
     """Let a session that starts in the background import Spark first. Raises ShellError if the
     extra `spark` is missing."""
     from kafka_shell.audit import require_spark
@@ -161,7 +161,7 @@ def sampling_of(invocation: Invocation) -> Sampling:
     return Sampling(places, SAMPLING.bytes_per_second if rate is None else rate)
 
 
-def side_of(
+def collection_of(
     text: str, engine: Engine, context: Context, of: Collection | None = None
 ) -> Collection:
     """The tables of a snapshot's folder (of the clusters of another side), of profiles, or of the

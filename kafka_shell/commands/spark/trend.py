@@ -10,7 +10,7 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.results import Rows
 
-from .sources import SPARK_OPTIONS, engine_of, ready
+from .sources import SPARK_OPTIONS, engine_of, wait_for_import
 
 if TYPE_CHECKING:
     from kafka_shell.audit.model import FindingHistory, Trend
@@ -25,7 +25,7 @@ def trend(
 ) -> Rows[Trend] | tuple[FindingHistory, ...] | NoRows:
     """The series that change most, or the history of findings. Tables that a snapshot has only in
     part are failures: they would seem to shrink."""
-    ready(context)
+    wait_for_import(context)
     from kafka_shell.audit import history, trends
 
     what = invocation["what"]

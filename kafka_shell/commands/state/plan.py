@@ -219,7 +219,7 @@ def _plans(cluster: Cluster, wanted: State, work: _Work, options: Options) -> It
     if work.configs:
         from kafka_shell.admin.configs.change import plan_alter as alter_configs
 
-        with _at_its_place(wanted):
+        with _with_file_position(wanted):
             plan = alter_configs(cluster, work.configs)
         _refuse_sensitive(plan, wanted, work)
         yield plan
@@ -270,13 +270,13 @@ def _create(cluster: Cluster, wanted: State, work: _Work) -> Plan | None:
     from kafka_shell.admin.topics.change import plan_create_checked, with_checked_configs
 
     topics = [new_topic(each.key, each.whole) for each in work.create]
-    with _at_its_place(wanted):
+    with _with_file_position(wanted):
         checked = with_checked_configs(cluster, topics)
     return replace(plan_create_checked(cluster, checked), fresh=None)
 
 
 @contextmanager
-def _at_its_place(wanted: State) -> Iterator[None]:
+def _with_file_position(wanted: State) -> Iterator[None]:
     """Name the resource of an invalid config, and its position in the file."""
     from kafka_shell.admin.configs.checks import ConfigRefused
 
@@ -284,12 +284,12 @@ def _at_its_place(wanted: State) -> Iterator[None]:
         yield
     except ConfigRefused as refused:
         assert refused.resource is not None
-        place = _place(refused.resource, refused.key, wanted)
+        place = _file_position(refused.resource, refused.key, wanted)
         refused.message = f"{place}: {refused.resource}: {refused.message}"
         raise
 
 
-def _place(resource: ConfigResource, config: str, wanted: State) -> DocumentValue:
+def _file_position(resource: ConfigResource, config: str, wanted: State) -> DocumentValue:
     """The position of a config in the file."""
     is_topic = resource.type is ResourceType.TOPIC
     keys = [("topics", resource.name)] if is_topic else [(k, resource) for k in CONFIG_KINDS]
@@ -308,7 +308,7 @@ def _refuse_sensitive(plan: Plan, wanted: State, work: _Work) -> None:
     resources = {str(resource): resource for resource in work.configs}
     for change in plan.changes:
         if change.after == HIDDEN:
-            place = _place(resources[str(change.resource)], change.field, wanted)
+            place = _file_position(resources[str(change.resource)], change.field, wanted)
             work.refused[change.resource] = Failure(
                 "sensitive",
                 f"{place}: {change.resource}: {change.field} is sensitive, and a state file"

@@ -221,7 +221,7 @@ CONFIGS = {
 # -- groups ----------------------------------------------------------------------------------------
 
 
-class Reading(Struct, frozen=True):
+class DemoGroup(Struct, frozen=True):
     """The share of a topic that a group has read, of all or of some partitions."""
 
     topic: str
@@ -229,20 +229,20 @@ class Reading(Struct, frozen=True):
     partitions: tuple[int, ...] = ()
 
 
-GROUPS: dict[str, tuple[Reading, ...]] = {
-    "orders-enricher": (Reading("orders.placed", 0.92),),  # a small lag
-    "billing-sync": (Reading("orders.placed"), Reading("payments.captured")),  # no lag
+GROUPS: dict[str, tuple[DemoGroup, ...]] = {
+    "orders-enricher": (DemoGroup("orders.placed", 0.92),),  # a small lag
+    "billing-sync": (DemoGroup("orders.placed"), DemoGroup("payments.captured")),  # no lag
     # Stopped at a record it cannot process.
     "fraud-check": (
-        Reading("payments.authorized", 1.0, (0, 1, 3, 4, 5)),
-        Reading("payments.authorized", 0.4, (2,)),
+        DemoGroup("payments.authorized", 1.0, (0, 1, 3, 4, 5)),
+        DemoGroup("payments.authorized", 0.4, (2,)),
     ),
     # Half of the partitions were never read because the second member never started.
     "shipping-notifier": (
-        Reading("orders.shipped", 0.97),
-        Reading("shipping.parcels", 0.9, (0, 1, 2)),
+        DemoGroup("orders.shipped", 0.97),
+        DemoGroup("shipping.parcels", 0.9, (0, 1, 2)),
     ),
-    "analytics-loader": (Reading("web.clickstream", 0.1), Reading("web.searches", 0.6)),
-    "crm-export": (Reading("customers.support-tickets"),),  # both inactive for months
-    "anna-console": (Reading("tmp.replay", 0.0),),  # never used again
+    "analytics-loader": (DemoGroup("web.clickstream", 0.1), DemoGroup("web.searches", 0.6)),
+    "crm-export": (DemoGroup("customers.support-tickets"),),  # both inactive for months
+    "anna-console": (DemoGroup("tmp.replay", 0.0),),  # never used again
 }

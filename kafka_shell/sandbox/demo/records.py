@@ -23,7 +23,7 @@ from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 
-from .company import GROUPS, Reading
+from .company import GROUPS, DemoGroup
 from .contents import FEEDS, Feed
 
 End = int
@@ -148,7 +148,7 @@ def commit(cluster: Cluster, ends: Ends) -> None:
         raise _failed("offsets", failed)
 
 
-def _resets(readings: Iterable[Reading], ends: Ends) -> Iterator[Reset]:
+def _resets(readings: Iterable[DemoGroup], ends: Ends) -> Iterator[Reset]:
     for reading in readings:
         for partition, end in ends.get(reading.topic, {}).items():
             if not reading.partitions or partition in reading.partitions:

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.groups import read as groups
-from kafka_shell.admin.groups.describe import QUESTIONS
+from kafka_shell.admin.groups.describe import APIS
 from kafka_shell.admin.groups.model import GroupType
 from kafka_shell.admin.partitions import elections
 from kafka_shell.admin.wire import coordinators
@@ -89,10 +89,10 @@ def test_groups_without_a_coordinator_are_reported(
 
 
 def test_each_group_has_its_failure(spread: Cluster) -> None:
-    classic = QUESTIONS[GroupType.CLASSIC]
-    answers = coordinators.ask(spread, {NAMES[0]: [classic], "no-such-group": [classic]})
-    assert answers[NAMES[0]].rows[classic].group_state == "Empty"
-    why = answers["no-such-group"].rows[classic]
+    classic = APIS[GroupType.CLASSIC]
+    responses = coordinators.ask(spread, {NAMES[0]: [classic], "no-such-group": [classic]})
+    assert responses[NAMES[0]].rows[classic].group_state == "Empty"
+    why = responses["no-such-group"].rows[classic]
     assert isinstance(why, Failure)
     assert why.name == "GROUP_ID_NOT_FOUND"
 

@@ -19,10 +19,10 @@ from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.transport import Link
-from kafka_shell.commands.rehearse.judge import doubts_about, not_run
-from kafka_shell.commands.rehearse.original import Reading, read_original
+from kafka_shell.commands.rehearse.original import OriginalState, read_original
 from kafka_shell.commands.rehearse.run import difference, state_of
 from kafka_shell.commands.rehearse.twins import running_twin
+from kafka_shell.commands.rehearse.verdicts import doubts_about, not_run
 from kafka_shell.commands.state.model import State
 from kafka_shell.common.quoting import with_option
 from kafka_shell.common.structs import replace
@@ -324,7 +324,7 @@ def test_what_the_brokers_name_makes_lines_unknown() -> None:
     def doubts(unread: dict[str, Failure], **settings: str) -> dict[int, str]:
         named = {key.replace("_", "."): value for key, value in settings.items()}
         original = Original("4.3", (), (), None, (), settings=named)  # type: ignore[arg-type]
-        reading = Reading(original, State(), frozenset(), unread, ())
+        reading = OriginalState(original, State(), frozenset(), unread, ())
         return {key: each.why for each in doubts_about(reading) for key in each.keys}
 
     assert doubts({}) == {}

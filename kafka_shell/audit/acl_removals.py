@@ -16,20 +16,20 @@ from kafka_shell.plan.model import Plan
 from kafka_shell.plan.results import Failure
 
 
-class Removal(Struct, frozen=True):
+class AclRemoval(Struct, frozen=True):
     """The ACLs that one remedy removes. If it is `safe`, others must allow the same."""
 
     bindings: tuple[AclBinding, ...]
     safe: bool = False
 
 
-def removal(plan: Plan, *, safe: bool) -> Removal:
+def acl_removal(plan: Plan, *, safe: bool) -> AclRemoval:
     """The ACLs that allow something, and that this plan removes."""
     removed = (step.bindings for step in plan.steps if isinstance(step, DeleteAcls))
-    return Removal(tuple(each for some in removed for each in some if _allows(each)), safe)
+    return AclRemoval(tuple(each for some in removed for each in some if _allows(each)), safe)
 
 
-class Access:
+class AclRemovals:
     """The ACLs that are left, after all remedies that were accepted so far.
 
     `login` is the principal of this connection, if it is known.
@@ -43,7 +43,7 @@ class Access:
         for each in bindings:
             self._by_principal.setdefault(each.principal, []).append(each)
 
-    def refusal(self, wanted: Removal) -> Failure | None:
+    def refusal(self, wanted: AclRemoval) -> Failure | None:
         """Why a remedy may not remove its ACLs; None if it may, and then they are gone."""
         before = set(self._gone)
         self._gone.update(wanted.bindings)

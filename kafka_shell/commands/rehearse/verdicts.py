@@ -25,7 +25,7 @@ from kafka_shell.plan.results import Failure, Results, as_failure
 
 from . import limits
 from .model import FAILED, OK, UNKNOWN
-from .original import STATIC_CONFIGS, Reading
+from .original import STATIC_CONFIGS, OriginalState
 
 _WRITES_FILES = ("directory", "export", "properties-file", "report")  # options
 _ALL_BY_DEFAULT = ("preferred-replica-leader-election", "elect-leaders")
@@ -35,7 +35,7 @@ _POLICIES = {
     "create.topic.policy.class.name": frozenset({19, 37}),
     "alter.config.policy.class.name": frozenset({33, 44}),
 }
-# The APIs that use what could not be read, by its name in `Reading.unread`.
+# The APIs that use what could not be read, by its name in `OriginalState.unread`.
 _USES = {
     "acls": frozenset({29, 30, 31}),
     "quotas": frozenset({48, 49}),
@@ -94,7 +94,7 @@ class Doubt(Struct, frozen=True):
     also_failures: bool = False
 
 
-def doubts_about(reading: Reading) -> list[Doubt]:
+def doubts_about(reading: OriginalState) -> list[Doubt]:
     """What the twin lacks of this original."""
     settings = reading.original.settings
     found = [
@@ -179,13 +179,13 @@ def _words(values: Iterable[object]) -> Iterator[str]:
 # -- after it ran ----------------------------------------------------------------------------------
 
 
-def judge(
+def verdict_of(
     observed: LineObserver,
     status: int,
     sent: Collection[int],
     refused: Sequence[str],
     doubts: Sequence[Doubt],
-    reading: Reading,
+    reading: OriginalState,
 ) -> tuple[str, str | None]:
     """The status of a line that ran on the twin, and its error or why its outcome is unknown.
 
@@ -248,7 +248,7 @@ def _failure_texts(failures: Sequence[tuple[str, Failure]]) -> list[str]:
 
 
 def _lacking(
-    observed: LineObserver, failures: Sequence[tuple[str, Failure]], reading: Reading
+    observed: LineObserver, failures: Sequence[tuple[str, Failure]], reading: OriginalState
 ) -> str:
     """What a line is about that the twin lacks, or an empty string."""
     for resource in observed.resources:  # a broker that could not be read is down: that is copied

@@ -12,7 +12,7 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.audit.access import Access, Removal
+from kafka_shell.audit.acl_removals import AclRemoval, AclRemovals
 from kafka_shell.common.structs import replace
 
 pytestmark = pytest.mark.quick
@@ -57,47 +57,47 @@ ALL = acl("User:bob", Op.ALL, "*")
 def test_an_acl_may_go_if_another_one_allows_the_same(
     broad: AclBinding, narrow: AclBinding, does: bool
 ) -> None:
-    found = refusals(Access([broad, narrow], None), Removal((narrow,), safe=True))
+    found = refusals(AclRemovals([broad, narrow], None), AclRemoval((narrow,), safe=True))
     assert found == ["" if does else "needed"]
 
 
-def refusals(access: Access, *removals: Removal) -> list[str]:
+def refusals(access: AclRemovals, *removals: AclRemoval) -> list[str]:
     """The codes of what is refused; "" for what is not."""
     return [why.name if (why := access.refusal(each)) else "" for each in removals]
 
 
 def test_a_redundant_acl_stays_if_what_makes_it_redundant_goes() -> None:
-    redundant, broad = Removal((READ,), safe=True), Removal((ALL,))
-    assert refusals(Access([READ, ALL], None), redundant, broad) == ["", "no-access-left"]
+    redundant, broad = AclRemoval((READ,), safe=True), AclRemoval((ALL,))
+    assert refusals(AclRemovals([READ, ALL], None), redundant, broad) == ["", "no-access-left"]
     more = acl("User:bob", Op.WRITE, "other")
-    assert refusals(Access([READ, ALL, more], None), broad, redundant) == ["", "needed"]
-    assert refusals(Access([READ, ALL, more], None), redundant, broad) == ["", "needed"]
-    assert refusals(Access([READ, ALL], None), redundant) == [""]
+    assert refusals(AclRemovals([READ, ALL, more], None), broad, redundant) == ["", "needed"]
+    assert refusals(AclRemovals([READ, ALL, more], None), redundant, broad) == ["", "needed"]
+    assert refusals(AclRemovals([READ, ALL], None), redundant) == [""]
 
 
 def test_no_principal_loses_all_access() -> None:
     others = acl("User:eve", Op.READ)
-    assert refusals(Access([READ, others], None), Removal((READ,))) == ["no-access-left"]
-    assert refusals(Access([READ, acl("User:*", Op.READ)], None), Removal((READ,))) == [""]
+    assert refusals(AclRemovals([READ, others], None), AclRemoval((READ,))) == ["no-access-left"]
+    assert refusals(AclRemovals([READ, acl("User:*", Op.READ)], None), AclRemoval((READ,))) == [""]
 
 
 def test_an_acl_that_another_one_overrides_allows_nothing_and_may_go() -> None:
     denied = acl("User:*", Op.ALL, permission=AclPermission.DENY)
-    void = Removal((READ,), safe=True)
-    assert refusals(Access([READ, denied], "User:bob"), void) == [""]
+    void = AclRemoval((READ,), safe=True)
+    assert refusals(AclRemovals([READ, denied], "User:bob"), void) == [""]
     elsewhere = replace(denied, name="other")
-    assert refusals(Access([READ, elsewhere], "User:bob"), void) == ["own-login"]
+    assert refusals(AclRemovals([READ, elsewhere], "User:bob"), void) == ["own-login"]
 
 
 def test_the_login_keeps_its_access() -> None:
     cluster = acl("User:*", Op.ALTER, CLUSTER_NAME, kind=AclResourceType.CLUSTER)
     bindings = [READ, ALL, DESCRIBE, cluster]
-    assert refusals(Access(bindings, "User:bob"), Removal((ALL,))) == ["own-login"]
-    assert refusals(Access(bindings, "User:bob"), Removal((DESCRIBE,))) == [""]
-    assert refusals(Access(bindings, "User:eve"), Removal((cluster,))) == ["own-login"]
-    assert refusals(Access(bindings, "User:eve"), Removal((ALL,))) == [""]
+    assert refusals(AclRemovals(bindings, "User:bob"), AclRemoval((ALL,))) == ["own-login"]
+    assert refusals(AclRemovals(bindings, "User:bob"), AclRemoval((DESCRIBE,))) == [""]
+    assert refusals(AclRemovals(bindings, "User:eve"), AclRemoval((cluster,))) == ["own-login"]
+    assert refusals(AclRemovals(bindings, "User:eve"), AclRemoval((ALL,))) == [""]
 
 
 def test_what_is_refused_is_as_if_it_had_not_been_asked() -> None:
-    access = Access([READ, ALL], "User:bob")
-    assert refusals(access, Removal((ALL,)), Removal((READ,), safe=True)) == ["own-login", ""]
+    access = AclRemovals([READ, ALL], "User:bob")
+    assert refusals(access, AclRemoval((ALL,)), AclRemoval((READ,), safe=True)) == ["own-login", ""]
