@@ -22,13 +22,13 @@ from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.sharing import attach, exclusive_lock
 from kafka_shell.sandbox.state import Sandbox
-from tests import well
+from tests import shared_cluster
 from tests.admin.helpers import connect
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 from tests.program import Program
 
 if TYPE_CHECKING:
-    from tests.moving import Filled
+    from tests.reassigned_topics import Filled
     from tests.schema_registry import Registry
 
 # A slow machine is no failure; what is generated differs from run to run.
@@ -72,7 +72,8 @@ _LONGEST = (
     "five_brokers", "tests/audit", "three_brokers", "demo_sandbox", "tests/clients",
     "secure_sandbox", "tests/audit/test_server.py", "tests/audit/test_fleet.py",
     "tests/faults/test_scale.py", "tests/shell/test_terminal.py", "tests/faults/test_streams.py",
-    "tests/sandbox/test_life.py", "tests/sandbox/test_command.py", "tests/sandbox/test_demo.py",
+    "tests/sandbox/test_lifecycle.py", "tests/sandbox/test_command.py",
+    "tests/sandbox/test_demo.py",
     "tests/commands/program/test_undo.py", "tests/commands/state/test_state.py",
 )  # fmt: skip
 
@@ -221,11 +222,11 @@ def five_brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 def five(five_brokers: Sandbox) -> Iterator[Cluster]:
     """A connection to the five brokers. Those that a test removes are back after it."""
     with connect(five_brokers) as cluster:
-        before = well.state(cluster)
+        before = shared_cluster.state(cluster)
         yield cluster
-        well.start_all(five_brokers)
-        well.uncordon(cluster)  # a cordoned broker is never well again
-        well.restore(five_brokers, before)
+        shared_cluster.start_all(five_brokers)
+        shared_cluster.uncordon(cluster)  # a cordoned broker is never well again
+        shared_cluster.restore(five_brokers, before)
 
 
 _FAILED = pytest.StashKey[bool]()
@@ -238,7 +239,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         item.stash[_FAILED] = True
         sandbox = getattr(item, "funcargs", {}).get("three_brokers")
         if sandbox is not None:
-            report.sections.append(("the last of each broker's log", well.last_logged(sandbox)))
+            report.sections.append(
+                ("the last of each broker's log", shared_cluster.last_logged(sandbox))
+            )
     return report
 
 
@@ -246,7 +249,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def state_of_three(three_brokers: Sandbox) -> Mapping[str, str]:
     """The state that every test of the three brokers begins and ends with."""
     with connect(three_brokers) as cluster:
-        return well.state(cluster)
+        return shared_cluster.state(cluster)
 
 
 @pytest.fixture(autouse=True)
@@ -259,7 +262,7 @@ def three_are_left_well(request: pytest.FixtureRequest) -> Iterator[None]:
     sandbox = request.getfixturevalue("three_brokers")
     before = request.getfixturevalue("state_of_three")
     yield
-    left = well.restore(sandbox, before)
+    left = shared_cluster.restore(sandbox, before)
     if left and not request.node.stash.get(_FAILED, False):
         pytest.fail("this test left behind, for others to fall over:\n  " + "\n  ".join(left))
 
@@ -296,10 +299,10 @@ def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
 @pytest.fixture
 def kafka_on_three(three_brokers: Sandbox, three: Cluster, tmp_path: Path) -> Iterator[Program]:
     """The program, with the three brokers as its --broker. What it moves does not stay."""
-    from tests import moving
+    from tests import reassigned_topics
 
     yield Program(tmp_path / "home", three_brokers.bootstrap)
-    moving.restore(three)
+    reassigned_topics.restore(three)
 
 
 @pytest.fixture
@@ -311,7 +314,7 @@ def kafka_on_five(five_brokers: Sandbox, tmp_path: Path) -> Program:
 @pytest.fixture(scope="module")
 def filled(three_brokers: Sandbox, three: Cluster) -> Filled:
     """Topics on brokers 1 and 2 of three, with so much in them that a slow move is held."""
-    from tests.moving import Filled
+    from tests.reassigned_topics import Filled
 
     return Filled(three_brokers, three)
 

@@ -13,9 +13,9 @@ from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import wait_for
-from tests.freezing import freeze, thaw
-from tests.moving import up
-from tests.well import each_broker, processes, start_all, wait_until_back
+from tests.frozen_process import freeze, thaw
+from tests.reassigned_topics import up
+from tests.shared_cluster import each_broker, processes, start_all, wait_until_back
 
 
 @contextmanager

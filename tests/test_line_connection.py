@@ -14,7 +14,7 @@ from kafka_shell.run.dispatch import run_text
 from kafka_shell.run.watch import watch
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import Settings, load, load_for_line
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 from tests.program import Program
 
 PLAIN = (

@@ -22,7 +22,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Plan
-from tests.admin.altering import DEFAULT, set_, topic_of
+from tests.admin.config_alterations import DEFAULT, set_, topic_of
 from tests.admin.helpers import done, make_topic
 
 quick = pytest.mark.quick

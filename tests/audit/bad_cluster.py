@@ -13,7 +13,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import wait_for
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 
 DAY = 86_400_000
 

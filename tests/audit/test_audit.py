@@ -14,7 +14,7 @@ from kafka_shell.audit.engine import Engine
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.audit.bad_cluster import commit, connection
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 
 FIELDS = ["control", "title", "severity", "status", "cluster", "resource", "reason", "remedy",
           "undo", "dynamic", "risk"]  # fmt: skip

@@ -25,12 +25,12 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
-from tests import well
+from tests import shared_cluster
 from tests.admin.helpers import connect
-from tests.audit import bad_cluster, reading
-from tests.in_process import Shell
+from tests.audit import bad_cluster, cluster_tables
+from tests.in_process_shell import Shell
 
-CONTROLS = load(Path(reading.__file__).parents[2] / "kafka_shell" / "audit" / "controls")
+CONTROLS = load(Path(cluster_tables.__file__).parents[2] / "kafka_shell" / "audit" / "controls")
 BROKERS = ("broker 1", "broker 2", "broker 3")
 
 # On the sandbox as it is, with the faults of bad_cluster: exactly these are alarms.
@@ -223,13 +223,15 @@ OTHERS = {"T30", "G07", "B21"}
 
 
 @pytest.fixture(scope="module")
-def bad(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Sandbox, reading.Reading]]:
+def bad(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Sandbox, cluster_tables.ClusterTables]]:
     """The badly configured cluster and all its tables."""
     folder = tmp_path_factory.mktemp("bad")
     try:
         sandbox = start(SandboxOptions(folder, "4.3", 3, port=0))
         bad_cluster.spoil(sandbox, Shell(tmp_path_factory.mktemp("home"), sandbox.bootstrap))
-        yield sandbox, reading.read(sandbox.bootstrap)
+        yield sandbox, cluster_tables.read(sandbox.bootstrap)
     finally:
         wipe(folder)
 
@@ -239,7 +241,9 @@ Found = dict[str, list[AuditFinding]]
 
 @pytest.fixture(scope="module")
 def found(
-    bad: tuple[Sandbox, reading.Reading], engine: Engine, tmp_path_factory: pytest.TempPathFactory
+    bad: tuple[Sandbox, cluster_tables.ClusterTables],
+    engine: Engine,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Found:
     """The audit: what every control finds, thresholds lowered for LOWERED only."""
     thresholds = {name: values for name, (values, _) in LOWERED.items()}
@@ -259,7 +263,9 @@ def test_every_control_is_in_one_of_the_lists() -> None:
     assert sorted(set(listed)) == sorted(CONTROLS)
 
 
-def test_every_table_of_the_bad_cluster_is_read(bad: tuple[Sandbox, reading.Reading]) -> None:
+def test_every_table_of_the_bad_cluster_is_read(
+    bad: tuple[Sandbox, cluster_tables.ClusterTables],
+) -> None:
     assert bad[1].failures == []
 
 
@@ -286,7 +292,9 @@ def test_a_control_with_a_lower_threshold_finds_exactly_its_fault(found: Found, 
 
 @pytest.fixture(scope="module")
 def altered(
-    bad: tuple[Sandbox, reading.Reading], engine: Engine, tmp_path_factory: pytest.TempPathFactory
+    bad: tuple[Sandbox, cluster_tables.ClusterTables],
+    engine: Engine,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Found:
     """What each control of ALTERED finds where the rows are altered."""
     answers = {}
@@ -344,7 +352,7 @@ def test_every_remedy_and_every_way_back_is_a_line_of_this_shell(
 
 
 def test_what_is_dynamic_is_mended_by_fix_and_then_ok(
-    bad: tuple[Sandbox, reading.Reading],
+    bad: tuple[Sandbox, cluster_tables.ClusterTables],
     found: Found,
     altered: Found,
     while_down: Found,
@@ -385,7 +393,7 @@ def _alarms(findings: Sequence[Mapping[str, Any]]) -> set[tuple[str, str]]:
 
 
 def test_a_config_that_this_version_has_not_is_no_fault(
-    bad: tuple[Sandbox, reading.Reading], engine: Engine, tmp_path: Path
+    bad: tuple[Sandbox, cluster_tables.ClusterTables], engine: Engine, tmp_path: Path
 ) -> None:
     rows = [r for r in bad[1].rows("topic_configs") if r["key"] != "message.timestamp.after.max.ms"]
     told = bad[1].altered("topic_configs", rows).judge(engine.session, tmp_path, [CONTROLS["T21"]])
@@ -393,7 +401,7 @@ def test_a_config_that_this_version_has_not_is_no_fault(
 
 
 def test_a_user_without_acls_is_deleted_only_if_it_is_no_super_user(
-    bad: tuple[Sandbox, reading.Reading], engine: Engine, tmp_path: Path
+    bad: tuple[Sandbox, cluster_tables.ClusterTables], engine: Engine, tmp_path: Path
 ) -> None:
     rows = bad[1].rows("broker_configs")
 
@@ -415,7 +423,7 @@ def test_a_user_without_acls_is_deleted_only_if_it_is_no_super_user(
 
 
 def test_missing_rows_of_a_table_that_was_not_read_are_no_alarms(
-    bad: tuple[Sandbox, reading.Reading], engine: Engine, tmp_path: Path
+    bad: tuple[Sandbox, cluster_tables.ClusterTables], engine: Engine, tmp_path: Path
 ) -> None:
     status = [
         row | {"status": "error", "error": "GROUP_AUTHORIZATION_FAILED", "reason": "no"}
@@ -428,7 +436,7 @@ def test_missing_rows_of_a_table_that_was_not_read_are_no_alarms(
 
 
 def test_a_table_that_could_not_be_read_is_skipped(
-    bad: tuple[Sandbox, reading.Reading], engine: Engine, tmp_path: Path
+    bad: tuple[Sandbox, cluster_tables.ClusterTables], engine: Engine, tmp_path: Path
 ) -> None:
     rows = bad[1].rows("collection_status")
     rows = [row | {"status": "error", "error": "CLUSTER_AUTHORIZATION_FAILED", "reason": "no"}
@@ -442,14 +450,16 @@ def test_a_table_that_could_not_be_read_is_skipped(
 def test_on_kafka_3_9_every_query_runs(
     old_sandbox: Sandbox, engine: Engine, tmp_path: Path
 ) -> None:
-    tables = reading.read(old_sandbox.bootstrap)
+    tables = cluster_tables.read(old_sandbox.bootstrap)
     told = tables.judge(engine.session, tmp_path, CONTROLS.values())
     assert [each for each in told if each.status == "error"] == []
 
 
 @pytest.fixture(scope="module")
 def while_down(
-    bad: tuple[Sandbox, reading.Reading], engine: Engine, tmp_path_factory: pytest.TempPathFactory
+    bad: tuple[Sandbox, cluster_tables.ClusterTables],
+    engine: Engine,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Found]:
     """What some controls find while a broker is down that has the only copy of a partition. Not
     broker 1, which would forget the level of its logger."""
@@ -461,12 +471,12 @@ def while_down(
     wanted = [CONTROLS[name] for name in ("T07", "T08", "T09", "B05")]
     stop_broker(sandbox.folder, alone["leader"])
     try:
-        tables = reading.read(sandbox.bootstrap, names)
+        tables = cluster_tables.read(sandbox.bootstrap, names)
         told = tables.judge(engine.session, tmp_path_factory.mktemp("down"), wanted)
     finally:
         start_broker(sandbox.folder, alone["leader"])
         with connect(sandbox) as cluster:
-            well.wait_until_well(cluster, checks=well.BROKERS)
+            shared_cluster.wait_until_healthy(cluster, checks=shared_cluster.BROKERS)
     yield {each.id: [f for f in told if f.control == each.id] for each in wanted}
 
 

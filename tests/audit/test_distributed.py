@@ -41,7 +41,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def audited(folder: Path, bootstrap: str, *, master: str = "", remote: str = "") -> Any:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.audit.far", master, remote, bootstrap, str(folder)],
+        [sys.executable, "-m", "tests.audit.audit_process", master, remote, bootstrap, str(folder)],
         cwd=ROOT, env=environment(PYTHONPATH=str(ROOT)), timeout=180,
         capture_output=True, text=True, check=False,
     )  # fmt: skip

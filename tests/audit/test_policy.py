@@ -14,8 +14,8 @@ from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.status import STATUS
 from kafka_shell.common.units import NUMBER
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit import reading
-from tests.in_process import Shell
+from tests.audit import cluster_tables
+from tests.in_process_shell import Shell
 
 POLICY = """\
 [thresholds.T13]
@@ -249,7 +249,7 @@ value = 1
 """
     declared = read(tmp_path, text).declared
     assert declared is not None
-    found = reading.read(demo_sandbox.bootstrap, ("clusters", "topics", "topic_configs"))
+    found = cluster_tables.read(demo_sandbox.bootstrap, ("clusters", "topics", "topic_configs"))
     found = found.altered("acls", []).altered("quotas", [])
     judged = found.judge(engine.session, tmp_path / "read", [declared])
     assert {each.reason for each in judged} == {

@@ -7,7 +7,7 @@ import pytest
 from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.audit.remedy import resources_outside, single_command
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
-from tests.audit.steps import Recorded
+from tests.audit.recorded_step import RecordedStep
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_quoted_name_with_operators_is_still_one_command() -> None:
 
 
 def _plan(*changes: Change) -> Plan:
-    return Plan(Effect.DESTROY, (Recorded(changes),))
+    return Plan(Effect.DESTROY, (RecordedStep(changes),))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from kafka_shell.audit.model import AuditFinding, AuditReport, ControlResult, Le
 from kafka_shell.audit.report import Bar, Chart, page, write
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""

@@ -18,7 +18,7 @@ from kafka_shell.audit import stores
 from kafka_shell.audit.engine import Engine
 from kafka_shell.sandbox.state import Sandbox
 from tests.audit import short_jvm
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 
 
 @pytest.mark.parametrize(

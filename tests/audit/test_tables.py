@@ -17,8 +17,8 @@ from kafka_shell.audit.table import COMMON, DDL
 from kafka_shell.audit.tables import TABLES, commits
 from kafka_shell.audit.tables.commits import read_commit
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit import bad_cluster, reading
-from tests.in_process import Shell
+from tests.audit import bad_cluster, cluster_tables
+from tests.in_process_shell import Shell
 
 WANTED = [
     "clusters",
@@ -48,9 +48,9 @@ WANTED = [
 
 
 @pytest.fixture(scope="module")
-def demo(demo_sandbox: Sandbox) -> reading.Reading:
+def demo(demo_sandbox: Sandbox) -> cluster_tables.ClusterTables:
     """The demo company's tables."""
-    return reading.read(demo_sandbox.bootstrap)
+    return cluster_tables.read(demo_sandbox.bootstrap)
 
 
 def test_the_requested_tables_exist() -> None:
@@ -67,7 +67,7 @@ def test_every_column_is_documented_and_typed() -> None:
             assert re.fullmatch(r"[a-z_]+", column.name), column
 
 
-def test_everything_of_the_demo_company_is_read(demo: reading.Reading) -> None:
+def test_everything_of_the_demo_company_is_read(demo: cluster_tables.ClusterTables) -> None:
     assert demo.failures == []
     empty = {name for name in TABLES if not demo.tables[name].num_rows}
     assert empty <= {
@@ -76,7 +76,7 @@ def test_everything_of_the_demo_company_is_read(demo: reading.Reading) -> None:
     }  # fmt: skip
 
 
-def test_tables_agree_with_each_other(demo: reading.Reading) -> None:
+def test_tables_agree_with_each_other(demo: cluster_tables.ClusterTables) -> None:
     topics = {row["topic"]: row for row in demo.rows("topics")}
     (cluster,) = demo.rows("clusters")
     assert cluster["topics"] == len(topics)
@@ -90,7 +90,7 @@ def test_tables_agree_with_each_other(demo: reading.Reading) -> None:
     assert on_disk == {(row["topic"], row["partition"]) for row in demo.rows("partitions")}
 
 
-def test_what_a_topic_sets_is_a_word_that_sets_it_again(demo: reading.Reading) -> None:
+def test_what_a_topic_sets_is_a_word_that_sets_it_again(demo: cluster_tables.ClusterTables) -> None:
     rows = {(row["topic"], row["key"]): row for row in demo.rows("topic_configs")}
     carts = rows["web.carts", "cleanup.policy"]
     assert carts["pair"] == "cleanup.policy=compact,delete"
@@ -98,13 +98,13 @@ def test_what_a_topic_sets_is_a_word_that_sets_it_again(demo: reading.Reading) -
     assert rows["orders.cancelled", "retention.ms"]["pair"] is None
 
 
-def test_no_table_holds_a_secret(demo: reading.Reading) -> None:
+def test_no_table_holds_a_secret(demo: cluster_tables.ClusterTables) -> None:
     for row in demo.rows("broker_configs"):
         if row["sensitive"]:
             assert row["value"] is None and row["pair"] is None and row["static_value"] is None
 
 
-def test_effective_quotas_are_what_resolve_quota_says(demo: reading.Reading) -> None:
+def test_effective_quotas_are_what_resolve_quota_says(demo: cluster_tables.ClusterTables) -> None:
     held = {
         (row["user"], row["client_id"], row["key"]): (row["value"], row["source"])
         for row in demo.rows("effective_quotas")
@@ -114,7 +114,7 @@ def test_effective_quotas_are_what_resolve_quota_says(demo: reading.Reading) -> 
     assert held[None, None, "producer_byte_rate"] == (100 * 1024 * 1024, "Default user")
 
 
-def test_offsets_of_groups(demo: reading.Reading) -> None:
+def test_offsets_of_groups(demo: cluster_tables.ClusterTables) -> None:
     for row in demo.rows("group_offsets"):
         if row["offset"] is not None and row["latest"] is not None:
             assert row["lag"] == row["latest"] - row["offset"]
@@ -128,7 +128,7 @@ def test_commits_that_were_not_read_are_named(
 ) -> None:
     monkeypatch.setattr(commits, "_FETCH_BYTES", 1)  # one batch
     monkeypatch.setattr(commits, "_MOST_FETCHES", 1)
-    tables = reading.read(demo_sandbox.bootstrap, ["group_commits"])
+    tables = cluster_tables.read(demo_sandbox.bootstrap, ["group_commits"])
     assert tables.failures
     for row in tables.failures:
         assert row["error"] == "incomplete" and "__consumer_offsets" in row["resource"]
@@ -147,7 +147,7 @@ def test_batches_tell_what_producers_did(sandbox: Sandbox) -> None:
     )
     bad_cluster.produce(sandbox.bootstrap, topic, [b"a"] * 5, partition=0, idempotent=False)
     bad_cluster.produce(sandbox.bootstrap, topic, [b"big"], partition=0, size=200_000)
-    tables = reading.read(sandbox.bootstrap, ["batches", "record_samples"])
+    tables = cluster_tables.read(sandbox.bootstrap, ["batches", "record_samples"])
     rows = [row for row in tables.rows("batches") if row["topic"] == topic]
     rows.sort(key=lambda row: row["base_offset"])
     assert [row["records"] for row in rows] == [3, 5, 1]
@@ -159,7 +159,7 @@ def test_batches_tell_what_producers_did(sandbox: Sandbox) -> None:
     assert (keys["records"], keys["null_keys"], keys["distinct_keys"]) == (9, 1, 3)
     assert keys["top_key_records"] == 6
     assert keys["packed_bytes"] < keys["plain_bytes"] / 10
-    alone = reading.read(sandbox.bootstrap, ["record_samples"])
+    alone = cluster_tables.read(sandbox.bootstrap, ["record_samples"])
     assert keys in [row | {"collected_at": keys["collected_at"]}
                     for row in alone.rows("record_samples")]  # fmt: skip
 
@@ -171,11 +171,11 @@ def test_logs_are_sampled_once_where_and_as_fast_as_is_wanted(sandbox: Sandbox) 
     for _ in range(3):
         bad_cluster.produce(sandbox.bootstrap, topic, [b"k"], partition=0, size=100_000)
 
-    def sampled(places: tuple[str, ...], rate: int) -> tuple[reading.Reading, float]:
-        work = ReadTask(Target("c", bootstrap=sandbox.bootstrap, config_file="/no/config.toml"),
+    def sampled(places: tuple[str, ...], rate: int) -> tuple[cluster_tables.ClusterTables, float]:
+        task = ReadTask(Target("c", bootstrap=sandbox.bootstrap, config_file="/no/config.toml"),
                     ("batches", "record_samples"), (topic,), Sampling(places, rate))  # fmt: skip
         began = time.monotonic()
-        return reading.of_works([work], work.tables), time.monotonic() - began
+        return cluster_tables.of_tasks([task], task.tables), time.monotonic() - began
 
     whole, seconds = sampled(PLACES, 400_000)
     assert {row["base_offset"] for row in whole.rows("batches")} == {0, 1, 2}
@@ -209,7 +209,7 @@ def test_a_record_of_the_offsets_topic_that_is_no_commit() -> None:
 
 
 def test_listeners_of_a_secured_broker(secure_sandbox: Sandbox, secure: Path) -> None:
-    tables = reading.read(secure_sandbox.bootstrap, ["listeners", "certificates"], secure)
+    tables = cluster_tables.read(secure_sandbox.bootstrap, ["listeners", "certificates"], secure)
     rows = {row["listener"]: row for row in tables.rows("listeners")}
     assert rows["SASL_SSL"]["protocol"] == "SASL_SSL"
     assert "SCRAM-SHA-512" in rows["SASL_SSL"]["sasl_mechanisms"]
@@ -237,7 +237,9 @@ def _profile(folder: Path, sandbox: Sandbox, properties: Path) -> Path:
 
 def test_who_may_read_little_gets_reasons(secure_sandbox: Sandbox, tmp_path: Path) -> None:
     file = secure_sandbox.folder / "clients" / "alice-sasl-ssl.properties"
-    tables = reading.read(secure_sandbox.bootstrap, config=_profile(tmp_path, secure_sandbox, file))
+    tables = cluster_tables.read(
+        secure_sandbox.bootstrap, config=_profile(tmp_path, secure_sandbox, file)
+    )
     unread = {row["table"] for row in tables.failures}
     assert unread >= {"acls", "scram_users", "quotas", "broker_configs"}
     for row in tables.failures:
@@ -246,7 +248,7 @@ def test_who_may_read_little_gets_reasons(secure_sandbox: Sandbox, tmp_path: Pat
 
 
 def test_kafka_3_9_is_read_as_well(old_sandbox: Sandbox) -> None:
-    tables = reading.read(old_sandbox.bootstrap)
+    tables = cluster_tables.read(old_sandbox.bootstrap)
     assert tables.failures == []
     assert tables.rows("quorum") and tables.rows("features")
 
@@ -264,7 +266,7 @@ def test_effective_quotas_of_users_that_may_not_be_read(
     rule = "allow User:alice DescribeConfigs on cluster"
     shell.ok(f"alter-acls --add '{rule}' --command-config {admin}")
     try:
-        tables = reading.read(
+        tables = cluster_tables.read(
             place, ["effective_quotas", "quotas"], _profile(tmp_path, secure_sandbox, alice)
         )
     finally:

@@ -20,8 +20,8 @@ from kafka_shell.audit.tables import TABLES
 from kafka_shell.common.structs import replace
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit import reading
-from tests.in_process import Shell
+from tests.audit import cluster_tables
+from tests.in_process_shell import Shell
 
 GIB = 1 << 30
 NAMES = (
@@ -33,14 +33,14 @@ Rows = list[dict[str, Any]]
 @pytest.fixture(scope="module")
 def folder(demo_sandbox: Sandbox, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Snapshots of five days: the rows of one real cluster, dated back, and with other sizes."""
-    tables = reading.read(demo_sandbox.bootstrap, NAMES[:-1])
+    tables = cluster_tables.read(demo_sandbox.bootstrap, NAMES[:-1])
     made = str(tmp_path_factory.mktemp("trends") / "state")
     for day in range(5):
         _write(engine, tables, made, day)
     return made
 
 
-def _write(engine: Engine, tables: reading.Reading, folder: str, day: int) -> None:
+def _write(engine: Engine, tables: cluster_tables.ClusterTables, folder: str, day: int) -> None:
     def dated(rows: Rows) -> Rows:
         back = timedelta(days=4 - day)
         return [row | {"collected_at": row["collected_at"] - back} for row in rows]
@@ -114,7 +114,7 @@ def test_two_snapshots_are_no_forecast(shell: Shell, folder: str, tmp_path: Path
 def test_what_was_not_read_completely_is_left_out(
     shell: Shell, demo_sandbox: Sandbox, engine: Engine, folder: str, tmp_path: Path
 ) -> None:
-    tables, state = reading.read(demo_sandbox.bootstrap, NAMES[:-1]), tmp_path / "state"
+    tables, state = cluster_tables.read(demo_sandbox.bootstrap, NAMES[:-1]), tmp_path / "state"
     _copied(folder, state, (0, 1))
     status = tables.rows(STATUS)
     failed = [

@@ -12,26 +12,28 @@ from kafka_shell.audit.control import load
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import AuditFinding
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit import reading, typical
-from tests.in_process import Shell
+from tests.audit import cluster_tables, typical_topics
+from tests.in_process_shell import Shell
 
-CONTROLS = load(Path(reading.__file__).parents[2] / "kafka_shell" / "audit" / "controls")
+CONTROLS = load(Path(cluster_tables.__file__).parents[2] / "kafka_shell" / "audit" / "controls")
 
 
 @pytest.fixture(scope="module")
-def tables(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[reading.Reading]:
+def tables(
+    sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[cluster_tables.ClusterTables]:
     """The tables of a cluster with typical topics, a Streams application and a Connect worker."""
     shell = Shell(tmp_path_factory.mktemp("home"), sandbox.bootstrap)
     try:
-        typical.create(sandbox, shell)
-        yield reading.read(sandbox.bootstrap)
+        typical_topics.create(sandbox, shell)
+        yield cluster_tables.read(sandbox.bootstrap)
     finally:
-        typical.delete(shell)
+        typical_topics.delete(shell)
 
 
 def about(found: list[AuditFinding]) -> set[tuple[str, str]]:
     """The alarms on typical topics and what uses them."""
-    names = (*typical.TOPICS, "newapp", "copied-from-west")
+    names = (*typical_topics.TOPICS, "newapp", "copied-from-west")
     return {
         (each.control, each.resource)
         for each in found
@@ -40,7 +42,7 @@ def about(found: list[AuditFinding]) -> set[tuple[str, str]]:
 
 
 def test_what_is_normal_is_no_alarm(
-    tables: reading.Reading, engine: Engine, tmp_path: Path
+    tables: cluster_tables.ClusterTables, engine: Engine, tmp_path: Path
 ) -> None:
     found = tables.judge(engine.session, tmp_path, CONTROLS.values())
     assert [each for each in found if each.status == "error"] == []
@@ -54,7 +56,7 @@ def test_what_is_normal_is_no_alarm(
 
 
 def test_a_table_may_rest_and_tiered_topics_may_be_unlimited(
-    tables: reading.Reading, engine: Engine, tmp_path: Path
+    tables: cluster_tables.ClusterTables, engine: Engine, tmp_path: Path
 ) -> None:
     old = [
         row | {"newest_record": row["newest_record"] - timedelta(days=30)}
@@ -74,9 +76,9 @@ def test_a_table_may_rest_and_tiered_topics_may_be_unlimited(
 
 
 def test_members_of_streams_are_not_judged_as_consumers(
-    tables: reading.Reading, engine: Engine, tmp_path: Path
+    tables: cluster_tables.ClusterTables, engine: Engine, tmp_path: Path
 ) -> None:
-    def member(client: str) -> reading.Reading:
+    def member(client: str) -> cluster_tables.ClusterTables:
         group = {"group": "shop", "type": "classic", "protocol": "consumer", "state": "Stable",
                  "members": 2, "word": "shop"}  # fmt: skip
         who = {"group": "shop", "member": "m", "client_id": client, "host": "h", "partitions": 0,

@@ -36,8 +36,8 @@ from kafka_shell.clients.producer import DynamicKafkaProducer
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.clients.helpers import SOON, USER, Store, everything, followers, said, wait_for
-from tests.freezing import freeze, is_frozen, thaw
-from tests.well import processes
+from tests.frozen_process import freeze, is_frozen, thaw
+from tests.shared_cluster import processes
 
 
 def producer_of(store: Store, name: str, **configs: Any) -> DynamicKafkaProducer:

@@ -14,7 +14,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, wait_for
 from tests.jvm_tools import run_tool
 from tests.outages import stopped
-from tests.well import is_caught_up, wait_until_applied, wait_until_well
+from tests.shared_cluster import is_caught_up, wait_until_applied, wait_until_healthy
 
 TOOLS = "org.apache.kafka.tools"
 
@@ -63,7 +63,7 @@ def test_the_quorum(three: Cluster, tool: Tool) -> None:
 
 def test_a_voter_that_the_tool_removed_comes_back_by_us(three: Cluster, tool: Tool) -> None:
     voter = next(each for each in quorum.describe(three).voters if each.role == "voter")
-    wait_until_well(three)  # while a controller is elected, the tool gives up
+    wait_until_healthy(three)  # while a controller is elected, the tool gives up
     tool(
         "MetadataQuorumCommand", "remove-controller", "--controller-id", str(voter.id),
         "--controller-directory-id", voter.directory_id,
@@ -154,4 +154,4 @@ def test_a_broker_that_the_tool_unregistered(
         assert f"Broker {gone} is no longer registered." in ran.stdout, ran.stdout + ran.stderr
         wait_until_applied(three)
         assert registrations.registered(three) == {1, 2, 3} - {gone}
-    wait_until_well(three)
+    wait_until_healthy(three)

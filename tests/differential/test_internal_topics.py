@@ -24,7 +24,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, make_topic
 from tests.jvm_tools import java, run_tool
-from tests.transactional import Producer
+from tests.transactional_producer import Producer
 
 PACKAGES = {
     "__consumer_offsets": "org.apache.kafka.coordinator.group.generated",

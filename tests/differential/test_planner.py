@@ -13,7 +13,7 @@ from kafka_shell.admin.partitions.planner.plan import rebalance
 from kafka_shell.admin.partitions.planner.problem import Problem, Proposal
 from kafka_shell.common.structs import replace
 from tests.admin.partitions.random_clusters import after, incoming, problems, values
-from tests.generating import generate
+from tests.generated_assignments import generate
 
 # Kafka's planner refuses brokers of which only some have a rack; here all have, or none.
 

@@ -27,11 +27,11 @@ from kafka_shell.admin.partitions.reassignment_files import read_moves, to_json
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests import moving
+from tests import reassigned_topics
 from tests.admin.helpers import connect, wait_for
 from tests.jvm_tools import run_tool
-from tests.moving import HELD, fill, placed, replicas
 from tests.program import Program
+from tests.reassigned_topics import HELD, fill, placed, replicas
 
 MAIN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 _LISTED = re.compile(r"(\S+)-(\d+): replicas: ([\d,]+)\. adding: ([\d,]*)\. removing: ([\d,]*)\.")
@@ -50,7 +50,7 @@ def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
 def restored(cluster: Cluster) -> Iterator[None]:
     """Whatever a test leaves, the next one does not see."""
     yield
-    moving.restore(cluster)
+    reassigned_topics.restore(cluster)
 
 
 def tool(sandbox: Sandbox, *words: str) -> str:
@@ -87,7 +87,7 @@ def test_a_move_under_way_looks_the_same_to_both(
     topic = placed(cluster, (1, 2), (2, 1), (1, 3))
     for partition in (0, 2):  # those that move
         fill(three_brokers, topic, HELD, partition=partition)
-    wanted = moving.to(topic, (2, 3), (2, 1), (3, 2))
+    wanted = reassigned_topics.to(topic, (2, 3), (2, 1), (3, 2))
     file = tmp_path / "wanted.json"
     file.write_text(to_json(wanted, throttle=1))
     executed = tool(
@@ -95,7 +95,9 @@ def test_a_move_under_way_looks_the_same_to_both(
     )
     try:
         current = json.loads(next(row for row in executed.splitlines() if row.startswith("{")))
-        assert assignment(current["partitions"]) == moving.to(topic, (1, 2), (2, 1), (1, 3))
+        assert assignment(current["partitions"]) == reassigned_topics.to(
+            topic, (1, 2), (2, 1), (1, 3)
+        )
         ours = {
             each.partition: (each.replicas, each.adding, each.removing)
             for each in move_progress.under_way(cluster, [topic])
@@ -112,8 +114,10 @@ def test_a_move_under_way_looks_the_same_to_both(
     finally:
         cancelled = apply(plan_cancel(cluster, list(wanted)), cluster)
     assert cancelled.ok
-    wait_for("all is back", lambda: not moving.moving(cluster, topic))
-    assert moving.throttles(cluster, topic) == {}, "of what the tool set, something is left"
+    wait_for("all is back", lambda: not reassigned_topics.moving(cluster, topic))
+    assert reassigned_topics.throttles(cluster, topic) == {}, (
+        "of what the tool set, something is left"
+    )
     rows = {row.partition: row.status for row in state(cluster, wanted).partitions}
     assert rows == verified(tool(three_brokers, "--verify", *preserved), topic)
 
@@ -124,7 +128,7 @@ def test_the_tool_reads_the_files_that_are_written_here_and_lifts_the_throttle(
     topic = placed(cluster, (1, 2), (2, 1))
     kafka = Program(tmp_path / "home", three_brokers.bootstrap)
     given = tmp_path / "given.json"
-    given.write_text(to_json(moving.to(topic, (2, 3), (3, 1))))
+    given.write_text(to_json(reassigned_topics.to(topic, (2, 3), (3, 1))))
     words = ("--reassignment-json-file", str(given), "--throttle", "5MB/s")
     kafka.ok("reassign-partitions", *words)
     (move,) = kafka.home.glob("state/reassignments/*-move.json")
@@ -137,7 +141,9 @@ def test_the_tool_reads_the_files_that_are_written_here_and_lifts_the_throttle(
 
     complete = dict.fromkeys((0, 1), MoveStatus.COMPLETED)
     wait_for("the tool sees that it is moved", lambda: told() == complete)
-    wait_for("the tool lifts the throttle", lambda: moving.throttles(cluster, topic) == {})
+    wait_for(
+        "the tool lifts the throttle", lambda: reassigned_topics.throttles(cluster, topic) == {}
+    )
     tool(three_brokers, "--execute", "--reassignment-json-file", str(rollback))
     wait_for("it is back", lambda: replicas(cluster, topic) == [(1, 2), (2, 1)])
 

@@ -29,7 +29,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done
 from tests.differential.tools import ConfigFacts, Tools, described_configs, described_topics
-from tests.well import wait_until_applied
+from tests.shared_cluster import wait_until_applied
 
 PLACED = ((3, 1), (1, 2), (2, 3))
 GROWN = (*PLACED, (3, 2), (1, 3))

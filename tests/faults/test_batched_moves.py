@@ -22,15 +22,15 @@ from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.commands.partitions.batch_store import BatchFile
 from kafka_shell.sandbox.cluster import start_broker
 from kafka_shell.sandbox.state import Sandbox
-from tests import moving
-from tests.acknowledged import writing
+from tests import reassigned_topics
+from tests.acks_all_producer import acks_all_producer
 from tests.admin.helpers import connect, wait_for
 from tests.faults.common import timed
-from tests.moving import Filled, replicas
 from tests.outages import controller, hang, hanging, kill, wait_until_noticed, wake
 from tests.program import Program
-from tests.running import running
-from tests.well import start_all, wait_until_applied, wait_until_back, wait_until_well
+from tests.program_process import running
+from tests.reassigned_topics import Filled, replicas
+from tests.shared_cluster import start_all, wait_until_applied, wait_until_back, wait_until_healthy
 
 BEFORE, AFTER = (4, 1, 2), (1, 2, 5)
 SOURCE, DESTINATION = 4, 5  # brokers 1 to 3 are the controllers
@@ -38,8 +38,8 @@ SOURCE, DESTINATION = 4, 5  # brokers 1 to 3 are the controllers
 
 def started(kafka: Program, cluster: Cluster, line: str, topic: str) -> str:
     """The ID of the reassignment of a line, whose first batch, of this topic, is held."""
-    id = moving.id_in(kafka.ok(*line.split()).stderr)
-    wait_for("the first batch moves", lambda: moving.moving(cluster, topic) != {})
+    id = reassigned_topics.id_in(kafka.ok(*line.split()).stderr)
+    wait_for("the first batch moves", lambda: reassigned_topics.moving(cluster, topic) != {})
     return id
 
 
@@ -52,7 +52,7 @@ def moves_now(kafka: Program) -> bool:
 def ended_well(kafka: Program, cluster: Cluster, *topics: str) -> None:
     """All is at its target, and no throttle and no state is left."""
     assert [replicas(cluster, topic)[0] for topic in topics] == [AFTER] * len(topics)
-    assert moving.throttles(cluster, *topics) == {}, "a throttle is left"
+    assert reassigned_topics.throttles(cluster, *topics) == {}, "a throttle is left"
     assert not list(kafka.home.glob("state/reassignments/*-batches.json"))
 
 
@@ -64,27 +64,31 @@ def test_all_brokers_of_a_move_are_killed_and_hang_while_it_is_waited_for(
 ) -> None:
     """Source, destination and controller are killed in the first batch, and hang in the second."""
     kafka, topics = kafka_on_five, Filled(five_brokers, five, BEFORE, min_isr=2).topics(2)
-    line = moving.reassign(tmp_path, [(topic, 0) for topic in topics], AFTER)
+    line = reassigned_topics.reassign(tmp_path, [(topic, 0) for topic in topics], AFTER)
     with (
-        writing(five_brokers, *topics),
+        acks_all_producer(five_brokers, *topics),
         running(kafka, f"{line} --batch 1 --throttle 1 --wait") as run,
     ):
-        wait_for("batch 1 moves", lambda: moving.moving(five, topics[0]) == {0: (5,)}, 60)
+        wait_for(
+            "batch 1 moves", lambda: reassigned_topics.moving(five, topics[0]) == {0: (5,)}, 60
+        )
         for brokers in ((SOURCE, DESTINATION), (controller(five),)):
             kill(five_brokers, five, *brokers)
-            assert moving.moving(five, topics[0]) == {0: (5,)}
+            assert reassigned_topics.moving(five, topics[0]) == {0: (5,)}
             start_all(five_brokers)
-            moving.wait_until_up(five, 5)
+            reassigned_topics.wait_until_up(five, 5)
         assert run.process.poll() is None, run
-        moving.release(five)
-        wait_for("batch 2 moves", lambda: moving.moving(five, topics[1]) == {0: (5,)}, 60)
+        reassigned_topics.release(five)
+        wait_for(
+            "batch 2 moves", lambda: reassigned_topics.moving(five, topics[1]) == {0: (5,)}, 60
+        )
         assert replicas(five, topics[0])[0] == AFTER
         for brokers in ((SOURCE, DESTINATION), (controller(five),)):
             with hanging(five_brokers, five, *brokers):
-                assert moving.moving(five, topics[1]) == {0: (5,)}
-            moving.wait_until_up(five, 5)
+                assert reassigned_topics.moving(five, topics[1]) == {0: (5,)}
+            reassigned_topics.wait_until_up(five, 5)
         assert run.process.poll() is None, run
-        moving.release(five)
+        reassigned_topics.release(five)
         assert run.ended(120) == 0, run
     ended_well(kafka, five, *topics)
 
@@ -94,15 +98,15 @@ def test_all_brokers_of_a_move_hang_and_are_killed_and_the_terminal_is_lost_whil
 ) -> None:
     """Source, destination and controller hang, the terminal is lost, and then they are killed."""
     kafka, topics = kafka_on_five, Filled(five_brokers, five, BEFORE, min_isr=2).topics(2)
-    line = moving.reassign(tmp_path, [(topic, 0) for topic in topics], AFTER)
-    with writing(five_brokers, *topics):
+    line = reassigned_topics.reassign(tmp_path, [(topic, 0) for topic in topics], AFTER)
+    with acks_all_producer(five_brokers, *topics):
         id = started(kafka, five, f"{line} --batch 1 --throttle 1", topics[0])
         with running(kafka, f"reassign-partitions --resume {id}") as run:
             wait_for("it is resumed", lambda: moves_now(kafka))
             for brokers in ((SOURCE, DESTINATION), (controller(five),)):
                 with hanging(five_brokers, five, *brokers):
                     assert run.process.poll() is None, run
-                moving.wait_until_up(five, 5)
+                reassigned_topics.wait_until_up(five, 5)
             run.process.send_signal(signal.SIGHUP)
             assert run.ended() == -signal.SIGHUP, run
         with running(kafka, f"reassign-partitions --resume {id}") as run:
@@ -111,7 +115,7 @@ def test_all_brokers_of_a_move_hang_and_are_killed_and_the_terminal_is_lost_whil
                 kill(five_brokers, five, *brokers)
                 assert run.process.poll() is None, run
                 start_all(five_brokers)
-                moving.wait_until_up(five, 5)
+                reassigned_topics.wait_until_up(five, 5)
             kafka.ok("reassign-partitions", "--resume", id, "--throttle", "900MB/s")
             assert run.ended(120) == 0, run
     ended_well(kafka, five, *topics)
@@ -126,11 +130,11 @@ def test_all_brokers_of_a_move_are_killed_and_hang_between_two_batches(
 ) -> None:
     """Before each of four batches: the cluster does not know yet, or they were up in the check."""
     kafka = kafka_on_five
-    topic = moving.placed(five, *[BEFORE] * 5, configs=(("min.insync.replicas", "2"),))
+    topic = reassigned_topics.placed(five, *[BEFORE] * 5, configs=(("min.insync.replicas", "2"),))
     faults = Faults(five_brokers, five, topic)
     monkeypatch.setattr(batched, "problem", faults.before_a_batch)
-    line = moving.reassign(tmp_path, [(topic, number) for number in range(5)], AFTER)
-    with writing(five_brokers, topic):
+    line = reassigned_topics.reassign(tmp_path, [(topic, number) for number in range(5)], AFTER)
+    with acks_all_producer(five_brokers, topic):
         try:
             run = kafka(*f"{line} --batch 1 --throttle 900MB/s --wait".split())
         finally:
@@ -178,7 +182,10 @@ class Faults:
         with connect(self._sandbox) as cluster:
             wait_until_noticed(cluster, brokers)
             if late:
-                wait_for("the batch is started", lambda: moving.moving(cluster, self._topic) != {})
+                wait_for(
+                    "the batch is started",
+                    lambda: reassigned_topics.moving(cluster, self._topic) != {},
+                )
         wake(self._sandbox, *brokers)
         start_all(self._sandbox)
 
@@ -186,7 +193,7 @@ class Faults:
         """Wait until all brokers are back."""
         if self._recovery.ident is not None:
             self._recovery.join()
-            moving.wait_until_up(self._cluster, 5)
+            reassigned_topics.wait_until_up(self._cluster, 5)
 
 
 # -- on three brokers ------------------------------------------------------------------------------
@@ -196,32 +203,36 @@ def test_it_pauses_while_partitions_are_below_min_insync_replicas(
     three_brokers: Sandbox, three: Cluster, kafka_on_three: Program, filled: Filled, tmp_path: Path
 ) -> None:
     kafka, topics = kafka_on_three, filled.topics(2)
-    moving.delete_others(three, topics)
-    other = moving.placed(three, (3, 2), configs=(("min.insync.replicas", "2"),))
-    wait_until_well(three, checks=("under-replicated",))  # what another test stopped has caught up
-    line = moving.reassign(tmp_path, [(topic, 0) for topic in topics], (1, 3))
+    reassigned_topics.delete_others(three, topics)
+    other = reassigned_topics.placed(three, (3, 2), configs=(("min.insync.replicas", "2"),))
+    wait_until_healthy(
+        three, checks=("under-replicated",)
+    )  # what another test stopped has caught up
+    line = reassigned_topics.reassign(tmp_path, [(topic, 0) for topic in topics], (1, 3))
     try:
         with running(kafka, f"{line} --batch 1 --throttle 1 --wait --deadline 40s") as run:
-            wait_for("batch 1 moves", lambda: moving.moving(three, topics[0]) == {0: (3,)}, 60)
+            wait_for(
+                "batch 1 moves", lambda: reassigned_topics.moving(three, topics[0]) == {0: (3,)}, 60
+            )
             old = scan(three)
             kill(three_brokers, three, 2)
             wait_until_applied(three)  # every broker shows it
             below = below_min_isr(three, old)  # as a broker with old metadata answers
             assert below == {TopicPartition(other, 0)}, "a leader knows it"
-            moving.release(three)
+            reassigned_topics.release(three)
             assert run.ended() == 1, run
     finally:
         start_broker(three_brokers.folder, 2)
     why = f"not started: 1 partition below min.insync.replicas: {other}:0"
     assert f"paused at batch 2 of 2: {why}\n" in run.err, run
     assert [replicas(three, topic)[0] for topic in topics] == [(1, 3), (1, 2)]
-    moving.wait_until_up(three)
+    reassigned_topics.wait_until_up(three)
     kept = {"broker 2 leader.replication.throttled.rate": "1"}
-    assert moving.throttles(three, *topics) == kept, "that of the broker that was down"
-    id = moving.id_in(run.err)
+    assert reassigned_topics.throttles(three, *topics) == kept, "that of the broker that was down"
+    id = reassigned_topics.id_in(run.err)
     kafka.ok("reassign-partitions", "--resume", id, "--throttle", "900MB/s")
     assert [replicas(three, topic)[0] for topic in topics] == [(1, 3)] * 2
-    assert moving.throttles(three, *topics) == {}, "a throttle is left"
+    assert reassigned_topics.throttles(three, *topics) == {}, "a throttle is left"
     wait_until_back(three_brokers)
 
 
@@ -229,8 +240,8 @@ def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
     three_brokers: Sandbox, three: Cluster, kafka_on_three: Program, filled: Filled, tmp_path: Path
 ) -> None:
     kafka, topics = kafka_on_three, filled.topics(2)
-    line = moving.reassign(tmp_path, [(topic, 0) for topic in topics])
-    with writing(three_brokers, *topics):
+    line = reassigned_topics.reassign(tmp_path, [(topic, 0) for topic in topics])
+    with acks_all_producer(three_brokers, *topics):
         id = started(kafka, three, f"{line} --batch 1 --throttle 1", topics[0])
         try:
             kill(three_brokers, three, 3)
@@ -263,7 +274,7 @@ def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
         finally:
             start_broker(three_brokers.folder, 3)
         assert kafka.ok("verify-reassign-partitions").stdout == "", "a throttle is left"
-        assert moving.throttles(three, *topics) == {}, "a throttle is left"
+        assert reassigned_topics.throttles(three, *topics) == {}, "a throttle is left"
     wait_until_back(three_brokers)
 
 
@@ -273,7 +284,7 @@ def test_a_throttle_is_set_without_a_broker_that_has_just_died(
     """The cluster does not know yet that the source is dead; the move goes on from the other
     replica, and says that the throttle of the source is still set."""
     kafka, (topic,) = kafka_on_three, filled.topics(1)
-    line = moving.reassign(tmp_path, [(topic, 0)])
+    line = reassigned_topics.reassign(tmp_path, [(topic, 0)])
     try:
         kill(three_brokers, three, 1, noticed=False)
         begun = kafka(*f"{line} --throttle 900MB/s --wait".split())
@@ -282,7 +293,7 @@ def test_a_throttle_is_set_without_a_broker_that_has_just_died(
     finally:
         start_broker(three_brokers.folder, 1)
     assert replicas(three, topic)[0] == (2, 3)
-    assert moving.throttles(three, topic) == {}, "a throttle is left"
+    assert reassigned_topics.throttles(three, topic) == {}, "a throttle is left"
     wait_until_back(three_brokers)
 
 
@@ -295,9 +306,9 @@ def test_a_move_that_stalls_while_all_brokers_are_up_is_named(
 ) -> None:
     """Somebody has set the rate of the source to 0."""
     kafka, (topic,) = kafka_on_three, filled.topics(1)
-    kafka.ok(*f"{moving.reassign(tmp_path, [(topic, 0)])} --throttle 1".split())
-    wait_for("it moves", lambda: moving.moving(three, topic) == {0: (3,)})
-    moving.release(three, 0)
+    kafka.ok(*f"{reassigned_topics.reassign(tmp_path, [(topic, 0)])} --throttle 1".split())
+    wait_for("it moves", lambda: reassigned_topics.moving(three, topic) == {0: (3,)})
+    reassigned_topics.release(three, 0)
     monkeypatch.setattr(stalls, "_QUIET_S", 0.5)  # not a minute
     (file,) = kafka.home.glob("state/reassignments/*-move.json")
     finish = ("verify-reassign-partitions", "--finish", "--deadline", "12s")

@@ -12,10 +12,10 @@ import pytest
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.cluster import start_broker
 from kafka_shell.sandbox.state import Sandbox
-from tests import moving
-from tests.acknowledged import writing
+from tests import reassigned_topics
+from tests.acks_all_producer import acks_all_producer
 from tests.admin.helpers import make_topic, wait_for
-from tests.decommissioning import (
+from tests.decommission_process import (
     STOP_IT,
     assert_removed,
     decommission,
@@ -24,10 +24,10 @@ from tests.decommissioning import (
     is_cordoned,
     is_registered,
 )
-from tests.freezing import freeze, thaw
+from tests.frozen_process import freeze, thaw
 from tests.outages import controller, hang, hanging, kill, wake
 from tests.program import Program
-from tests.well import processes
+from tests.shared_cluster import processes
 
 BROKERS = (1, 2, 3, 4, 5)
 # Of the request that waits when it passes, or of all that the broker did not answer.
@@ -49,14 +49,14 @@ def written(five: Cluster) -> str:
 def large(five: Cluster, five_brokers: Sandbox) -> str:
     """A topic with so much on broker 5 that it does not leave at 1 B/s."""
     name = make_topic(five, f"retire.large-{uuid4().hex[:8]}", assignment=((5, 1, 2),))
-    moving.fill(five_brokers, name, moving.HELD)
+    reassigned_topics.fill(five_brokers, name, reassigned_topics.HELD)
     return name
 
 
 def removed(cluster: Cluster, sandbox: Sandbox, *topics: str) -> None:
     """Broker 5 is gone, and nothing of the drain is left; started again, it is a new broker."""
     assert_removed(cluster, 5)
-    assert moving.throttles(cluster, *topics, brokers=(1, 2, 3, 4)) == {}
+    assert reassigned_topics.throttles(cluster, *topics, brokers=(1, 2, 3, 4)) == {}
     start_broker(sandbox.folder, 5)
     assert dynamic_configs(cluster, 5) == {}
     assert not is_cordoned(cluster, 5)
@@ -66,24 +66,24 @@ def test_destination_and_controller_are_killed_and_a_broker_that_hangs_is_not_st
     five: Cluster, five_brokers: Sandbox, kafka_on_five: Program, written: str, large: str
 ) -> None:
     kafka = kafka_on_five
-    with writing(five_brokers, written), decommission(kafka, SLOW) as run:
-        wait_for("the move starts", lambda: moving.moving(five, large) != {}, 60)
-        (destination,) = moving.moving(five, large)[0]
+    with acks_all_producer(five_brokers, written), decommission(kafka, SLOW) as run:
+        wait_for("the move starts", lambda: reassigned_topics.moving(five, large) != {}, 60)
+        (destination,) = reassigned_topics.moving(five, large)[0]
         kill(five_brokers, five, destination)
-        assert moving.moving(five, large) == {0: (destination,)}
+        assert reassigned_topics.moving(five, large) == {0: (destination,)}
         start_broker(five_brokers.folder, destination)
 
         active = controller(five)
         kill(five_brokers, five, active)
-        assert moving.moving(five, large) == {0: (destination,)}
+        assert reassigned_topics.moving(five, large) == {0: (destination,)}
         start_broker(five_brokers.folder, active)
-        moving.release(five)
+        reassigned_topics.release(five)
         run.said(STOP_IT)
-        assert moving.throttles(five, written, large, brokers=BROKERS) == {}
+        assert reassigned_topics.throttles(five, written, large, brokers=BROKERS) == {}
 
         broker = processes(five_brokers)[5] or 0
         freeze(broker)
-        wait_for("broker 5 is fenced", lambda: 5 not in moving.up(five))
+        wait_for("broker 5 is fenced", lambda: 5 not in reassigned_topics.up(five))
         late = kafka("decommission", "5", "--deadline", "15s", "--yes")
         assert late.status == 1 and "has not responded" in late.stderr, late
         assert "To continue: decommission 5 --deadline 15s --yes" in late.stderr, late
@@ -104,22 +104,22 @@ def test_the_command_and_the_broker_are_killed_in_the_drain(
     five: Cluster, five_brokers: Sandbox, kafka_on_five: Program, written: str, large: str
 ) -> None:
     kafka = kafka_on_five
-    with writing(five_brokers, written):
+    with acks_all_producer(five_brokers, written):
         with decommission(kafka, SLOW) as run:
-            wait_for("the move starts", lambda: moving.moving(five, large) != {}, 60)
-            (destination,) = moving.moving(five, large)[0]
+            wait_for("the move starts", lambda: reassigned_topics.moving(five, large) != {}, 60)
+            (destination,) = reassigned_topics.moving(five, large)[0]
             with hanging(five_brokers, five, destination, 5):
-                assert moving.moving(five, large) == {0: (destination,)}
-            moving.wait_until_up(five, 5)
+                assert reassigned_topics.moving(five, large) == {0: (destination,)}
+            reassigned_topics.wait_until_up(five, 5)
             kill(five_brokers, five, 5)
             assert run.process.poll() is None and STOP_IT not in run.err, run
             run.process.kill()
-        assert moving.throttles(five, large, brokers=(1, 2, 3, 4)) != {}
+        assert reassigned_topics.throttles(five, large, brokers=(1, 2, 3, 4)) != {}
         assert is_registered(five, 5)
 
         with decommission(kafka, SLOW) as run:
             run.said("already being moved there")
-            moving.release(five)
+            reassigned_topics.release(five)
             assert run.ended() == 0, run
         assert STOP_IT not in run.err, "it has been stopped already"
     removed(five, five_brokers, written, large)
@@ -131,10 +131,10 @@ def test_a_broker_that_was_down_is_back_during_the_drain(
     kafka = kafka_on_five
     kill(five_brokers, five, 5)
     with decommission(kafka, SLOW) as run:
-        wait_for("the move starts", lambda: moving.moving(five, large) != {}, 60)
+        wait_for("the move starts", lambda: reassigned_topics.moving(five, large) != {}, 60)
         assert "the broker is not running" in run.err, run
         start_broker(five_brokers.folder, 5)
-        moving.release(five)
+        reassigned_topics.release(five)
         run.said(STOP_IT)
         assert is_cordoned(five, 5), run
         kill(five_brokers, five, 5)
@@ -147,7 +147,7 @@ def test_the_controller_hangs_before_the_drain_and_is_killed_with_the_broker_at_
     five: Cluster, five_brokers: Sandbox, kafka_on_five: Program, written: str
 ) -> None:
     kafka = kafka_on_five
-    with writing(five_brokers, written):
+    with acks_all_producer(five_brokers, written):
         active = controller(five)
         hang(five_brokers, active)
         try:
@@ -155,7 +155,7 @@ def test_the_controller_hangs_before_the_drain_and_is_killed_with_the_broker_at_
         finally:
             wake(five_brokers, active)
         assert late.status == 1 and re.search(_LATE, late.stderr), late
-        moving.wait_until_up(five, 5)
+        reassigned_topics.wait_until_up(five, 5)
         with decommission(kafka, "5") as run:
             run.said(STOP_IT)
             active = controller(five)
@@ -171,7 +171,7 @@ def test_the_quorum_has_no_majority_when_a_voter_is_to_be_removed(
 ) -> None:
     """Voter 3 is stopped while another voter hangs, so nobody can remove it until that is back."""
     kafka = kafka_on_five
-    with writing(five_brokers, written), decommission(kafka, "3") as run:
+    with acks_all_producer(five_brokers, written), decommission(kafka, "3") as run:
         run.said(STOP_IT)
         active = controller(five)
         other = active if active != 3 else 1
@@ -190,4 +190,4 @@ def test_the_quorum_has_no_majority_when_a_voter_is_to_be_removed(
     assert late.status == 1 and re.search(_LATE, late.stderr), late
     finish(kafka, run, status, "3")
     assert_removed(five, 3)
-    assert moving.throttles(five, written, brokers=(1, 2, 4, 5)) == {}
+    assert reassigned_topics.throttles(five, written, brokers=(1, 2, 4, 5)) == {}

@@ -32,7 +32,7 @@ from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit
 from tests.admin.helpers import connect
-from tests.faults.hostile import NAMES, TOPICS
+from tests.faults.hostile_names import NAMES, TOPICS
 from tests.program import Program
 
 COMMANDS = (

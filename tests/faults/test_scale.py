@@ -30,7 +30,7 @@ from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
 from kafka_shell.sandbox.session import options_from
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, wait_for
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 from tests.program import Program, Run
 from tests.shell.terminal import Terminal
 from tests.tcp_proxy import Proxy

@@ -12,7 +12,7 @@ from kafka_shell.output.counts import question
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Change, Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
-from tests.staging import Event, Recorded, make_stage
+from tests.recorded_execution import Event, RecordedStep, make_recorded_execution
 
 pytestmark = pytest.mark.quick
 
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.quick
 
 
 def test_a_change_is_validated_shown_sent_and_reported(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
-    plan = stage.plan(
-        stage.step("a"), stage.step("b"), fresh=lambda _: stage.log.append(("fresh",))
+    execution = make_recorded_execution(tmp_path)
+    plan = execution.plan(
+        execution.step("a"), execution.step("b"), fresh=lambda _: execution.log.append(("fresh",))
     )
-    outcome = stage.run(plan)
-    assert stage.log == [
+    outcome = execution.run(plan)
+    assert execution.log == [
         ("validate", "a"),
         ("validate", "b"),
         ("show",),
@@ -38,29 +38,29 @@ def test_a_change_is_validated_shown_sent_and_reported(tmp_path: Path) -> None:
     assert outcome.ok
     assert [done.status for done in outcome.changes] == ["done", "done"]
     assert outcome.undo == ("alter-configs b k=old", "alter-configs a k=old")
-    (entry,) = stage.journal()
+    (entry,) = execution.journal()
     assert (entry.command, entry.status, entry.cluster) == ("the line", "done", "cluster-1")
     assert entry.undo == outcome.undo
 
 
 def test_the_intent_is_in_the_journal_before_anything_is_sent(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
+    execution = make_recorded_execution(tmp_path)
     seen: list[tuple[str, tuple[str, ...]]] = []
 
-    class Looking(Recorded):
+    class Looking(RecordedStep):
         def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
             if not validate_only:
-                seen.extend((entry.status, entry.undo) for entry in stage.journal())
+                seen.extend((entry.status, entry.undo) for entry in execution.journal())
             return super().send(cluster, validate_only=validate_only)
 
-    stage.run(stage.plan(Looking(stage.log, "a")))
+    execution.run(execution.plan(Looking(execution.log, "a")))
     assert seen == [("intent", ("alter-configs a k=old  # outcome unknown",))]
 
 
 def test_a_destructive_plan_shows_the_undo_asks_and_rereads(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path, answers=["y"])
-    assert stage.run(stage.plan(stage.step("a"), effect=Effect.DESTROY)).ok
-    assert stage.log == [
+    execution = make_recorded_execution(tmp_path, answers=["y"])
+    assert execution.run(execution.plan(execution.step("a"), effect=Effect.DESTROY)).ok
+    assert execution.log == [
         ("validate", "a"),
         ("show", "alter-configs a k=old"),
         ("ask", "Apply 1 change to 1 topic? [y/N]"),
@@ -72,32 +72,32 @@ def test_a_destructive_plan_shows_the_undo_asks_and_rereads(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("answer", ["", "n", "no", "yess", "prod"])
 def test_any_answer_but_yes_changes_nothing(tmp_path: Path, answer: str) -> None:
-    stage = make_stage(tmp_path, answers=[answer])
+    execution = make_recorded_execution(tmp_path, answers=[answer])
     with pytest.raises(ShellError, match="nothing was changed") as declined:
-        stage.run(stage.plan(stage.step(), effect=Effect.DESTROY))
+        execution.run(execution.plan(execution.step(), effect=Effect.DESTROY))
     assert declined.value.code == "declined"
-    assert "send" not in stage.did() and stage.journal() == []
+    assert "send" not in execution.did() and execution.journal() == []
 
 
 @pytest.mark.parametrize("answer", ["y", "yes", " YES "])
 def test_yes_confirms(tmp_path: Path, answer: str) -> None:
-    stage = make_stage(tmp_path, answers=[answer])
-    assert stage.run(stage.plan(stage.step(), effect=Effect.DESTROY)).ok
+    execution = make_recorded_execution(tmp_path, answers=[answer])
+    assert execution.run(execution.plan(execution.step(), effect=Effect.DESTROY)).ok
 
 
 def test_the_yes_option_confirms_without_rereading(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
-    assert stage.run(stage.plan(stage.step(), effect=Effect.DESTROY), yes=True).ok
-    assert stage.did() == ["validate", "show", "send", "refresh"]
+    execution = make_recorded_execution(tmp_path)
+    assert execution.run(execution.plan(execution.step(), effect=Effect.DESTROY), yes=True).ok
+    assert execution.did() == ["validate", "show", "send", "refresh"]
 
 
 def test_confirmation_without_terminal_is_a_usage_error(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path, answers=None)
+    execution = make_recorded_execution(tmp_path, answers=None)
     with pytest.raises(UsageError, match="not a terminal") as refused:
-        stage.run(stage.plan(stage.step(), effect=Effect.DESTROY))
+        execution.run(execution.plan(execution.step(), effect=Effect.DESTROY))
     assert refused.value.status is Status.WRONG
     assert "--yes" in refused.value.hint
-    assert "send" not in stage.did() and stage.journal() == []
+    assert "send" not in execution.did() and execution.journal() == []
 
 
 @pytest.mark.parametrize(
@@ -106,183 +106,187 @@ def test_confirmation_without_terminal_is_a_usage_error(tmp_path: Path) -> None:
 def test_the_undo_is_shown_before_the_question_or_afterwards(
     tmp_path: Path, yes: bool | None, fails: tuple[str, ...], told: bool
 ) -> None:
-    stage = make_stage(tmp_path, guard="confirm", answers=["y"])
-    outcome = stage.run(stage.plan(stage.step(fields=("a", "b"), fails=fails)), yes=yes)
+    execution = make_recorded_execution(tmp_path, guard="confirm", answers=["y"])
+    outcome = execution.run(execution.plan(execution.step(fields=("a", "b"), fails=fails)), yes=yes)
     assert outcome.undo_shown is told
-    assert (len(stage.log[1]) > 1) is (yes is None), "told where somebody is asked"
+    assert (len(execution.log[1]) > 1) is (yes is None), "told where somebody is asked"
 
 
 def test_an_empty_plan_is_neither_sent_nor_journaled(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path, guard="confirm", answers=None)
+    execution = make_recorded_execution(tmp_path, guard="confirm", answers=None)
     same = Change(Resource("topic", "orders"), "alter", "k", "1", "1")
-    outcome = stage.run(stage.plan(unchanged=(same,)))
+    outcome = execution.run(execution.plan(unchanged=(same,)))
     assert outcome.ok and outcome.changes == ()
-    assert stage.did() == ["show"] and stage.journal() == []
+    assert execution.did() == ["show"] and execution.journal() == []
 
 
 # -- guards ----------------------------------------------------------------------------------------
 
 
 def test_a_confirm_guard_asks_for_every_change(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path, guard="confirm", answers=["y"])
-    assert stage.run(stage.plan(stage.step())).ok
-    assert "ask" in stage.did()
-    silent = make_stage(tmp_path, guard="confirm")
+    execution = make_recorded_execution(tmp_path, guard="confirm", answers=["y"])
+    assert execution.run(execution.plan(execution.step())).ok
+    assert "ask" in execution.did()
+    silent = make_recorded_execution(tmp_path, guard="confirm")
     assert silent.run(silent.plan(silent.step()), yes=True).ok
     assert "ask" not in silent.did()
 
 
 def test_a_typed_guard_requires_the_cluster_name(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path, guard="typed", answers=["prod"])
-    assert stage.run(stage.plan(stage.step())).ok
-    assert ("ask", "Apply 1 change to 1 topic? Type prod to confirm:") in stage.log
-    assert "again" in stage.did()
+    execution = make_recorded_execution(tmp_path, guard="typed", answers=["prod"])
+    assert execution.run(execution.plan(execution.step())).ok
+    assert ("ask", "Apply 1 change to 1 topic? Type prod to confirm:") in execution.log
+    assert "again" in execution.did()
     for answer in ("", "y", "Prod"):
-        stage = make_stage(tmp_path, guard="typed", answers=[answer])
+        execution = make_recorded_execution(tmp_path, guard="typed", answers=[answer])
         with pytest.raises(ShellError, match="nothing was changed"):
-            stage.run(stage.plan(stage.step()))
-        assert "send" not in stage.did()
+            execution.run(execution.plan(execution.step()))
+        assert "send" not in execution.did()
 
 
 @pytest.mark.parametrize(("yes", "goes"), [("prod", True), ("staging", False), ("", False)])
 def test_a_typed_guard_accepts_the_name_as_an_option(tmp_path: Path, yes: str, goes: bool) -> None:
-    stage = make_stage(tmp_path, guard="typed", answers=None)
+    execution = make_recorded_execution(tmp_path, guard="typed", answers=None)
     if goes:
-        assert stage.run(stage.plan(stage.step()), yes=yes).ok
+        assert execution.run(execution.plan(execution.step()), yes=yes).ok
         return
     with pytest.raises(ShellError, match="nothing was changed"):
-        stage.run(stage.plan(stage.step()), yes=yes)
-    assert "send" not in stage.did()
+        execution.run(execution.plan(execution.step()), yes=yes)
+    assert "send" not in execution.did()
 
 
 @pytest.mark.parametrize("yes", [True, None])
 def test_a_plain_yes_is_not_enough_for_a_typed_guard(tmp_path: Path, yes: bool | None) -> None:
-    stage = make_stage(tmp_path, guard="typed", answers=None)
+    execution = make_recorded_execution(tmp_path, guard="typed", answers=None)
     with pytest.raises(UsageError) as refused:
-        stage.run(stage.plan(stage.step()), yes=yes)
+        execution.run(execution.plan(execution.step()), yes=yes)
     assert "--yes=prod" in refused.value.hint
-    assert "send" not in stage.did()
+    assert "send" not in execution.did()
 
 
 def test_a_read_only_guard_refuses_before_any_request(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path, guard="read-only", answers=["y"])
+    execution = make_recorded_execution(tmp_path, guard="read-only", answers=["y"])
     with pytest.raises(ShellError, match="read-only") as refused:
-        stage.run(stage.plan(stage.step()), yes=True)
+        execution.run(execution.plan(execution.step()), yes=True)
     assert refused.value.status is Status.FAILED
-    assert stage.log == []
+    assert execution.log == []
 
 
 @pytest.mark.parametrize("guard", ["", "confirm", "typed", "read-only"])
 def test_a_dry_run_is_always_allowed_and_sends_nothing(tmp_path: Path, guard: str) -> None:
-    stage = make_stage(tmp_path, guard=guard, answers=None)
-    plan = stage.plan(stage.step(fields=("good", "bad"), refuses=("bad",)), effect=Effect.DESTROY)
-    outcome = stage.run(plan, dry_run=True)
-    assert stage.did() == ["validate"]
+    execution = make_recorded_execution(tmp_path, guard=guard, answers=None)
+    plan = execution.plan(
+        execution.step(fields=("good", "bad"), refuses=("bad",)), effect=Effect.DESTROY
+    )
+    outcome = execution.run(plan, dry_run=True)
+    assert execution.did() == ["validate"]
     assert outcome.dry_run and not outcome.ok
     assert [(d.change.field, d.status) for d in outcome.changes] == [
         ("good", "planned"), ("bad", "failed"),
     ]  # fmt: skip
     assert outcome.undo == ("alter-configs orders good=old",), "what is refused is not taken back"
-    assert stage.journal() == []
+    assert execution.journal() == []
 
 
 # -- what goes wrong -------------------------------------------------------------------------------
 
 
 def test_no_question_if_the_broker_refuses_everything(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path, answers=["y"])
-    outcome = stage.run(stage.plan(stage.step(refuses=("k",)), effect=Effect.DESTROY))
-    assert stage.did() == ["validate", "show"]
+    execution = make_recorded_execution(tmp_path, answers=["y"])
+    outcome = execution.run(execution.plan(execution.step(refuses=("k",)), effect=Effect.DESTROY))
+    assert execution.did() == ["validate", "show"]
     assert [done.status for done in outcome.changes] == ["failed"]
-    assert not outcome.ok and outcome.undo == () and stage.journal() == []
+    assert not outcome.ok and outcome.undo == () and execution.journal() == []
 
 
 def test_if_the_broker_refuses_some_changes_the_others_are_applied(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
-    step = stage.step(fields=("a", "b"), refuses=("b",))
-    outcome = stage.run(stage.plan(step))
+    execution = make_recorded_execution(tmp_path)
+    step = execution.step(fields=("a", "b"), refuses=("b",))
+    outcome = execution.run(execution.plan(step))
     assert [done.status for done in outcome.changes] == ["done", "failed"]
     assert outcome.undo == ("alter-configs orders a=old",), "only what was done is taken back"
-    (entry,) = stage.journal()
+    (entry,) = execution.journal()
     assert entry.status == "failed"
     assert [row["status"] for row in entry.changes] == ["done", "failed"]
 
 
 def test_a_plan_that_was_refused_in_part_is_not_ok(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
+    execution = make_recorded_execution(tmp_path)
     refused: Results[Resource, Any] = Results({}, {Resource("topic", "x"): Failure("NO", "no")})
-    assert not stage.run(stage.plan(stage.step(), refused=refused)).ok
-    nothing = stage.run(stage.plan(refused=refused), yes=True)
+    assert not execution.run(execution.plan(execution.step(), refused=refused)).ok
+    nothing = execution.run(execution.plan(refused=refused), yes=True)
     assert not nothing.ok and nothing.changes == ()
 
 
 def test_a_change_during_the_question_stops_the_plan(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path, answers=["y"])
+    execution = make_recorded_execution(tmp_path, answers=["y"])
     with pytest.raises(ShellError, match="was old, is newer") as changed:
-        stage.run(stage.plan(stage.step(later="newer"), effect=Effect.DESTROY))
+        execution.run(execution.plan(execution.step(later="newer"), effect=Effect.DESTROY))
     assert changed.value.code == "changed-meanwhile"
-    assert "send" not in stage.did() and stage.journal() == []
+    assert "send" not in execution.did() and execution.journal() == []
 
 
 @pytest.mark.parametrize("code", ["deadline", "outcome-unknown"])
 def test_a_lost_response_is_unknown_and_later_steps_are_skipped(tmp_path: Path, code: str) -> None:
-    stage = make_stage(tmp_path)
+    execution = make_recorded_execution(tmp_path)
     lost = ShellError("the change may still happen", code=code, hint="Look.")
-    outcome = stage.run(
-        stage.plan(
-            stage.step("a"),
-            stage.step("b", raises=lost),
-            stage.step("c"),
-            follow=lambda *_: stage.log.append(("follow",)),
-            afterwards=(stage.step("after"),),
+    outcome = execution.run(
+        execution.plan(
+            execution.step("a"),
+            execution.step("b", raises=lost),
+            execution.step("c"),
+            follow=lambda *_: execution.log.append(("follow",)),
+            afterwards=(execution.step("after"),),
         )
     )
     assert [(d.change.resource.name, d.status) for d in outcome.changes] == [
         ("a", "done"), ("b", "unknown"), ("c", "skipped"),
     ]  # fmt: skip
     assert outcome.changes[1].failure == Failure(code, "the change may still happen", hint="Look.")
-    assert "follow" not in stage.did()
-    (entry,) = stage.journal()
+    assert "follow" not in execution.did()
+    (entry,) = execution.journal()
     assert entry.status == "unknown"
 
 
 def test_a_topic_that_timed_out_is_unknown_not_failed(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
+    execution = make_recorded_execution(tmp_path)
     late = Failure("REQUEST_TIMED_OUT", "too slow", 7)
-    outcome = stage.run(stage.plan(stage.step("a", fails=("k",), why=late), stage.step("b")))
+    outcome = execution.run(
+        execution.plan(execution.step("a", fails=("k",), why=late), execution.step("b"))
+    )
     assert [done.status for done in outcome.changes] == ["unknown", "done"]
-    assert stage.journal()[0].status == "unknown"
+    assert execution.journal()[0].status == "unknown"
 
 
 def test_a_change_without_a_result_is_unknown_not_done(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
-    step = stage.step("a", fields=("k", "l"), no_results=("l",))
-    outcome = stage.run(stage.plan(step, stage.step("b", no_results=("k",))))
+    execution = make_recorded_execution(tmp_path)
+    step = execution.step("a", fields=("k", "l"), no_results=("l",))
+    outcome = execution.run(execution.plan(step, execution.step("b", no_results=("k",))))
     assert [done.status for done in outcome.changes] == ["done", "unknown", "unknown"]
     assert not outcome.ok
-    assert stage.journal()[0].status == "unknown"
+    assert execution.journal()[0].status == "unknown"
 
 
 def test_a_request_that_fails_as_a_whole_skips_what_follows(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
+    execution = make_recorded_execution(tmp_path)
     no = ShellError("you may not", code="CLUSTER_AUTHORIZATION_FAILED")
-    outcome = stage.run(stage.plan(stage.step("a", raises=no), stage.step("b")))
+    outcome = execution.run(execution.plan(execution.step("a", raises=no), execution.step("b")))
     assert [done.status for done in outcome.changes] == ["failed", "skipped"]
-    assert stage.journal()[0].status == "failed"
+    assert execution.journal()[0].status == "failed"
 
 
 def test_ctrl_c_journals_an_unknown_outcome(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
+    execution = make_recorded_execution(tmp_path)
     with pytest.raises(ShellError, match="interrupted") as stopped:
-        stage.run(
-            stage.plan(
-                stage.step("a"),
-                stage.step("b", fields=("k", "l"), raises=KeyboardInterrupt()),
-                stage.step("c"),
+        execution.run(
+            execution.plan(
+                execution.step("a"),
+                execution.step("b", fields=("k", "l"), raises=KeyboardInterrupt()),
+                execution.step("c"),
             )
         )
-    assert ("send", "c") not in stage.log
-    (entry,) = stage.journal()
+    assert ("send", "c") not in execution.log
+    (entry,) = execution.journal()
     assert stopped.value.message == (
         "interrupted: 1 change applied, 2 with unknown outcome, 1 not sent"
     )
@@ -293,42 +297,44 @@ def test_ctrl_c_journals_an_unknown_outcome(tmp_path: Path) -> None:
         "alter-configs b k=old l=old  # outcome unknown",
         "alter-configs a k=old",
     )
-    assert stage.log[-1] == ("refresh", "topics"), "the view shows what held before"
+    assert execution.log[-1] == ("refresh", "topics"), "the view shows what held before"
 
 
 def test_a_created_topic_of_unknown_outcome_is_deleted_if_it_exists(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
+    execution = make_recorded_execution(tmp_path)
     late = Failure("REQUEST_TIMED_OUT", "too slow", 7)
-    outcome = stage.run(
-        stage.plan(stage.step("a", fields=("",), verb="create", before=None, fails=("",), why=late))
+    outcome = execution.run(
+        execution.plan(
+            execution.step("a", fields=("",), verb="create", before=None, fails=("",), why=late)
+        )
     )
     assert outcome.undo == ("delete-topic a --if-exists  # outcome unknown",)
     assert outcome.check == "describe-topic a"
-    assert outcome.entry == stage.journal()[0].id
+    assert outcome.entry == execution.journal()[0].id
 
 
 @pytest.mark.parametrize("code", ["deadline", "outcome-unknown"])
 def test_a_validation_that_timed_out_sent_nothing(tmp_path: Path, code: str) -> None:
-    stage = make_stage(tmp_path)
+    execution = make_recorded_execution(tmp_path)
     late = ShellError(
         "the deadline passed; the change may still be applied", code=code, hint="Look."
     )
     with pytest.raises(ShellError, match="not validated") as refused:
-        stage.run(stage.plan(stage.step("a", refuses_all=late)))
+        execution.run(execution.plan(execution.step("a", refuses_all=late)))
     assert refused.value.message == "topic a: not validated: the deadline passed"
     assert "nothing was sent" in refused.value.hint and "may still" not in refused.value.message
     assert refused.value.code == code
-    assert stage.journal() == []
+    assert execution.journal() == []
 
 
 def test_a_verdict_that_timed_out_says_that_nothing_was_sent(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
+    execution = make_recorded_execution(tmp_path)
     late = Failure("REQUEST_TIMED_OUT", "too slow", 7, hint="It may still appear.")
-    outcome = stage.run(stage.plan(stage.step("a", refuses=("k",), why=late)))
+    outcome = execution.run(execution.plan(execution.step("a", refuses=("k",), why=late)))
     (done,) = outcome.changes
     assert done.status == "failed" and done.failure is not None
     assert done.failure.hint == "Only the validation timed out: nothing was sent."
-    assert ("send", "a") not in stage.log
+    assert ("send", "a") not in execution.log
 
 
 @pytest.mark.parametrize(
@@ -381,79 +387,84 @@ def test_merged_plans_are_followed_to_the_end_of_each() -> None:
 
 
 def test_ctrl_c_while_following_does_not_undo_what_is_done(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
+    execution = make_recorded_execution(tmp_path)
 
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(ShellError, match="interrupted") as stopped:
-        stage.run(
-            stage.plan(
-                stage.step(), follow=interrupted, afterwards=(stage.step("b"),), resume="verify it"
+        execution.run(
+            execution.plan(
+                execution.step(),
+                follow=interrupted,
+                afterwards=(execution.step("b"),),
+                resume="verify it",
             )
         )
     assert stopped.value.hint.endswith("To continue: verify it")
-    assert ("send", "b") not in stage.log, "what the follow waits for is not there yet"
-    assert stage.journal()[0].status == "done"
+    assert ("send", "b") not in execution.log, "what the follow waits for is not there yet"
+    assert execution.journal()[0].status == "done"
 
 
 def test_the_steps_of_afterwards_are_sent_when_follow_ends(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
-    outcome = stage.run(
-        stage.plan(
-            stage.step("a"),
-            follow=lambda *_: stage.log.append(("follow",)),
-            afterwards=(stage.step("b"),),
+    execution = make_recorded_execution(tmp_path)
+    outcome = execution.run(
+        execution.plan(
+            execution.step("a"),
+            follow=lambda *_: execution.log.append(("follow",)),
+            afterwards=(execution.step("b"),),
         )
     )
     assert outcome.ok
-    assert stage.did() == ["validate", "show", "send", "follow", "send", "refresh"]
+    assert execution.did() == ["validate", "show", "send", "follow", "send", "refresh"]
 
 
 def test_a_failed_follow_says_how_to_continue(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
+    execution = make_recorded_execution(tmp_path)
 
     def lost(*_: Any) -> None:
         raise ShellError("the broker is gone")
 
     with pytest.raises(ShellError, match="gone") as failed:
-        stage.run(stage.plan(stage.step(), follow=lost, resume="verify it"))
+        execution.run(execution.plan(execution.step(), follow=lost, resume="verify it"))
     assert failed.value.hint == "To continue: verify it"
 
 
 def test_a_change_in_progress_is_followed_too(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
-    stage.run(stage.plan(follow=lambda *_: stage.log.append(("follow",))))
-    assert stage.log == [("show",), ("follow",)]
+    execution = make_recorded_execution(tmp_path)
+    execution.run(execution.plan(follow=lambda *_: execution.log.append(("follow",))))
+    assert execution.log == [("show",), ("follow",)]
 
 
 def test_a_chained_plan_stops_at_the_first_failure(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
-    plan = stage.plan(stage.step("a"), stage.step("b", fails=("k",)), stage.step("c"), chained=True)
-    outcome = stage.run(plan)
+    execution = make_recorded_execution(tmp_path)
+    plan = execution.plan(
+        execution.step("a"), execution.step("b", fails=("k",)), execution.step("c"), chained=True
+    )
+    outcome = execution.run(plan)
     assert [done.status for done in outcome.changes] == ["done", "failed", "skipped"]
 
 
 def test_fresh_state_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path)
+    execution = make_recorded_execution(tmp_path)
 
     def gone(_: Any) -> None:
         raise ShellError("the broker is gone")
 
-    outcome = stage.run(stage.plan(stage.step(), fresh=gone))
+    outcome = execution.run(execution.plan(execution.step(), fresh=gone))
     assert outcome.ok and outcome.fresh is None
 
 
 def test_an_empty_plan_does_nothing_at_all(tmp_path: Path) -> None:
-    stage = make_stage(tmp_path, guard="read-only")
-    assert stage.run(stage.plan(effect=Effect.DESTROY)).ok
-    assert stage.log == [("show",)], "shown, as it may say what was refused"
-    assert stage.journal() == []
+    execution = make_recorded_execution(tmp_path, guard="read-only")
+    assert execution.run(execution.plan(effect=Effect.DESTROY)).ok
+    assert execution.log == [("show",)], "shown, as it may say what was refused"
+    assert execution.journal() == []
 
 
 def test_apply_of_a_chained_plan_stops_at_the_first_failure() -> None:
     log: list[Event] = []
-    steps = (Recorded(log, "bad", fails=("k",)), Recorded(log, "next"))
+    steps = (RecordedStep(log, "bad", fails=("k",)), RecordedStep(log, "next"))
     results = apply(Plan(Effect.CHANGE, steps, chained=True), None)
     assert not results.ok and log == [("send", "bad")]
 
@@ -462,9 +473,9 @@ def test_apply_follows_and_then_sends_afterwards() -> None:
     log: list[Event] = []
     plan = Plan(
         Effect.CHANGE,
-        (Recorded(log, "a"),),
+        (RecordedStep(log, "a"),),
         follow=lambda *_: log.append(("follow",)),
-        afterwards=(Recorded(log, "b"),),
+        afterwards=(RecordedStep(log, "b"),),
     )
     assert apply(plan, None).ok
     assert log == [("send", "a"), ("follow",), ("send", "b")]

@@ -32,7 +32,7 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Plan, Secret
 from kafka_shell.plan.outcome import Outcome
 from kafka_shell.run.execute import execute
-from tests.staging import make_stage
+from tests.recorded_execution import make_recorded_execution
 
 pytestmark = pytest.mark.quick
 
@@ -52,12 +52,12 @@ def keep(cluster: Cluster, topic: ConfigResource, value: str) -> Plan:
 def test_a_real_change_and_its_fresh_state(
     tmp_path: Path, cluster: Cluster, topic: ConfigResource
 ) -> None:
-    stage = make_stage(tmp_path, cluster=cluster)
-    outcome = stage.run(keep(cluster, topic, "7d"))
+    execution = make_recorded_execution(tmp_path, cluster=cluster)
+    outcome = execution.run(keep(cluster, topic, "7d"))
     assert outcome.ok
     assert [entry.value for entry in outcome.fresh[topic]] == ["604800000"]
     assert outcome.undo == (f"alter-configs {topic.name} --delete-config retention.ms",)
-    (entry,) = stage.journal()
+    (entry,) = execution.journal()
     assert entry.cluster == cluster.cluster_id
     assert entry.changes[0]["after"] == "604800000"
 
@@ -65,25 +65,25 @@ def test_a_real_change_and_its_fresh_state(
 def test_a_real_change_made_meanwhile_by_someone_else(
     tmp_path: Path, cluster: Cluster, topic: ConfigResource
 ) -> None:
-    stage = make_stage(tmp_path, guard="confirm", cluster=cluster)
+    execution = make_recorded_execution(tmp_path, guard="confirm", cluster=cluster)
 
     def meddle(_: str) -> str:
         assert apply(keep(cluster, topic, "5"), cluster).ok
         return "y"
 
-    stage.context = replace(stage.context, ask=meddle)
+    execution.context = replace(execution.context, ask=meddle)
     with pytest.raises(ShellError, match="was 604800000, is 5"):
-        stage.run(keep(cluster, topic, "1d"))
+        execution.run(keep(cluster, topic, "1d"))
 
 
 def test_a_real_broker_refuses_in_the_dry_run(
     tmp_path: Path, cluster: Cluster, topic: ConfigResource
 ) -> None:
-    stage = make_stage(tmp_path, cluster=cluster)
+    execution = make_recorded_execution(tmp_path, cluster=cluster)
     plan = topic_changes.plan_create(
         [NewTopic(topic.name, 1, 1), NewTopic(f"{topic.name}.new", 1, 1)]
     )
-    outcome = stage.run(plan, dry_run=True)
+    outcome = execution.run(plan, dry_run=True)
     assert [(d.status, d.failure.name if d.failure else "") for d in outcome.changes] == [
         ("failed", "TOPIC_ALREADY_EXISTS"), ("planned", ""),
     ]  # fmt: skip
@@ -93,22 +93,22 @@ def test_a_real_broker_refuses_in_the_dry_run(
 def test_a_real_deletion_by_a_typed_guard(
     tmp_path: Path, cluster: Cluster, topic: ConfigResource
 ) -> None:
-    stage = make_stage(tmp_path, guard="typed", answers=["prod"], cluster=cluster)
-    outcome = stage.run(topic_changes.plan_delete(cluster, [topic.name]))
+    execution = make_recorded_execution(tmp_path, guard="typed", answers=["prod"], cluster=cluster)
+    outcome = execution.run(topic_changes.plan_delete(cluster, [topic.name]))
     assert outcome.ok and outcome.undo == ()
     assert topic.name not in metadata_scan.scan(cluster)
-    assert stage.journal()[0].undo == ()
+    assert execution.journal()[0].undo == ()
 
 
 def test_a_password_is_nowhere_in_the_journal(tmp_path: Path, cluster: Cluster) -> None:
     key = "listener.name.plaintext.ssl.key.password"
     broker = ConfigResource(ResourceType.BROKER, "1")
-    stage = make_stage(tmp_path, cluster=cluster)
+    execution = make_recorded_execution(tmp_path, cluster=cluster)
 
     def run(alteration: ConfigAlteration, line: str) -> Outcome:
         plan = config_changes.plan_alter(cluster, {broker: [alteration]})
         return execute(
-            plan, stage.context, command=line, show=stage.show, reveal=lambda value: None
+            plan, execution.context, command=line, show=execution.show, reveal=lambda value: None
         )
 
     try:
@@ -120,7 +120,7 @@ def test_a_password_is_nowhere_in_the_journal(tmp_path: Path, cluster: Cluster) 
     finally:
         gone = run(ConfigAlteration(key, ConfigOp.DELETE), "take it away")
     assert gone.ok and gone.undo == (), "what it was nobody can tell"
-    written = [path.read_text() for path in stage.context.paths.journal.glob("*/*.json")]
+    written = [path.read_text() for path in execution.context.paths.journal.glob("*/*.json")]
     assert written and "hush" not in "".join(written)
 
 
@@ -151,10 +151,10 @@ def test_ctrl_c_after_the_brokers_answered_leaves_no_outcome_unknown(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    stage = make_stage(tmp_path, cluster=cluster)
+    execution = make_recorded_execution(tmp_path, cluster=cluster)
     with monkeypatch.context() as patch:
         patch.setattr(module, "wait_until_visible", interrupted)
         with pytest.raises(ShellError, match="interrupted after all changes were sent"):
-            stage.run(plan)
-    (entry,) = stage.journal()
+            execution.run(plan)
+    (entry,) = execution.journal()
     assert entry.status == "done", entry

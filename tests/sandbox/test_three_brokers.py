@@ -12,7 +12,7 @@ from kafka_shell.sandbox.cluster import start_broker, status, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect
 from tests.sandbox.clients import admin
-from tests.well import wait_until_applied
+from tests.shared_cluster import wait_until_applied
 
 
 def brokers(sandbox: Sandbox, bootstrap: str | None = None) -> dict[int, str]:

@@ -31,7 +31,7 @@ from kafka_shell.sandbox.twin.build import broker_epochs, nearest_version
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.followers import following
 from tests.admin.helpers import connect, done, make_topic, wait_for
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 
 MADE = """
 create-topic twin.a --partitions 3 --replication-factor 3 --config retention.ms=7d

@@ -18,13 +18,13 @@ from kafka_shell.plan.model import Report
 from kafka_shell.sandbox.cluster import start_broker
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.background import Background
-from tests import moving
+from tests import reassigned_topics
 from tests.admin.helpers import connect
-from tests.moving import MB, fill, placed, replicas
 from tests.outages import kill
+from tests.reassigned_topics import MB, fill, placed, replicas
+from tests.shared_cluster import wait_until_back
 from tests.shell.conftest import Open
 from tests.shell.terminal import Terminal
-from tests.well import wait_until_back
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_the_prompt_tells_how_far_a_move_is_and_lifts_its_throttle_at_the_end(
     shell.run("topics nope*")  # the prompt is there for other things
     shell.sees("note: done: reassign-partitions")
     assert replicas(cluster, topic) == [(2, 3)]
-    assert moving.throttles(cluster, topic) == {}
+    assert reassigned_topics.throttles(cluster, topic) == {}
     shell.misses("Moving 1 partition")
     shell.run("journal --last 1 --output json | grep throttled")
     shell.at_prompt()
@@ -85,12 +85,12 @@ def test_the_throttle_of_a_broker_that_was_down_is_lifted_when_it_is_back(
     """The source dies, and the move goes on from the other replica."""
     shell = move("1")
     kill(three_brokers, cluster, 1)
-    moving.release(cluster)
+    reassigned_topics.release(cluster)
     shell.sees("waiting until broker 1 is up again to remove its throttle")
     assert replicas(cluster, topic) == [(2, 3)]
     start_broker(three_brokers.folder, 1)
     shell.sees("note: done: reassign-partitions")
-    assert moving.throttles(cluster, topic) == {}
+    assert reassigned_topics.throttles(cluster, topic) == {}
     wait_until_back(three_brokers)
 
 
@@ -102,8 +102,8 @@ def test_a_prompt_that_is_left_says_how_to_go_on(
     shell.press("c-d")
     assert shell.ends() == 0
     assert "still running, to resume: verify-reassign-partitions --finish" in shell.everything
-    assert moving.moving(cluster, topic) == {0: (3,)}
-    assert moving.throttles(cluster, topic), "a move under way lost its throttle"
+    assert reassigned_topics.moving(cluster, topic) == {0: (3,)}
+    assert reassigned_topics.throttles(cluster, topic), "a move under way lost its throttle"
 
 
 @pytest.mark.quick

@@ -12,8 +12,8 @@ from kafka_shell.commands.activity.meter import Measurement
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.top.sampler import Sampler
 from tests.admin.helpers import wait_for
-from tests.filling import fill
 from tests.outages import frozen
+from tests.produced_records import fill
 from tests.shell.conftest import Open
 from tests.shell.terminal import Terminal
 

@@ -21,7 +21,7 @@ from kafka_shell.view.view import PARTS, ClusterView, Part
 from tests.admin.group_data import commit
 from tests.admin.helpers import connect, make_topic
 from tests.outages import frozen
-from tests.view.test_real import Folder, Watched
+from tests.view.test_real_cluster import Folder, Watched
 
 
 @pytest.fixture

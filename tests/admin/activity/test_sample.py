@@ -20,7 +20,7 @@ from kafka_shell.admin.wire.requests import Node
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit, filled, forget
 from tests.admin.helpers import done, make_topic, wait_for
-from tests.filling import fill
+from tests.produced_records import fill
 
 pytestmark = pytest.mark.quick
 

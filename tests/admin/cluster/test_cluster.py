@@ -22,7 +22,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, make_topic, refusals, wait_for
 from tests.outages import stopped
 from tests.program import Program
-from tests.well import wait_until_well
+from tests.shared_cluster import wait_until_healthy
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
     wait_for("it is back", lambda: registrations.registered(three) == {1, 2, 3})
     with pytest.raises(ShellError, match="is running"):
         plan.steps[0].reread(three)
-    wait_until_well(three)
+    wait_until_healthy(three)
     done(topic_changes.plan_delete(three, [name]), three)
 
 
@@ -141,7 +141,7 @@ def test_configs_that_an_unregistered_broker_left_behind(
         program.ok(*words, "--yes")
     wait_for("it is back", lambda: configs.describe(three, [broker], [key]).ok)
     assert not configs.describe(three, [broker], [key])[broker][0].overridden
-    wait_until_well(three)
+    wait_until_healthy(three)
 
 
 def test_one_broker_with_what_it_has(

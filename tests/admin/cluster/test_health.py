@@ -27,8 +27,8 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, make_topic, wait_for
 from tests.outages import stopped
-from tests.transactional import HOUR_MS, hang
-from tests.well import wait_until_applied, wait_until_well
+from tests.shared_cluster import wait_until_applied, wait_until_healthy
+from tests.transactional_producer import HOUR_MS, hang
 
 ONLY_READS = "verify-reassign-partitions"  # without --finish
 
@@ -86,7 +86,7 @@ def test_while_a_broker_is_gone_and_after_it_is_back(
         configs=(("min.insync.replicas", "2"),),
     )  # fmt: skip
     thin = make_topic(three, f"{name}.thin", assignment=((first, lost), (first, second)))
-    wait_until_well(three)
+    wait_until_healthy(three)
     wrong = {"offline", "under-min-isr", "under-replicated", "brokers", "quorum"}
     with stopped(three_brokers, lost):
         wait_for("all that is wrong is found", lambda: wrong <= look(three).keys())
@@ -111,7 +111,7 @@ def test_while_a_broker_is_gone_and_after_it_is_back(
 
     # Back, and in sync: what it led is still led by others, until an election puts that right.
     monkeypatch.undo()
-    wait_until_well(three)
+    wait_until_healthy(three)
     places = metadata_scan.scan(three).misplaced()
     back = look(three)
     assert back.keys() <= {"off-preferred"}

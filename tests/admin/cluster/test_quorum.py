@@ -21,7 +21,7 @@ from kafka_shell.sandbox import config, process, state, storage
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
-from tests import well
+from tests import shared_cluster
 from tests.admin.helpers import connect, done, refusals, wait_for
 
 ABSENT = Voter(99, "A" * 21 + "Q", (Endpoint("", "127.0.0.1", 1),))
@@ -58,12 +58,12 @@ def quorum_of_three(three_brokers: Sandbox, three: Cluster) -> Iterator[Cluster]
     try:
         yield three
     finally:
-        well.restore_voters(three_brokers, three)
+        shared_cluster.restore_voters(three_brokers, three)
 
 
 def wait_until_caught_up(cluster: Cluster, id: int) -> None:
     """Until the leader would take this observer as a voter: it has fetched from this leader."""
-    wait_for(f"controller {id} has caught up", lambda: well.is_caught_up(cluster, id))
+    wait_for(f"controller {id} has caught up", lambda: shared_cluster.is_caught_up(cluster, id))
 
 
 def test_a_voter_is_removed_and_the_line_that_takes_it_back_adds_it(

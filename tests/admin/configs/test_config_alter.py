@@ -11,7 +11,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
-from tests.admin.altering import (
+from tests.admin.config_alterations import (
     DEFAULT,
     alter,
     append,

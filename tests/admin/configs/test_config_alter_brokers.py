@@ -13,7 +13,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Resource
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.altering import (
+from tests.admin.config_alterations import (
     BROKER,
     DEFAULT,
     LOGGER,
@@ -26,7 +26,7 @@ from tests.admin.altering import (
     set_,
 )
 from tests.admin.helpers import connect, done, failures, refusals
-from tests.well import wait_until_applied
+from tests.shared_cluster import wait_until_applied
 
 quick = pytest.mark.quick
 

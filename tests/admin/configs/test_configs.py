@@ -36,7 +36,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, refusals
-from tests.well import wait_until_applied
+from tests.shared_cluster import wait_until_applied
 
 quick = pytest.mark.quick
 

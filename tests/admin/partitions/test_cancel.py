@@ -14,9 +14,9 @@ from kafka_shell.admin.partitions.throttle_configs import ThrottleRecord
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
-from tests import moving
+from tests import reassigned_topics
 from tests.admin.helpers import lose_requests
-from tests.moving import Filled
+from tests.reassigned_topics import Filled
 
 METADATA = 3
 
@@ -54,4 +54,4 @@ def test_a_move_that_is_left_alone_keeps_its_throttle(three: Cluster, filled: Fi
 @pytest.fixture
 def restored(three: Cluster) -> Iterator[None]:
     yield
-    moving.restore(three)
+    reassigned_topics.restore(three)

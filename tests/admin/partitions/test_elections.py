@@ -19,8 +19,8 @@ from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
-from tests.filling import fill
-from tests.well import start_all, wait_until_back
+from tests.produced_records import fill
+from tests.shared_cluster import start_all, wait_until_back
 
 
 @pytest.fixture

@@ -25,9 +25,9 @@ from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
-from tests.audit import reading
-from tests.filling import fill
-from tests.in_process import Shell
+from tests.audit import cluster_tables
+from tests.in_process_shell import Shell
+from tests.produced_records import fill
 
 SPEED = "replica.alter.log.dirs.io.max.bytes.per.second"
 BROKER = ConfigResource(ResourceType.BROKER, "1")
@@ -243,7 +243,9 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> No
         f"alter-topic {topic} --config retention.ms=1h --dry-run"
     )
     assert "the size of replicas on 1 broker" in run.out + run.err, str(run)
-    tables = reading.read(expendable.bootstrap, ["log_dirs", "disk_replicas", "group_commits"])
+    tables = cluster_tables.read(
+        expendable.bootstrap, ["log_dirs", "disk_replicas", "group_commits"]
+    )
     [row] = [row for row in tables.rows("log_dirs") if row["path"] == lost]
     assert (row["replicas"], row["incoming"], row["size"]) == (None, None, None), row
     not_read = {each["table"]: each["reason"] for each in tables.failures}

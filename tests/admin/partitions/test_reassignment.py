@@ -58,9 +58,9 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
-from tests import moving
+from tests import reassigned_topics
 from tests.admin.helpers import connect, refusals, wait_for
-from tests.moving import MB, Filled, placed, put, replicas, to
+from tests.reassigned_topics import MB, Filled, placed, put, replicas, to
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def restored(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     """Whatever a test leaves, the next one does not see."""
     monkeypatch.setattr(move_sizes, "SAMPLE_S", 0.2)
     yield
-    moving.restore(cluster)
+    reassigned_topics.restore(cluster)
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def held(filled: Filled, cluster: Cluster, record: ThrottleRecord) -> str:
     plan = plan_move(cluster, {TopicPartition(topic, 0): (2, 3)}, throttle=1, record=record)
     assert plan.refused.ok, plan.refused.failures
     assert apply(replace(plan, follow=None, afterwards=()), cluster).ok
-    wait_for("the move is listed", lambda: moving.moving(cluster, topic) == {0: (3,)})
+    wait_for("the move is listed", lambda: reassigned_topics.moving(cluster, topic) == {0: (3,)})
     wait_for("brokers show the move", lambda: set(replicas(cluster, topic)[0]) == {1, 2, 3})
     return topic
 
@@ -112,16 +112,18 @@ def test_a_move_is_followed_to_its_end_and_its_throttle_is_gone(
 
     def tell(task: str, done: int, total: int | None) -> None:
         if not told:
-            moving.release(cluster, MB // 10)  # one fetch of 1 MB, then seconds of nothing
+            reassigned_topics.release(
+                cluster, MB // 10
+            )  # one fetch of 1 MB, then seconds of nothing
         elif total and 0 < done < total:
-            moving.release(cluster)
+            reassigned_topics.release(cluster)
         told.append((task, done, total))
 
     assert plan.follow is not None
     follow = plan.follow
     assert apply(replace(plan, follow=lambda cluster, _: follow(cluster, tell)), cluster).ok
     assert replicas(cluster, topic) == [(2, 3), (1, 3)]
-    assert moving.throttles(cluster, topic) == {}, "a throttle outlived its move"
+    assert reassigned_topics.throttles(cluster, topic) == {}, "a throttle outlived its move"
     (task,) = {task for task, _, _ in told}
     assert task in ("Moving 2 partitions", "Moving 1 partition"), "the empty one may be there first"
     assert any(total and 0 < done < total for _, done, total in told), f"no progress: {told}"
@@ -151,11 +153,11 @@ def test_a_plan_tells_what_each_broker_gets(filled: Filled, cluster: Cluster) ->
 def test_what_was_set_before_a_throttle_is_restored(cluster: Cluster) -> None:
     """Without a record that outlasts the process."""
     topic = placed(cluster, (1, 2), (2, 1))
-    put(cluster, ConfigResource(ResourceType.BROKER, "3"), moving.RATE, "7000000")
+    put(cluster, ConfigResource(ResourceType.BROKER, "3"), reassigned_topics.RATE, "7000000")
     put(cluster, ConfigResource(ResourceType.TOPIC, topic), FOLLOWER_REPLICAS, "1:1")
-    before = moving.throttles(cluster, topic)
+    before = reassigned_topics.throttles(cluster, topic)
     assert apply(plan_move(cluster, to(topic, (1, 3)), throttle=2 * MB), cluster).ok
-    assert moving.throttles(cluster, topic) == before
+    assert reassigned_topics.throttles(cluster, topic) == before
 
 
 def test_where_nothing_is_moved_no_throttle_stays(cluster: Cluster, record: ThrottleRecord) -> None:
@@ -168,7 +170,7 @@ def test_where_nothing_is_moved_no_throttle_stays(cluster: Cluster, record: Thro
     wrong = MoveReplicas((replace(move, after=(1, 99)),), throttle.removal)
     failed = wrong.send(cluster, validate_only=False).failures
     assert [why.name for why in failed.values()] == ["INVALID_REPLICA_ASSIGNMENT"]
-    assert moving.throttles(cluster, topic) == {}
+    assert reassigned_topics.throttles(cluster, topic) == {}
     assert record.read() == {}
 
 
@@ -185,7 +187,7 @@ def test_a_partition_that_is_refused_does_not_keep_the_throttle_of_the_others(
     failed = apply(plan, cluster).failures
     assert [change.resource.name for change in failed] == [f"{topic}:1"]
     assert replicas(cluster, topic) == [(1, 3), (1, 2)]
-    assert moving.throttles(cluster, topic) == {}
+    assert reassigned_topics.throttles(cluster, topic) == {}
 
 
 # -- under way -------------------------------------------------------------------------------------
@@ -217,8 +219,8 @@ def test_a_broker_with_old_metadata_is_no_cancelled_move(
     """A busy broker, or one that has just started, shows for seconds what was true before."""
     old = move_progress.scan(cluster, [held])
     assert set(old.topic(held).partitions[0].replicas) == {1, 2, 3}
-    moving.release(cluster)
-    wait_for("it has ended", lambda: not moving.moving(cluster, held), 60)
+    reassigned_topics.release(cluster)
+    wait_for("it has ended", lambda: not reassigned_topics.moving(cluster, held), 60)
     until = time.monotonic() + 1.5
 
     def scan(cluster: Cluster, topics: list[str]) -> MetadataScan:
@@ -239,8 +241,8 @@ def test_a_list_without_moves_is_not_believed_at_once(
     monkeypatch.setattr(
         following, "under_way", lambda cluster: lists.pop() if lists else under_way(cluster)
     )
-    Follow()(cluster, lambda *_: moving.release(cluster))
-    assert not lists and not moving.moving(cluster, held), "it was not waited for"
+    Follow()(cluster, lambda *_: reassigned_topics.release(cluster))
+    assert not lists and not reassigned_topics.moving(cluster, held), "it was not waited for"
     assert replicas(cluster, held)[0] == (2, 3)
 
 
@@ -253,8 +255,8 @@ def test_a_cancelled_move_is_undone_with_its_throttle(
     assert [str(change.resource) for change in plan.unchanged] == [f"partition {held}:1"]
     assert apply(plan, cluster).ok
     wait_for("it is back, in its order", lambda: replicas(cluster, held)[0] == (1, 2))
-    wait_for("nothing is moving", lambda: not moving.moving(cluster, held))
-    assert moving.throttles(cluster, held) == {}
+    wait_for("nothing is moving", lambda: not reassigned_topics.moving(cluster, held))
+    assert reassigned_topics.throttles(cluster, held) == {}
     (row,) = state(cluster, to(held, (2, 3))).partitions
     assert (row.status, row.code) == (MoveStatus.FAILED, -1), "it is not where it should be"
 
@@ -266,7 +268,7 @@ def test_a_partition_that_moves_is_refused_but_for_the_way_back(
     assert refused[f"{held}:0"].name == "REASSIGNMENT_IN_PROGRESS"
     assert apply(plan_move(cluster, to(held, (1, 2)), record=record), cluster).ok
     wait_for("it is back, in its order", lambda: replicas(cluster, held)[0] == (1, 2))
-    assert moving.throttles(cluster, held) == {}
+    assert reassigned_topics.throttles(cluster, held) == {}
 
 
 def test_the_throttle_of_a_move_under_way_is_raised(
@@ -277,7 +279,7 @@ def test_the_throttle_of_a_move_under_way_is_raised(
     assert not any(isinstance(step, MoveReplicas) for step in plan.steps), "it was sent again"
     assert apply(plan, cluster).ok
     assert replicas(cluster, held)[0] == (2, 3)
-    assert moving.throttles(cluster, held) == {}
+    assert reassigned_topics.throttles(cluster, held) == {}
 
 
 def test_a_throttle_that_is_still_used_is_not_removed(
@@ -285,7 +287,7 @@ def test_a_throttle_that_is_still_used_is_not_removed(
 ) -> None:
     throttle = record.read()
     assert not left_behind(cluster, move_progress.under_way(cluster).values, throttle)[0]
-    before = moving.throttles(cluster, held)
+    before = reassigned_topics.throttles(cluster, held)
     rows = tuple(replace(row, now=row.value) for row in throttle.values())
     removal = RemoveThrottle(rows, record)
     results = removal.send(cluster, validate_only=False)
@@ -293,14 +295,16 @@ def test_a_throttle_that_is_still_used_is_not_removed(
     assert {change.note for change in rates} == {
         "unchanged: another partition reassignment uses it"
     }
-    assert moving.throttles(cluster, held) == before
+    assert reassigned_topics.throttles(cluster, held) == before
     assert record.read() == throttle, "what is still set was forgotten"
 
 
 def test_a_throttle_whose_broker_cannot_be_told_is_kept_in_the_record(
     cluster: Cluster, record: ThrottleRecord
 ) -> None:
-    row = Throttled(ConfigResource(ResourceType.BROKER, "99"), moving.RATE, "1", "9", now="1")
+    row = Throttled(
+        ConfigResource(ResourceType.BROKER, "99"), reassigned_topics.RATE, "1", "9", now="1"
+    )
     record.update(lambda _: {row.config: row})
     results = RemoveThrottle((row,), record).send(cluster, validate_only=False)
     (why,) = results.failures.values()

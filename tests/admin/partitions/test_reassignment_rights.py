@@ -16,7 +16,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, make_topic
 from tests.admin.test_rights import log_in
-from tests.moving import to
+from tests.reassigned_topics import to
 
 
 def test_an_old_broker_moves_too(old_sandbox: Sandbox) -> None:

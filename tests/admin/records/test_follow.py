@@ -21,7 +21,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests import java_records
 from tests.admin.helpers import connect, make_topic
 from tests.outages import frozen
-from tests.well import processes, start_all, wait_until_back
+from tests.shared_cluster import processes, start_all, wait_until_back
 
 _BEFORE, _MEANWHILE = 300, 600
 

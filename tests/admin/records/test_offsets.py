@@ -17,8 +17,8 @@ from kafka_shell.admin.partitions.model import (
 from kafka_shell.admin.records.offsets import list_offsets
 from kafka_shell.admin.wire.connection import Cluster
 from tests.admin.helpers import make_topic
-from tests.filling import fill
-from tests.transactional import HOUR_MS, hang
+from tests.produced_records import fill
+from tests.transactional_producer import HOUR_MS, hang
 
 TIMES = (1_000_000_000_000, 1_000_000_003_000, 1_000_000_001_000, 1_000_000_002_000)
 

@@ -11,7 +11,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect
 from tests.admin.helpers import done, make_topic, refusals
-from tests.filling import fill
+from tests.produced_records import fill
 
 NOON = 1_000_000_000_000
 

@@ -17,7 +17,7 @@ from kafka_shell.admin.topics.min_isr import Requirement
 from kafka_shell.admin.topics.model import NewTopic, Partition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.altering import DEFAULT, delete, restored, set_, topic_of
+from tests.admin.config_alterations import DEFAULT, delete, restored, set_, topic_of
 from tests.admin.helpers import done, make_topic
 from tests.program import Program
 

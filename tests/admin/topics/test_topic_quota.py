@@ -23,7 +23,7 @@ from kafka_shell.plan.model import Outcomes, Plan, StepInterrupted
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import described, done, failures, lose_requests, wait_for
 from tests.program import Process
-from tests.running import running
+from tests.program_process import running
 
 pytestmark = pytest.mark.quick
 

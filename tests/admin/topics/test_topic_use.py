@@ -25,8 +25,8 @@ from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit, forget
 from tests.admin.helpers import done, make_topic, wait_for
-from tests.filling import fill
 from tests.outages import frozen
+from tests.produced_records import fill
 
 quick = pytest.mark.quick
 

@@ -14,7 +14,7 @@ from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from tests.admin.helpers import done, misroute
-from tests.transactional import Producer
+from tests.transactional_producer import Producer
 
 
 def misrouted(cluster: Cluster, transactional_id: str) -> None:

@@ -36,7 +36,7 @@ from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.process import is_running
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import wait_for
-from tests.freezing import freeze
+from tests.frozen_process import freeze
 from tests.outages import stopped
 
 

@@ -22,7 +22,7 @@ from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, described, done, make_topic, wait_for
 from tests.outages import frozen
-from tests.well import wait_until_well
+from tests.shared_cluster import wait_until_healthy
 
 LIMIT_S = 25.0  # of what is to take a little more than 2 s; without a second broker it takes 30 s
 
@@ -30,9 +30,9 @@ LIMIT_S = 25.0  # of what is to take a little more than 2 s; without a second br
 @pytest.fixture(scope="module")
 def well(three_brokers: Sandbox) -> Iterator[Cluster]:
     with connect(three_brokers) as cluster:
-        wait_until_well(cluster)
+        wait_until_healthy(cluster)
         yield cluster
-        wait_until_well(cluster, 90)
+        wait_until_healthy(cluster, 90)
 
 
 @contextmanager

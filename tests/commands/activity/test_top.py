@@ -27,7 +27,7 @@ from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit, filled, forget
 from tests.admin.helpers import connect, described, done, make_topic, wait_for
-from tests.in_process import Answer, Shell
+from tests.in_process_shell import Answer, Shell
 from tests.outages import frozen
 
 MANY = 10_000

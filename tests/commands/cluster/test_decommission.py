@@ -15,9 +15,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
-from tests import moving
+from tests import reassigned_topics
 from tests.admin.helpers import make_topic, wait_for
-from tests.decommissioning import (
+from tests.decommission_process import (
     STOP_IT,
     assert_removed,
     decommission,
@@ -26,9 +26,9 @@ from tests.decommissioning import (
     is_cordoned,
     is_registered,
 )
-from tests.in_process import Shell
-from tests.moving import put
+from tests.in_process_shell import Shell
 from tests.program import Program
+from tests.reassigned_topics import put
 from tests.test_readme import python_example
 
 
@@ -47,7 +47,7 @@ def test_a_broker_is_removed_after_an_interruption(
 ) -> None:
     kafka = kafka_on_five
     name = topic(five, (5, 1), (2, 5), (1, 2))
-    moving.fill(five_brokers, name, 400_000)
+    reassigned_topics.fill(five_brokers, name, 400_000)
     put(five, ConfigResource(ResourceType.BROKER, "5"), "log.cleaner.threads", "2")
 
     previewed = kafka.ok("decommission", "5", "--dry-run", "--batch", "1")
@@ -59,7 +59,7 @@ def test_a_broker_is_removed_after_an_interruption(
         run.said(STOP_IT, 180)
         assert held(five, 5) == []
         assert is_cordoned(five, 5)
-        assert moving.throttles(five, name, brokers=(1, 2, 3, 4, 5)) == {}
+        assert reassigned_topics.throttles(five, name, brokers=(1, 2, 3, 4, 5)) == {}
         assert run.interrupt() == 130, run
         assert "To continue: decommission 5 --throttle 100MB/s --batch 1 --yes" in run.err
         assert "--resume" not in run.err
@@ -75,7 +75,7 @@ def test_a_broker_is_removed_after_an_interruption(
         assert run.ended() == 0, run
         assert set(steps(json.loads(run.out)).values()) == {"done", "skipped"}, run
     assert not is_registered(five, 5)
-    assert sorted(moving.replicas(five, name)[2]) == [1, 2], "what stays is not touched"
+    assert sorted(reassigned_topics.replicas(five, name)[2]) == [1, 2], "what stays is not touched"
 
     again = kafka.ok("decommission", "5")  # nothing is left, so nothing is asked
     assert "nothing is left to remove" in again.stdout, again
@@ -97,7 +97,7 @@ def test_a_voter_is_removed_and_a_dead_broker_is_decommissioned(
     ended = kafka.ok("decommission", "3", "--keep-configs", "--yes")
     assert STOP_IT not in ended.stderr
     assert_removed(five, 3)
-    assert {len(set(each)) for each in moving.replicas(five, name)} == {2}
+    assert {len(set(each)) for each in reassigned_topics.replicas(five, name)} == {2}
 
 
 def test_a_topic_that_is_created_meanwhile_is_moved_from_the_stopped_broker(
@@ -112,7 +112,7 @@ def test_a_topic_that_is_created_meanwhile_is_moved_from_the_stopped_broker(
         stop_broker(five_brokers.folder, 5)
         assert run.ended() == 0, run
     assert "5,1 -> " in run.err, run
-    assert held(five, 5) == [] and len(moving.replicas(five, late)) == 2
+    assert held(five, 5) == [] and len(reassigned_topics.replicas(five, late)) == 2
 
 
 def test_configs_that_are_set_before_the_stop_are_deleted_too(
@@ -162,9 +162,9 @@ def test_what_makes_it_risky_or_unsafe(
     assert risky["verdict"] == "risky"
     assert {"racks", "quorum"} <= {reason["check"] for reason in risky["reasons"]}
 
-    moving.fill(five_brokers, name, moving.HELD)
+    reassigned_topics.fill(five_brokers, name, reassigned_topics.HELD)
     kafka.ok("reassign-partitions", "--topics", name, "--broker-list", "1,2,5", "--throttle", "1")
-    wait_for("it moves", lambda: moving.moving(five, name) == {0: (5,)})
+    wait_for("it moves", lambda: reassigned_topics.moving(five, name) == {0: (5,)})
     unsafe = kafka("decommission", "5", "--yes")
     assert unsafe.status == 1, unsafe
     assert "1 partition on the broker is being reassigned" in unsafe.stdout, unsafe
@@ -180,7 +180,7 @@ def test_all_configs_of_a_stopped_broker_are_deleted_while_it_is_registered(
     kafka = kafka_on_five
     broker = ConfigResource(ResourceType.BROKER, "4")
     put(five, broker, "log.cleaner.threads", "2")
-    put(five, broker, moving.RATE, "1000000")
+    put(five, broker, reassigned_topics.RATE, "1000000")
     stop_broker(five_brokers.folder, 4)
     line = ("alter-configs", "--broker-id", "4", "--delete-config", "*", "--yes")
     kafka.ok(*line)
@@ -215,7 +215,7 @@ def test_the_library_example_runs(five: Cluster, five_brokers: Sandbox) -> None:
     }
     exec(compile(python_example("library.md", "decommission"), "library.md", "exec"), names)
     assert not is_registered(five, 4)
-    assert all(4 not in replicas for replicas in moving.replicas(five, name))
+    assert all(4 not in replicas for replicas in reassigned_topics.replicas(five, name))
 
 
 @pytest.mark.quick

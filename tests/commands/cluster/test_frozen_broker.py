@@ -18,7 +18,7 @@ from kafka_shell.admin.wire.pool import Pool
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, described, wait_for
-from tests.in_process import Answer, Shell
+from tests.in_process_shell import Answer, Shell
 from tests.outages import frozen
 
 TOPIC = "frozen.orders"

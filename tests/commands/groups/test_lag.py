@@ -21,7 +21,7 @@ from kafka_shell.run.watch import watch
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit, filled, forget
 from tests.admin.helpers import done, make_topic, wait_for
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 
 pytestmark = pytest.mark.quick
 

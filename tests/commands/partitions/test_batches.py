@@ -9,11 +9,11 @@ import pytest
 from kafka_shell.admin import Admin, BatchLimits, TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests import moving
+from tests import reassigned_topics
 from tests.admin.helpers import wait_for
-from tests.moving import Filled, id_in, placed, reassign, replicas
 from tests.program import Program
-from tests.running import running
+from tests.program_process import running
+from tests.reassigned_topics import Filled, id_in, placed, reassign, replicas
 
 
 def unfinished(kafka: Program) -> list[str]:
@@ -43,7 +43,7 @@ def test_a_move_in_batches_ends_after_the_first_and_is_resumed(
     assert f"partition {topic}:4: 1,2 -> 2,3" in resumed.stderr
     assert f"partition {topic}:0" not in resumed.stderr, "what is done is moved again"
     assert replicas(three, topic) == [(2, 3)] * 5
-    assert moving.throttles(three, topic) == {} and unfinished(kafka) == []
+    assert reassigned_topics.throttles(three, topic) == {} and unfinished(kafka) == []
     assert kafka("reassign-partitions", "--resume", id).status == 1
     kafka.ok("undo", id)
     wait_for("it is undone", lambda: replicas(three, topic) == [(1, 2)] * 5)
@@ -57,10 +57,14 @@ def test_batches_are_waited_for_and_each_has_its_own_throttle(
     first, second = filled.topics(2)
     line = reassign(tmp_path, [(first, 0), (second, 0)])
     with running(kafka, f"{line} --batch 1 --throttle 1 --wait") as run:
-        wait_for("the first batch moves", lambda: moving.moving(three, first) == {0: (3,)}, 60)
+        wait_for(
+            "the first batch moves", lambda: reassigned_topics.moving(three, first) == {0: (3,)}, 60
+        )
         (state,) = unfinished(kafka)
         id = state.split("-")[2]
-        listed = [what for what in moving.throttles(three, first, second) if "replicas" in what]
+        listed = [
+            what for what in reassigned_topics.throttles(three, first, second) if "replicas" in what
+        ]
         assert all(first in what for what in listed), listed
         busy = kafka("reassign-partitions", "--resume", id)
         assert busy.status == 1 and "another session" in busy.stderr, str(busy)
@@ -69,7 +73,7 @@ def test_batches_are_waited_for_and_each_has_its_own_throttle(
         assert "throttled.rate: 1 -> 900MB/s" in raised.stderr.replace("1B/s", "1"), str(raised)
         assert run.ended(90) == 0, run
     assert [replicas(three, topic)[0] for topic in (first, second)] == [(2, 3)] * 2
-    assert moving.throttles(three, first, second) == {} and unfinished(kafka) == []
+    assert reassigned_topics.throttles(three, first, second) == {} and unfinished(kafka) == []
 
 
 @pytest.mark.parametrize("how", ["--cancel", "rollback"])
@@ -87,10 +91,12 @@ def test_what_is_cancelled_or_rolled_back_is_what_was_started(
     if how == "--cancel":
         cancelled = kafka.ok("reassign-partitions", "--cancel", "--resume", id)
         assert "1 of 2 partitions not started" in cancelled.stderr, str(cancelled)
-        assert moving.moving(three, second) == {0: (3,)}, "that of a colleague was cancelled"
+        assert reassigned_topics.moving(three, second) == {0: (3,)}, (
+            "that of a colleague was cancelled"
+        )
     else:
         kafka.ok("undo")
-    wait_for("it is back", lambda: not moving.moving(three, first))
+    wait_for("it is back", lambda: not reassigned_topics.moving(three, first))
     assert set(replicas(three, first)[0]) == {1, 2}
     assert unfinished(kafka) == [], "the next batch can still be started"
 
@@ -120,4 +126,4 @@ def test_a_program_moves_in_batches(three_brokers: Sandbox, three: Cluster) -> N
         assert [each.batches for each in plan.figures if hasattr(each, "batches")] == [3]
         assert plan.apply().ok
     assert replicas(three, topic) == [(2, 3)] * 5
-    assert moving.throttles(three, topic) == {}
+    assert reassigned_topics.throttles(three, topic) == {}

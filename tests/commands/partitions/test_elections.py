@@ -14,7 +14,7 @@ from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, make_topic, wait_for
-from tests.admin.moving import lead_elsewhere
+from tests.admin.leader_moves import lead_elsewhere
 from tests.program import Program
 
 

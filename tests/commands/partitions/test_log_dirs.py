@@ -13,8 +13,8 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, make_topic, wait_for
-from tests.filling import fill
 from tests.outages import stopped
+from tests.produced_records import fill
 from tests.program import Program
 
 

@@ -27,7 +27,7 @@ from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, make_topic
-from tests.filling import fill
+from tests.produced_records import fill
 from tests.program import Program
 
 ALICE = "User:alice"

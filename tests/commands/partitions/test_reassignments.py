@@ -11,10 +11,10 @@ import pytest
 from kafka_shell.admin.partitions.reassignment_files import MovePaths
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests import moving
+from tests import reassigned_topics
 from tests.admin.helpers import connect, wait_for
-from tests.moving import HELD, fill, placed, replicas
 from tests.program import Program, Run
+from tests.reassigned_topics import HELD, fill, placed, replicas
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
 def restored(cluster: Cluster) -> Iterator[None]:
     """Whatever a test leaves, the next one does not see."""
     yield
-    moving.restore(cluster)
+    reassigned_topics.restore(cluster)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_a_move_prints_its_plan_its_undo_and_the_command_that_finishes_it(
     finished = kafka.ok(stdin=look + "\n")
     assert "completed" in finished.stdout
     assert replicas(cluster, topic) == [(3, 2), (2, 1)]
-    assert moving.throttles(cluster, topic) == {}
+    assert reassigned_topics.throttles(cluster, topic) == {}
     rollback = Path(back.split()[-1])
     assert json.loads(rollback.read_text())["partitions"] == [
         {"topic": topic, "partition": 0, "replicas": [1, 2], "log_dirs": ["any", "any"]}
@@ -71,7 +71,7 @@ def test_a_move_prints_its_plan_its_undo_and_the_command_that_finishes_it(
     again = kafka.ok(stdin=f"{back} --wait\n")
     assert "throttle 5MB/s" in again.stderr, "the way back lost its throttle"
     assert replicas(cluster, topic) == [(1, 2), (2, 1)]
-    assert moving.throttles(cluster, topic) == {}
+    assert reassigned_topics.throttles(cluster, topic) == {}
 
 
 def test_a_move_under_way_is_seen_by_every_command(
@@ -104,7 +104,7 @@ def test_a_move_under_way_is_seen_by_every_command(
     cancelled = kafka.ok("reassign-partitions", "--cancel", "--topics", topic)
     assert "cancels the reassignment" in cancelled.stderr
     wait_for("it is back", lambda: set(replicas(cluster, topic)[0]) == {1, 2})
-    assert moving.throttles(cluster, topic) == {}
+    assert reassigned_topics.throttles(cluster, topic) == {}
     gone = kafka("verify-reassign-partitions", "--reassignment-json-file", file)
     assert gone.status == 1 and "failed" in gone.stdout
     assert kafka.ok("verify-reassign-partitions").stdout == ""
@@ -139,7 +139,7 @@ def test_a_move_under_way_is_undone(
     undone = kafka.ok("undo")
     assert "cancels the reassignment" in undone.stderr, str(undone)
     wait_for("it is back", lambda: replicas(cluster, topic) == [(1, 2)])
-    assert moving.throttles(cluster, topic) == {}
+    assert reassigned_topics.throttles(cluster, topic) == {}
 
 
 def test_a_factor_is_changed_by_alter_topic(kafka: Program, cluster: Cluster) -> None:
@@ -183,7 +183,7 @@ def test_a_dry_run_changes_nothing_and_exports_kafkas_json(
 
 def test_a_throttle_left_behind_is_found_and_lifted(kafka: Program, cluster: Cluster) -> None:
     topic = placed(cluster, (1, 2))
-    kafka.ok("alter-configs", "--broker-id", "2", f"{moving.RATE}=3MB/s")
+    kafka.ok("alter-configs", "--broker-id", "2", f"{reassigned_topics.RATE}=3MB/s")
     kafka.ok("alter-configs", topic, "follower.replication.throttled.replicas=0:2")
     found = kafka("verify-reassign-partitions")
     assert found.status == 1
@@ -191,7 +191,7 @@ def test_a_throttle_left_behind_is_found_and_lifted(kafka: Program, cluster: Clu
     rehearsed = kafka.ok("verify-reassign-partitions", "--finish", "--dry-run")
     assert "3MB/s -> (removed)" in rehearsed.stdout
     kafka.ok("verify-reassign-partitions", "--finish")
-    assert moving.throttles(cluster, topic) == {}
+    assert reassigned_topics.throttles(cluster, topic) == {}
 
 
 @pytest.mark.parametrize(

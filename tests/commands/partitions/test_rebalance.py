@@ -14,10 +14,10 @@ from kafka_shell.admin.partitions import disks, sizes, write_rates
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests import moving
+from tests import reassigned_topics
 from tests.admin.helpers import connect, wait_for
-from tests.moving import fill, placed, put, replicas
 from tests.program import Program
+from tests.reassigned_topics import fill, placed, put, replicas
 
 CORDON = "cordoned.log.dirs"
 
@@ -32,7 +32,7 @@ def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
 def restored(cluster: Cluster) -> Iterator[None]:
     """Whatever a test leaves, the next one does not see."""
     yield
-    moving.restore(cluster)
+    reassigned_topics.restore(cluster)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_rebalance_moves_and_its_undo_moves_back(
     run = kafka.ok("rebalance", "--topics", topic, "--throttle", "50MB/s", "--wait")
     assert "1:6 -> 1:2 2:2 3:2" in run.stderr
     assert Counter(each[0] for each in replicas(cluster, topic)) == {1: 2, 2: 2, 3: 2}
-    assert moving.throttles(cluster, topic) == {}
+    assert reassigned_topics.throttles(cluster, topic) == {}
     again = kafka.ok("rebalance", "--topics", topic)
     assert "nothing to change" in again.stderr
     kafka.ok("undo")

@@ -22,7 +22,7 @@ from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Broker, Sandbox
 from tests.admin.helpers import connect, done, make_topic
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 
 EVERYBODY = QuotaEntity(user=DEFAULT, client_id=DEFAULT)
 CONFIGS = 300

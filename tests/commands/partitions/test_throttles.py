@@ -14,10 +14,10 @@ from kafka_shell.admin.partitions import sizes as move_sizes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.sandbox.state import Sandbox
-from tests import moving
+from tests import reassigned_topics
 from tests.admin.helpers import connect, wait_for
-from tests.in_process import Answer, Shell
-from tests.moving import LEADER_RATE, RATE, Filled, placed, put
+from tests.in_process_shell import Answer, Shell
+from tests.reassigned_topics import LEADER_RATE, RATE, Filled, placed, put
 
 FOLLOWERS = "follower.replication.throttled.replicas"
 LEADERS = "leader.replication.throttled.replicas"
@@ -55,7 +55,7 @@ class Moves:
 
     def _run(self, shell: Shell, verb: str, topic: str) -> Answer:
         if verb == "release":
-            moving.release(self.cluster)
+            reassigned_topics.release(self.cluster)
             wait_for("nothing moves", lambda: not any(map(self.is_moving, self.topics.values())))
             return Answer(verb, 0, "", "")
         lines = {
@@ -87,14 +87,14 @@ class Moves:
         return f"--reassignment-json-file {file}"
 
     def is_moving(self, topic: str) -> bool:
-        return bool(moving.moving(self.cluster, topic))
+        return bool(reassigned_topics.moving(self.cluster, topic))
 
     @property
     def throttles(self) -> dict[str, str]:
         """What is set, with the topics by their letters."""
         there = scan(self.cluster).names
         letters = {name: letter for letter, name in self.topics.items() if name in there}
-        found = moving.throttles(self.cluster, *letters)
+        found = reassigned_topics.throttles(self.cluster, *letters)
         names = {f"topic {name} ": f"topic {letter} " for name, letter in letters.items()}
         for name, letter in names.items():
             found = {what.replace(name, letter): value for what, value in found.items()}
@@ -138,7 +138,7 @@ def moves(
             cluster, *(Shell(home, three_brokers.bootstrap) for home in homes), filled.topics(2)
         )
     finally:
-        moving.restore(cluster)
+        reassigned_topics.restore(cluster)
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_a_move_of_which_a_part_is_done_removes_all_at_its_end(moves: Moves, end
     wait_for("the empty half is done", lambda: not moves.is_moving(empty))
     assert moves.is_moving(moves.topics["a"]), "the other half was not held"
     moves.shell.ok(f"{line} {end}")
-    assert moving.throttles(moves.cluster, empty) | moves.throttles == FOR_GOOD
+    assert reassigned_topics.throttles(moves.cluster, empty) | moves.throttles == FOR_GOOD
 
 
 def test_a_topic_that_moves_and_cannot_be_throttled_is_not_moved(moves: Moves) -> None:

@@ -24,8 +24,8 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Outcomes
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import group_data
-from tests.filling import fill
-from tests.in_process import Answer, Shell
+from tests.in_process_shell import Answer, Shell
+from tests.produced_records import fill
 
 DAY = 86_400_000
 

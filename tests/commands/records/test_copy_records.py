@@ -29,11 +29,11 @@ from kafka_shell.plan.model import Outcomes, Plan, Step, StepInterrupted
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_consumer
 from tests.admin.helpers import connect, done, make_topic, wait_for
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 from tests.program import Process, Program
-from tests.reading import read_all
-from tests.transactional import Producer
-from tests.well import processes, start_all, wait_until_back
+from tests.read_records import read_all
+from tests.shared_cluster import processes, start_all, wait_until_back
+from tests.transactional_producer import Producer
 
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z
 KEPT = (("retention.ms", "-1"),)

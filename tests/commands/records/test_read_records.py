@@ -16,7 +16,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_records
 from tests.admin.helpers import KEPT, make_topic, wait_for
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 from tests.program import Program
 
 pytestmark = pytest.mark.quick

@@ -13,9 +13,9 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, make_topic
-from tests.filling import fill
+from tests.produced_records import fill
 from tests.program import Program
-from tests.transactional import hang
+from tests.transactional_producer import hang
 
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z
 

@@ -23,10 +23,10 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_consumer
 from tests.admin.helpers import done, make_topic
-from tests.freezing import freeze, thaw
+from tests.frozen_process import freeze, thaw
 from tests.program import Process, Program
-from tests.reading import read_all
-from tests.well import processes, start_all, wait_until_back
+from tests.read_records import read_all
+from tests.shared_cluster import processes, start_all, wait_until_back
 
 LINES = 150_000
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z

@@ -19,7 +19,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_consumer
 from tests.admin.helpers import make_topic, wait_for
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 from tests.program import Process, Program
 
 pytestmark = pytest.mark.quick

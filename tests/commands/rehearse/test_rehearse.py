@@ -36,7 +36,7 @@ from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.model import Original
 from kafka_shell.sandbox.twin.spare import take
 from tests.admin.helpers import connect, done, make_topic, wait_for
-from tests.faults.hostile import NAMES
+from tests.faults.hostile_names import NAMES
 from tests.outages import frozen
 from tests.program import Process, Program
 from tests.test_guard_matrix import QUESTIONS

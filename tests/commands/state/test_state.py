@@ -23,7 +23,7 @@ from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Broker, Sandbox
 from tests.admin.helpers import wait_for
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
 from tests.outages import stopped
 from tests.program import Program
 

@@ -12,8 +12,8 @@ import pytest
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit, forget
-from tests.filling import fill
-from tests.in_process import Shell
+from tests.in_process_shell import Shell
+from tests.produced_records import fill
 from tests.program import Program
 
 pytestmark = pytest.mark.quick

@@ -10,7 +10,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from tests.admin.helpers import make_topic
 from tests.program import Program
-from tests.transactional import HOUR_MS, Producer, hang
+from tests.transactional_producer import HOUR_MS, Producer, hang
 
 
 @pytest.fixture

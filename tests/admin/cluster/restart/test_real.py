@@ -26,7 +26,7 @@ from kafka_shell.sandbox.cluster import stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, wait_for
 from tests.outages import frozen, stopped
-from tests.well import processes, wait_until_applied
+from tests.shared_cluster import processes, wait_until_applied
 
 TOPOLOGIES = 200
 STOPPED = 3

@@ -12,7 +12,7 @@ from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from tests.program import Program
-from tests.running import Running, running
+from tests.program_process import Running, running
 
 STOP_IT = "has no replicas left. Stop the broker now"
 

@@ -37,14 +37,14 @@ from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox.cluster import start, status
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, wait_for
-from tests.freezing import is_frozen, thaw
+from tests.frozen_process import is_frozen, thaw
 
 # What a stopped broker leaves for a while, by the checks of health.
 BROKERS = ("brokers", "controllers", "quorum", "offline", "under-replicated", "under-min-isr")
 _THROTTLED = (LEADER_REPLICAS, FOLLOWER_REPLICAS)
 
 
-def wait_until_well(
+def wait_until_healthy(
     cluster: Cluster, seconds: float = 60, checks: Collection[str] | None = None
 ) -> None:
     """Until health finds nothing wrong (by these checks); an error that says what it finds."""

@@ -18,7 +18,7 @@ _PAUSE_S = 0.03  # between two records
 _LINGER_MS = 200
 
 
-class Writing:
+class AcksAllProducer:
     """The values that were acknowledged so far, by topic."""
 
     def __init__(self, sandbox: Sandbox, topics: Sequence[str]) -> None:
@@ -78,10 +78,10 @@ class Writing:
 
 
 @contextmanager
-def writing(sandbox: Sandbox, *topics: str) -> Iterator[Writing]:
+def acks_all_producer(sandbox: Sandbox, *topics: str) -> Iterator[AcksAllProducer]:
     """Records are written to the topics until the block ends; none that was acknowledged is
     lost."""
-    writer = Writing(sandbox, topics)
+    writer = AcksAllProducer(sandbox, topics)
     writer.start()
     try:
         yield writer

@@ -10,16 +10,16 @@ from kafka_shell.admin.partitions.throttle_configs import FOLLOWER_REPLICAS
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.cluster import stop_broker
 from kafka_shell.sandbox.state import Sandbox
-from tests import well
-from tests.freezing import freeze
-from tests.moving import HELD, fill, placed
+from tests import shared_cluster
+from tests.frozen_process import freeze
 from tests.program import Program
+from tests.reassigned_topics import HELD, fill, placed
 
 
 def test_what_is_left_behind_is_told_and_repaired(
     three_brokers: Sandbox, three: Cluster, state_of_three: Mapping[str, str], tmp_path: Path
 ) -> None:
-    assert well.restore(three_brokers, state_of_three) == []
+    assert shared_cluster.restore(three_brokers, state_of_three) == []
     kafka = Program(tmp_path, three_brokers.bootstrap)
     topic, throttled = placed(three, (1, 2)), placed(three, (1, 2))
     fill(three_brokers, topic, HELD)
@@ -38,9 +38,9 @@ def test_what_is_left_behind_is_told_and_repaired(
     # Not the voter that is stopped: Kafka 4.3.1 does not start a removed one that voted for itself.
     kafka.ok("alter-quorum", "--remove", str(third), "--yes")
     stop_broker(three_brokers.folder, other)
-    freeze(well.processes(three_brokers)[third] or 0)
+    freeze(shared_cluster.processes(three_brokers)[third] or 0)
 
-    left = well.restore(three_brokers, state_of_three)
+    left = shared_cluster.restore(three_brokers, state_of_three)
     assert set(left) >= {
         f"broker {other}: stopped",
         f"broker {third}: frozen",
@@ -53,4 +53,4 @@ def test_what_is_left_behind_is_told_and_repaired(
         "credential left SCRAM_SHA_256: set",
         "feature streams.version: 0",
     }, left
-    assert well.restore(three_brokers, state_of_three) == []
+    assert shared_cluster.restore(three_brokers, state_of_three) == []

@@ -10,16 +10,16 @@ from kafka_shell.plan.results import Results
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedStep:
     """Changes to look at. It cannot be sent."""
 
     changes: tuple[Change, ...]
     validates = False
 
-    def resolved(self, cluster: Any) -> Recorded:
+    def resolved(self, cluster: Any) -> RecordedStep:
         return self
 
-    def reread(self, cluster: Any) -> Recorded:
+    def reread(self, cluster: Any) -> RecordedStep:
         return self
 
     def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:

@@ -1,6 +1,6 @@
-"""An audit as a process of its own: `python -m tests.audit.far MASTER REMOTE BOOTSTRAP FOLDER`.
+"""Run an audit in a process of its own. Arguments: MASTER REMOTE BOOTSTRAP FOLDER.
 
-Prints, as JSON, what was found, and where executors have this program from.
+Prints the findings as JSON, and the path from which executors import this program.
 """
 
 from __future__ import annotations

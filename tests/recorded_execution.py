@@ -24,7 +24,7 @@ Event = tuple[str, ...]
 REFUSED = Failure("POLICY_VIOLATION", "no")
 
 
-class Recorded(Struct, frozen=True):
+class RecordedStep(Struct, frozen=True):
     """A step that writes down what is done with it, and fails as it is told."""
 
     log: list[Event]
@@ -46,10 +46,10 @@ class Recorded(Struct, frozen=True):
         thing = Resource("topic", self.name)
         return tuple(Change(thing, self.verb, f, self.before, "new") for f in self.fields)
 
-    def resolved(self, cluster: Any) -> Recorded:
+    def resolved(self, cluster: Any) -> RecordedStep:
         return self
 
-    def reread(self, cluster: Any) -> Recorded:
+    def reread(self, cluster: Any) -> RecordedStep:
         self.log.append(("again", self.name))
         return replace(self, before=self.later)
 
@@ -68,7 +68,7 @@ class Recorded(Struct, frozen=True):
 
 
 @dataclass
-class Stage:
+class RecordedExecution:
     """A context whose questions, plans and refreshes are written down beside the steps."""
 
     context: Context
@@ -85,10 +85,10 @@ class Stage:
     def refresh(self, parts: frozenset[str]) -> None:
         self.log.append(("refresh", *sorted(parts)))
 
-    def step(self, name: str = "orders", **how: Any) -> Recorded:
-        return Recorded(self.log, name, **how)
+    def step(self, name: str = "orders", **how: Any) -> RecordedStep:
+        return RecordedStep(self.log, name, **how)
 
-    def plan(self, *steps: Recorded, effect: Effect = Effect.CHANGE, **how: Any) -> Plan:
+    def plan(self, *steps: RecordedStep, effect: Effect = Effect.CHANGE, **how: Any) -> Plan:
         return Plan(effect, steps, touches=frozenset({"topics"}), **how)
 
     def run(self, plan: Plan, **how: Any) -> Outcome:
@@ -103,9 +103,9 @@ class Stage:
         return [event[0] for event in self.log]
 
 
-def make_stage(
+def make_recorded_execution(
     folder: Path, *, guard: str = "", answers: Sequence[str] | None = (), cluster: Any = None
-) -> Stage:
+) -> RecordedExecution:
     """`answers` None is a program without a terminal."""
     config = ConnectionConfig(parse_addresses("broker:9092"))
     settings = Settings(connection=config, profile="prod", guard=guard)
@@ -115,7 +115,7 @@ def make_stage(
         SimpleNamespace(cluster_id="cluster-1", close=lambda: None, check_identity=lambda: None),
     )
     context = Context(session, Paths(folder / "c", folder / "h", folder / "state"))
-    stage = Stage(context, answers=list(answers or ()))
+    stage = RecordedExecution(context, answers=list(answers or ()))
     stage.context = replace(
         context,
         shell=cast(Any, SimpleNamespace(refresh=stage.refresh)),

@@ -25,7 +25,7 @@ from kafka_shell.audit.table import arrow_schema
 from kafka_shell.audit.tables import TABLES
 
 
-def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) -> Reading:
+def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) -> ClusterTables:
     """Every table of the cluster (or these), whose name is `c`, as Arrow tables."""
     target = Target("c", "secure" if config else "", bootstrap, str(config or "/no/config.toml"))
     with open_target(target) as cluster:
@@ -34,16 +34,16 @@ def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) 
     by: dict[str, list[str]] = {}
     for name in wanted:
         by.setdefault(TABLES[name].by, []).append(name)
-    return of_works(split(target, found, by), wanted)
+    return of_tasks(split(target, found, by), wanted)
 
 
-def of_works(works: Iterable[ReadTask], names: Iterable[str]) -> Reading:
+def of_tasks(tasks: Iterable[ReadTask], names: Iterable[str]) -> ClusterTables:
     """These tables as tasks read them."""
     batches: dict[str, list[Any]] = {name: [] for name in (*names, STATUS)}
-    for work in works:
-        for found in collect(work, TABLES, "now", open_target):
+    for task in tasks:
+        for found in collect(task, TABLES, "now", open_target):
             batches[found.table].append(record_batch(TABLES[found.table], found.rows))
-    return Reading(
+    return ClusterTables(
         {
             name: pyarrow.Table.from_batches(held, arrow_schema(TABLES[name]))
             for name, held in batches.items()
@@ -60,7 +60,7 @@ def _names(cluster: Cluster) -> ClusterNames:
 
 
 @dataclass
-class Reading:
+class ClusterTables:
     """Tables by name."""
 
     tables: dict[str, Any] = field(default_factory=dict)
@@ -74,10 +74,10 @@ class Reading:
         """What could not be read."""
         return [row for row in self.rows(STATUS) if row["status"] != "ok"]
 
-    def altered(self, name: str, rows: list[dict[str, Any]]) -> Reading:
+    def altered(self, name: str, rows: list[dict[str, Any]]) -> ClusterTables:
         """The same with other rows of one table."""
         schema = arrow_schema(TABLES[name])
-        return Reading(self.tables | {name: pyarrow.Table.from_pylist(rows, schema)})
+        return ClusterTables(self.tables | {name: pyarrow.Table.from_pylist(rows, schema)})
 
     def judge(
         self,
