@@ -1,4 +1,4 @@
-"""A producer with acks=all that writes all the time, and remembers what was acknowledged."""
+"""A producer with acks=all that writes continuously and records what was acknowledged."""
 
 from __future__ import annotations
 

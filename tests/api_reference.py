@@ -1,4 +1,4 @@
-"""docs/library-reference.md, generated from the docstrings of the admin client."""
+"""Generates docs/library-reference.md from the docstrings of the admin client."""
 
 from __future__ import annotations
 

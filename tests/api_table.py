@@ -1,4 +1,4 @@
-"""Kafka's APIs and the commands that use them, from the declarations: the table of docs/apis.md."""
+"""Kafka's APIs and the commands that use them, for docs/apis.md."""
 
 from __future__ import annotations
 

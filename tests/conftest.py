@@ -1,4 +1,4 @@
-"""Real Kafka clusters, each started when a test first asks for it and shared by all modules."""
+"""Real Kafka clusters, each started when first used and shared by all test modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`decommission` in a process of its own, to be watched and interrupted."""
+"""`decommission` in a process that tests can watch and interrupt."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What each example shows on the demo company, when all are run in the registry's order.
+"""What each example prints on the demo data, if all run in the order of the registry.
 
-Pieces of what is printed, blanks made one; `NOTHING` is found, or nothing would change (`SAME`).
+Parts of the output, with repeated blanks removed; `NOTHING` for no rows, `SAME` for no change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A process that hangs: it is stopped, its connections stay open."""
+"""Stop a process with its connections open (SIGSTOP), as if it hangs."""
 
 from __future__ import annotations
 

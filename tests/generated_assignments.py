@@ -1,4 +1,4 @@
-"""Kafka's own planner (kafka-reassign-partitions --generate) in the tests' JVM."""
+"""Assignments of kafka-reassign-partitions --generate, run in the JVM of the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shell in this process, where a test may reach into it: one line in, what it answered out."""
+"""The shell in this process: runs a line and returns its output."""
 
 from __future__ import annotations
 

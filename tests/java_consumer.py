@@ -1,4 +1,4 @@
-"""Records as Kafka's own Java consumer reads them, in the JVM of the tools."""
+"""Records as read by Kafka's Java consumer, in the JVM of the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records written by Kafka's own Java producer, in the JVM of the tools."""
+"""Records written by Kafka's Java producer, in the JVM of the tests."""
 
 from __future__ import annotations
 

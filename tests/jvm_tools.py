@@ -1,7 +1,7 @@
-"""Kafka's own command line tools, to compare ours with.
+"""Kafka's own command line tools, to compare with this program.
 
-One JVM, started when a tool is first wanted, runs the tools' main classes one after the other: a
-tool takes some 0.1 s there, and 1 to 2 s in a JVM of its own.
+One JVM, started on first use, runs the main classes of the tools one after the other: a tool takes
+about 0.1 s there, and 1 to 2 s in a separate JVM.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A proxy in front of a real broker that spoils some of its answers."""
+"""A proxy in front of a real broker that corrupts some responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brokers that hang or are stopped for a while, and that are back in sync afterwards."""
+"""Brokers that hang or are stopped for a while; afterwards they are in sync again."""
 
 from __future__ import annotations
 

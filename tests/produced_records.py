@@ -1,4 +1,4 @@
-"""Records for tests, by kafka-python's producer."""
+"""Produce records with kafka-python."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The program as its users run it: words of argv, standard streams and an environment.
+"""The program as its users run it: arguments, standard streams and environment.
 
-`Program` calls the entry point in this process, which costs a tenth of a process of its own.
-`Process` is for what only a process of its own shows: signals, what is imported, what is closed or
-at the limit, several at a time.
+`Program` calls the entry point in this process, which takes a tenth of the time. `Process` starts a
+new process, to test signals, imports, closed streams, limits and concurrency.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The program in a process of its own, to be watched, interrupted and killed."""
+"""The program in a process that tests can watch, interrupt and kill."""
 
 from __future__ import annotations
 

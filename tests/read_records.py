@@ -1,4 +1,4 @@
-"""Records as this program reads them: many are not read by Java, which would take minutes."""
+"""Records as read by this program: for many records, Java's consumer would take minutes."""
 
 from __future__ import annotations
 

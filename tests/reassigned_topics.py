@@ -1,4 +1,4 @@
-"""Topics with data, to be moved between brokers; a move is held by a throttle of 1 B/s."""
+"""Topics with data for reassignments. A throttle of 1 B/s keeps a reassignment from ending."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stage for execute: steps, questions and refreshes that write down when they are used."""
+"""A context for `execute` whose steps, questions and refreshes are recorded in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real schema registry with Confluent's REST API: Apicurio Registry of Maven Central."""
+"""A real schema registry with Confluent's REST API: Apicurio Registry from Maven Central."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A cluster that tests share is left as it was found: what a test leaves behind is repaired and
-told."""
+"""Restores the clusters that tests share, and reports what a test left on them."""
 
 from __future__ import annotations
 

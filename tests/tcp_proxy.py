@@ -1,4 +1,4 @@
-"""A TCP proxy between the shell and a real broker, whose answers can be held, slowed and cut."""
+"""A TCP proxy in front of a real broker that can hold, delay and cut responses."""
 
 from __future__ import annotations
 

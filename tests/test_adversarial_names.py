@@ -1,7 +1,7 @@
-"""Names that are chosen to make a matcher slow: each matcher walks, and none tries again and again.
+"""Names that make a backtracking matcher slow: every matcher takes linear time.
 
-A regular expression that backtracks takes seconds for 40 such letters and for ever for 249, so
-the limit of a minute here is far from what any of them needs.
+A regular expression that backtracks takes seconds for 40 such letters and does not end for 249. The
+limit of a minute is far above the time that any matcher needs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What commands declare of Kafka's APIs is all that a broker has.
+"""The declared APIs of all commands cover all APIs of a broker.
 
-That they send no more than they declare is seen where the examples run: tests/test_examples.py.
+tests/test_examples.py tests that commands send only requests that they declare.
 """
 
 from __future__ import annotations

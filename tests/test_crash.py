@@ -1,4 +1,4 @@
-"""What is written of a mistake of this program's own."""
+"""The report of internal errors."""
 
 from __future__ import annotations
 

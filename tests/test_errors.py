@@ -1,4 +1,4 @@
-"""Near misses."""
+"""Near misses in error messages."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""Every declared example shows what it is about; and so does every line of the starter sessions."""
+"""Every declared example and every line of the starter sessions runs and shows what it
+describes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Every command that can change a cluster is refused under a read-only profile, whichever way the
-same cluster is reached; and nothing but questions is sent."""
+"""Every command that can change a cluster is refused under a read-only profile, however the cluster
+is reached; only reading requests are sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guarded clusters: what is asked, who may answer, and that a "no" of any kind changes nothing."""
+"""Guarded clusters: the questions, who may answer them, and that "no" changes nothing."""
 
 from __future__ import annotations
 

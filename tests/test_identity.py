@@ -1,4 +1,4 @@
-"""Another cluster at the same address stops everything, until somebody says that it is right."""
+"""Commands stop if another cluster responds at the same address, until it is accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may import whom: the layers of the program, and that no import goes round in a circle."""
+"""The layers of the program: which modules may import which, and no import cycles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal: written before and after, private, pruned, and readable when damaged."""
+"""The journal is written before and after a change, private, pruned, and readable if damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connection options on a line: merged over the session's, never another cluster by accident."""
+"""Connection options on a line are merged with those of the session, for the same cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is built and installed is the whole program."""
+"""The built package contains the whole program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passwords from a command or the keyring, and warnings about what is legal and dangerous."""
+"""Passwords from a command or the keyring, and warnings about insecure properties."""
 
 from __future__ import annotations
 

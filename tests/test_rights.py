@@ -1,5 +1,5 @@
-"""A user without any rights tries every command: each says which operation on which resource is
-missing, or that what is not shown may be hidden; none ends well that changes something."""
+"""Every command without permissions states which operation on which resource is missing, or that
+resources may be hidden; no change succeeds."""
 
 from __future__ import annotations
 

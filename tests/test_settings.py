@@ -1,4 +1,4 @@
-"""Settings: which source wins, what a broken file says, Java's two little languages."""
+"""Settings: the precedence of their sources, and errors in their files."""
 
 from __future__ import annotations
 

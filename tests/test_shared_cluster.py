@@ -1,4 +1,4 @@
-"""What a test leaves behind on the three brokers is told, and is gone for the next one."""
+"""State that a test leaves on the three shared brokers is reported and removed."""
 
 from __future__ import annotations
 

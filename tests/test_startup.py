@@ -1,4 +1,4 @@
-"""What a start must not import: the time from Enter to the first byte is mostly imports."""
+"""Which modules are not imported at startup."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Golden sessions on a sandbox of their own: every word of both streams, and the exit status.
+"""Recorded sessions on a separate sandbox: the exact output of both streams, and exit statuses.
 
-Where a change is meant: `python -m tests.transcripts --write`, and read the difference.
+After an intended change, run `python -m tests.transcripts --write` and read the difference.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Status 2: what is wrong whatever the cluster holds, a file or a value out of range."""
+"""Exit status 2 for values that are invalid on any cluster: files and values out of range."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A transactional producer at the level of the protocol: it can leave out what a good one does."""
+"""A transactional producer at protocol level, which can skip requests that a real one sends."""
 
 from __future__ import annotations
 

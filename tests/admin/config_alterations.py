@@ -1,4 +1,4 @@
-"""What tests of altered configs do over and over."""
+"""Helpers for tests that alter configs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What these tests do over and over."""
+"""Helpers for tests of the admin client."""
 
 from __future__ import annotations
 

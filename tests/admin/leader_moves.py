@@ -1,4 +1,4 @@
-"""Leadership moved away from the preferred replica, without stopping a broker."""
+"""Move leadership away from the preferred replica without stopping a broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kafka_shell.admin` as programs use it: the example of every family, threads, errors."""
+"""`kafka_shell.admin` as used by Python programs: the example of every family, threads, errors."""
 
 from __future__ import annotations
 

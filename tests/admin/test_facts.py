@@ -1,4 +1,4 @@
-"""The facts of plans have a time budget: a plan without any time is still made, and says so."""
+"""Plans have a time budget to read facts; what is not read in time is reported as not checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The core names resources; which command shows one is decided in the front end."""
+"""The core names no commands or options of the shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that a broker may take long for (`--timeout`), longer than other requests."""
+"""Requests with a longer timeout (`--timeout`) are awaited longer."""
 
 from __future__ import annotations
 

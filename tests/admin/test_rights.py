@@ -1,4 +1,4 @@
-"""What topics and configs answer to a user who may not see or change them (KIP-4's masking)."""
+"""Topics and configs without permissions: what brokers hide and what is reported (KIP-4)."""
 
 from __future__ import annotations
 

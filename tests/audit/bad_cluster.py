@@ -1,4 +1,4 @@
-"""A cluster that somebody configured badly: each fault by the shell's own commands."""
+"""A badly configured cluster. Each fault is made by commands of the shell."""
 
 # ruff: noqa: E501 - lines of the shell are as long as they are
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Times audits: every control over made-up fleets, and collection from one real broker.
+"""Measures audits: all controls on generated fleets, and collection from one real broker.
 
     python -m tests.audit.bench [--whole] [--memory 8g] [--only judging|collecting]
 
-A fleet's snapshot is written, and judged, by processes of their own: the memory of each is told
-apart.
+The snapshot of a fleet is written and evaluated by separate processes, whose memory is measured
+separately.
 """
 
 from __future__ import annotations

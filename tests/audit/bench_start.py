@@ -1,10 +1,10 @@
-"""Times audits of the demo beside an empty PySpark session with one query, in turns.
+"""Measures audits of the demo data alternately with an empty PySpark session that runs one query.
 
     python -m tests.audit.bench_start [--runs 3]
 
-Each run is a process of its own: the seconds from start to exit, and those of CPU of all processes
-that it started (Linux only); of the second audit in a session, those of that audit. Only the ratios
-of CPU are of use on a machine that is also busy with other work.
+Each run is a separate process. Measured are the seconds from start to exit, and the CPU seconds of
+all processes that it started (Linux only); for the second audit in a session, those of that audit.
+On a machine that is busy with other work, only the ratios of CPU seconds are useful.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of a real cluster as views of Spark, and rows of them altered."""
+"""The audit tables of a real cluster, which tests can alter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One Spark session for every test of audits: the shell runs in this process."""
+"""One Spark session and one shell in this process for all tests of audits."""
 
 from __future__ import annotations
 

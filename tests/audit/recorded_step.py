@@ -1,4 +1,4 @@
-"""A step that is only looked at."""
+"""A step that is inspected but never sent."""
 
 from __future__ import annotations
 

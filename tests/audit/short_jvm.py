@@ -1,4 +1,4 @@
-"""Options of a JVM of Spark that lives for seconds."""
+"""JVM options for short runs of Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remedies that remove ACLs, judged together."""
+"""Remedies that remove ACLs are checked together."""
 
 from __future__ import annotations
 

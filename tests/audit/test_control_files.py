@@ -1,4 +1,4 @@
-"""Files of controls: the catalogue's are well formed, and what is malformed says where."""
+"""Control files: the built-in ones are valid, and errors name the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""spark test-controls: controls of one's own, judged on given rows."""
+"""spark test-controls: user-defined controls are evaluated on given rows."""
 
 # ruff: noqa: E501 - a table of TOML is one line
 

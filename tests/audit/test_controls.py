@@ -1,8 +1,8 @@
-"""One badly configured cluster, one audit: each control finds exactly its fault.
+"""An audit of a badly configured cluster: each control finds exactly its fault.
 
-What a sandbox cannot reach is in LOWERED (a threshold is lowered so that a small cluster passes it)
-and in ALTERED (rows of the real tables are altered): those controls are proved on less than a real
-fault. What wants a broker down is in a test of its own.
+Faults that a sandbox cannot have are in LOWERED (a lower threshold, which a small cluster exceeds)
+and in ALTERED (altered rows of the real tables). Controls that require a stopped broker have a
+separate test.
 """
 
 from __future__ import annotations

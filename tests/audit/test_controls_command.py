@@ -1,4 +1,4 @@
-"""spark controls: what the controls are, why, and where their rules are from."""
+"""spark controls: the list of controls with their rationale and source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Controls judged on given rows: what a sandbox does not have, and what must not be an alarm."""
+"""Controls evaluated on given rows: cases that a sandbox does not have, and false alarms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same audit on this machine, with a standalone master, and with Spark Connect."""
+"""The same audit with a local master, a standalone master and Spark Connect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluating controls: what is counted, what is returned, and which Spark configs are changed."""
+"""Evaluation of controls: counts, findings, and changed Spark configs."""
 
 from __future__ import annotations
 

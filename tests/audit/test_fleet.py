@@ -1,4 +1,4 @@
-"""Fifty clusters in one audit: the trouble of some keeps no other from being judged."""
+"""An audit of fifty clusters: failures of some do not affect the others."""
 
 from __future__ import annotations
 

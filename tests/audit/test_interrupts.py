@@ -1,4 +1,4 @@
-"""Ctrl-C and --deadline while controls are evaluated: at once, and nothing goes on."""
+"""Ctrl-C and --deadline stop the evaluation of controls at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies: what is declared, thresholds, suppressions, and mistakes in the file."""
+"""Policy files: declared state, thresholds, suppressions and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A remedy stays one command, and changes only what its finding is about."""
+"""A remedy is a single command that changes only the resource of its finding."""
 
 from __future__ import annotations
 

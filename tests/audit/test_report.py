@@ -1,4 +1,4 @@
-"""The HTML report, read by a real browser where there is one."""
+"""The HTML report, in a real browser if one is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The local Spark server: started, used by an audit of another process, and ended when idle."""
+"""The local Spark server is started, used by another process, and ends when idle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snapshots that were cut short, damaged, or written at the same time; and of other clusters."""
+"""Snapshots that are incomplete, damaged, concurrent or of other clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data source as a notebook uses it, and what Spark sends to its tasks."""
+"""The data source as used by a notebook, and the tasks that Spark receives."""
 
 from __future__ import annotations
 

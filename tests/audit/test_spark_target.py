@@ -1,4 +1,5 @@
-"""The user's Spark: its defaults, an existing session, spark-submit, and errors of executors."""
+"""The Spark of the user: its defaults, an existing session, spark-submit, and errors of
+executors."""
 
 from __future__ import annotations
 

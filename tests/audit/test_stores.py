@@ -1,4 +1,4 @@
-"""Where snapshots are kept: addresses, and the tables of a Spark catalog."""
+"""Stores of snapshots: addresses, and the tables of a Spark catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The application for spark-submit, without a terminal."""
+"""The application for spark-submit runs without a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of real clusters: exact schemas, true rows, and what cannot be read."""
+"""The audit tables of real clusters: schemas, rows, and resources that cannot be read."""
 
 from __future__ import annotations
 

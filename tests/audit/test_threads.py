@@ -1,4 +1,4 @@
-"""Clusters with different logins are read by many threads of a process that has just begun."""
+"""Many threads of a new process read clusters with different logins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trends over snapshots: growth, forecasts, and what became of findings."""
+"""Trends over snapshots: growth, forecasts, and the history of findings."""
 
 from __future__ import annotations
 

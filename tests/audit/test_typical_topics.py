@@ -1,4 +1,4 @@
-"""No false alarms on what Connect, Streams, MirrorMaker and others need."""
+"""No false alarms for topics of Connect, Streams, MirrorMaker and others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole audits: of the demo company, whose faults are known, and by who may read only half."""
+"""Whole audits of the demo data, whose faults are known, and with few permissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every `spark` command where the extra `spark`, or a JDK, is not installed."""
+"""Every `spark` command without the extra `spark` or without a JDK."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics as well-known programs create them, and what is normal for them."""
+"""Topics as created by well-known programs."""
 
 # ruff: noqa: E501 - names and lines of the shell are as long as they are
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Times this program against what people use today, on real brokers of several sizes.
+"""Measures this program and comparable ones on real brokers of several sizes.
 
     python -m tests.bench [--sizes 100,1000,10000,100000] [--rounds 5]
     python -m tests.bench --records 1000000
 
-One table: measure, topics, ours, peer, ratio, goal, met or not. Peers take turns with us in the
-same run. kcat is a peer where it is installed; kafka-python's and Kafka's own tools always are.
+Prints one table: measure, topics, ours, peer, ratio, goal, and whether it is met. Both are measured
+alternately in the same run. Peers are kafka-python, Kafka's own tools, and kcat if installed.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The planner of partition reassignments on a large cluster, without one: seconds and memory.
+"""Time and memory of the reassignment planner on a large simulated cluster.
 
     python -m tests.bench.planner
 
-100 brokers, 20,000 topics and 60,000 partitions of three replicas: as they come from random
-placement, without and with racks; when 20 of the brokers are new; and when one is drained. And a
-broker with 1,600 partitions is drained, one of 30 with 16,000 partitions.
+The cluster has 100 brokers, 20,000 topics and 60,000 partitions with three replicas. Cases: random
+placement, with and without racks; 20 new brokers; one drained broker. In another cluster, with 30
+brokers and 16,000 partitions, a broker with 1,600 partitions is drained.
 """
 
 from __future__ import annotations

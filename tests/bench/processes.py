@@ -1,4 +1,4 @@
-"""Whole processes: how long they take, and how much memory at their peak."""
+"""Run time and peak memory of whole processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prompt in a real terminal: how soon it stands, and how soon it answers the first key."""
+"""The prompt in a real terminal: time until it is shown, and until the first key has an effect."""
 
 from __future__ import annotations
 

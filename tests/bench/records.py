@@ -1,4 +1,4 @@
-"""Reading records, beside kcat and Kafka's console consumer: a topic with one partition."""
+"""Time to read records of one partition, compared with kcat and Kafka's console consumer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rehearsal on a large cluster: seconds and memory.
+"""Time and memory of a rehearsal on a large cluster.
 
     python -m tests.bench.rehearse [TOPICS [BROKERS]]
 

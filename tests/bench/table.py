@@ -1,4 +1,4 @@
-"""Measures as rows of one table: ours, a peer's, the ratio, the goal, and whether it is met."""
+"""Measurements as rows of a table: ours, a peer's, the ratio, the goal, and whether it is met."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The view of a cluster: how soon it is there, what it holds, and how it answers a key press.
+"""The view of a cluster: time to load, memory, and time of a key press.
 
-Run as a process of its own, so that its memory is nobody else's:
+Runs as a separate process, so that its memory can be measured:
 `python -m tests.bench.view BROKER HOME TOPIC` prints one JSON object.
 """
 

@@ -1,4 +1,4 @@
-"""A cluster of these tests' own, with the two topics on it: they restart it, and compact them."""
+"""A cluster with the two topics, for tests that restart it and compact the topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What these tests do over and over: an administrator's writes, and a member that polls."""
+"""Helpers: configs that an administrator sets, and a consumer that polls."""
 
 from __future__ import annotations
 

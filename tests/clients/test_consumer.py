@@ -1,4 +1,4 @@
-"""A running consumer: what its group's coordinator and its brokers see after a change."""
+"""A running consumer: effects of changed configs at its group coordinator and brokers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The follower and its store: what is there, what is not, what is not understood, and the end."""
+"""The follower and its store: configs that exist, are missing or cannot be read, and the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A running producer: what it sends after an administrator has changed its configs."""
+"""A running producer: effects of changed configs on its requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients of a user who may do only some of it, on a broker with an authorizer."""
+"""Clients with few permissions, on a broker with an authorizer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole way: two programs run, and one line at the shell changes both."""
+"""A command of the shell changes the configs of two running programs."""
 
 from __future__ import annotations
 

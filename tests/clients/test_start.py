@@ -1,4 +1,4 @@
-"""What a program pays for importing the clients, and what it never pulls in."""
+"""Which modules importing the clients loads."""
 
 from __future__ import annotations
 

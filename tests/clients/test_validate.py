@@ -1,4 +1,4 @@
-"""Which dynamic configs a client takes, told from its own; no broker is needed."""
+"""Which dynamic configs a client accepts, without a broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A change says what it is about: where a line leaves that out, it is never "everything"."""
+"""A command without the subject of its change is refused; it never means all."""
 
 from __future__ import annotations
 

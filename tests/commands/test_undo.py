@@ -1,4 +1,4 @@
-"""The lines that take changes back: they read back as written, and they do take back."""
+"""The commands that undo changes parse back, and undo the changes."""
 
 from __future__ import annotations
 

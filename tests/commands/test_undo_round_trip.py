@@ -1,4 +1,4 @@
-"""What is printed and kept to undo changes, and scripts of nothing but plain commands."""
+"""Generated undo scripts contain only plain commands, and can be run."""
 
 from __future__ import annotations
 

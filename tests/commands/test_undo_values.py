@@ -1,4 +1,4 @@
-"""Every command that undoes a change reads back to the very values, whatever they hold."""
+"""Undo commands restore the exact values, whatever characters they contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Java starts from an archive of classes, which is made once, and never from a part of one."""
+"""Archives of Java classes are created once and used only when complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that users name: a malformed one changes nothing, and is named with its line."""
+"""A malformed file changes nothing, and its error names the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Java runs Kafka."""
+"""Which Java is chosen for Kafka."""
 
 from __future__ import annotations
 

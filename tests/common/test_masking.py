@@ -1,4 +1,4 @@
-"""What may be a secret is not shown, and the places in the line stay."""
+"""Secrets are masked without changing positions in the line."""
 
 from __future__ import annotations
 

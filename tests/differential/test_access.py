@@ -1,4 +1,4 @@
-"""ACLs and delegation tokens: Kafka's own tools and this program leave and report the same."""
+"""ACLs and delegation tokens: Kafka's own tools and this program report the same state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quotas and credentials: kafka-configs and this program leave and report the same state."""
+"""Quotas and credentials: kafka-configs and this program report the same state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quorum, features, API versions, brokers: Kafka's own tools and this program tell the same."""
+"""Quorum, features, API versions and brokers: the same as reported by Kafka's own tools."""
 
 from __future__ import annotations
 

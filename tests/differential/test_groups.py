@@ -1,4 +1,4 @@
-"""Kafka's own tools and this program say the same of groups."""
+"""Groups: the same as reported by Kafka's own tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of Kafka's internal topics, decoded as Kafka's own classes and formatters do."""
+"""Records of Kafka's internal topics are decoded as by Kafka's own formatters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same cluster through Kafka's own tools and through this program: the same figures.
+"""Offsets, log directories and elections: the same as reported by Kafka's own tools.
 
 kafka-get-offsets, kafka-delete-records, kafka-log-dirs and kafka-leader-election.
 """

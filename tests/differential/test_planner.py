@@ -1,4 +1,4 @@
-"""The planner beside Kafka's own, kafka-reassign-partitions --generate."""
+"""The planner compared with kafka-reassign-partitions --generate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves: Kafka's own tool and this program see the same state, and read each other's files."""
+"""Reassignments: Kafka's own tool reports the same state, and each reads the files of the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""read-records and write-record beside kcat and Kafka's console consumer and producer."""
+"""read-records and write-record compared with kcat and Kafka's console tools."""
 
 from __future__ import annotations
 

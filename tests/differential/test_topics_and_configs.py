@@ -1,6 +1,6 @@
-"""Topics and configs: Kafka's own tools and this program leave and report the same state.
+"""Topics and configs: Kafka's own tools and this program report the same state.
 
-Two families of topics go through the same life, `jvm.*` by the tools and `our.*` by the core.
+The same changes are made to two sets of topics: `jvm.*` by the tools, `our.*` by the core.
 """
 
 from __future__ import annotations

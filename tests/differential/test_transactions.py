@@ -1,4 +1,4 @@
-"""The same transactions as kafka-transactions tells of them."""
+"""Transactions: the same as reported by kafka-transactions."""
 
 from __future__ import annotations
 

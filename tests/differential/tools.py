@@ -1,4 +1,4 @@
-"""Kafka's own tools for topics and configs, and what they print as plain values."""
+"""Kafka's own tools for topics and configs, with their output as plain values."""
 
 from __future__ import annotations
 

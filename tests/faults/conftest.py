@@ -1,4 +1,4 @@
-"""The program, and things to break."""
+"""Fixtures for tests of faults."""
 
 from __future__ import annotations
 

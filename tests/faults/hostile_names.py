@@ -1,4 +1,4 @@
-"""Names that somebody could choose to mislead a person, a terminal or a shell."""
+"""Names that could mislead a person, a terminal or a shell."""
 
 from __future__ import annotations
 

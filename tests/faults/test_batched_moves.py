@@ -1,6 +1,7 @@
-"""Brokers and the shell are killed and frozen during a move in batches, while records are written.
+"""Brokers and the shell are killed or frozen during a reassignment in batches, while records are
+written.
 
-No acknowledged record is lost, no throttle is left, and the final replicas are the planned ones.
+No acknowledged record is lost, no throttle remains, and the final replicas are the planned ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What happens between the question and the answer, and with a change on its way."""
+"""Changes that others make while the shell asks for confirmation or applies a plan."""
 
 from __future__ import annotations
 

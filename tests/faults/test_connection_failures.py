@@ -1,4 +1,4 @@
-"""No way to the broker: each failure is its own error, at once, and no secret is told."""
+"""Each connection failure has its own error, without a delay and without secrets."""
 
 from __future__ import annotations
 

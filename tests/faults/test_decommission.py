@@ -1,4 +1,4 @@
-"""Brokers are killed and hang while one is decommissioned, and producers write all the time."""
+"""Brokers stop and hang during a decommission while producers write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of this program and of its user that are wrong."""
+"""Damaged files of this program and invalid files of the user."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Hostile names in every place a cluster has for them, and all commands that show them: on a
-terminal nothing but characters arrives, in files nothing is lost.
-"""
+"""Hostile names in every field of a cluster, with all commands that show them: a terminal receives
+no control characters, and files contain the exact names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that are wrong, endless, or no text."""
+"""Lines that are invalid, very long, or not text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A broker is killed and comes back during a move; the shell that follows one is interrupted."""
+"""A broker stops and restarts during a reassignment; the shell that follows it is interrupted."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Large changes and large answers over a way that is slow, cut, throttled: each item's outcome is
-known or said to be unknown, the deadline holds, and the prompt stays alive."""
+"""Large changes and responses over a slow, interrupted or throttled connection: the outcome of each
+item is known or reported as unknown, deadlines are met, and the prompt stays responsive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A registry that covers the contract, apart from the real one."""
+"""A registry of commands for tests of the language."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Rules of ACLs: an ACL prints as it is typed, and what is wrong is pointed at."""
+"""ACL rules: an ACL is printed as it is typed, and errors point to the wrong word."""
 
 from __future__ import annotations
 

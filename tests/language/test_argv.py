@@ -1,4 +1,4 @@
-"""Words of argv: options of the program and the connection may stand before the command."""
+"""Splitting argv: options of the program and the connection may precede the command."""
 
 from __future__ import annotations
 

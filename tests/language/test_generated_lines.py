@@ -1,4 +1,4 @@
-"""Lines that this program writes: a name from a cluster is a name in them, whatever it holds."""
+"""Generated command lines quote every name, whatever characters it contains."""
 
 from __future__ import annotations
 

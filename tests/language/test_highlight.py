@@ -1,4 +1,4 @@
-"""Which part of a line is what."""
+"""Classes of the parts of a line for highlighting."""
 
 import pytest
 from hypothesis import given, settings

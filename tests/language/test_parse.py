@@ -1,4 +1,4 @@
-"""Lines -> invocations; wrong lines -> an error that points at the word."""
+"""Lines are parsed to invocations; errors point to the wrong word."""
 
 from typing import Any
 

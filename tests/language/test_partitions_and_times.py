@@ -1,4 +1,4 @@
-"""Words that name partitions and times: what they mean, and where they are wrong."""
+"""Words that name partitions and times: values and errors."""
 
 from __future__ import annotations
 

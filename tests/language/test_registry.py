@@ -1,4 +1,4 @@
-"""What the language asks of every declaration in the real registry."""
+"""Requirements that the language has on every declaration in the real registry."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Selecting topics and brokers: lists, globs, whole-name expressions; a name is a name."""
+"""Selectors of topics and brokers: lists, globs and regular expressions."""
 
 import time
 

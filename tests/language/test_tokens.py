@@ -1,4 +1,4 @@
-"""Words with their places: POSIX quoting, comments, pipes, files, and lines that go on."""
+"""Tokens with their positions: POSIX quoting, comments, pipes, redirects, continued lines."""
 
 import re
 import shlex

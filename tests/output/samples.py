@@ -1,4 +1,4 @@
-"""Nouns to draw, and writers that keep what they drew."""
+"""Models to render, and writers that record their output."""
 
 from __future__ import annotations
 

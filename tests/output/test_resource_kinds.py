@@ -1,4 +1,4 @@
-"""Which command shows how a change ended."""
+"""Which command shows the result of a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last place before a terminal: what comes from elsewhere does not steer it."""
+"""Text from clusters and files cannot control the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pasted line of Kafka's own tools is answered with the line that does it here."""
+"""A pasted line of a Kafka tool is answered with the equivalent command."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Words in another order, and lines of other tools, are answered with a line that can be run."""
+"""Reordered words and lines of other tools are answered with a command that can be run."""
 
 from pathlib import Path
 

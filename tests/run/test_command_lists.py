@@ -1,4 +1,4 @@
-"""`;`, `&&` and `||` between commands: the shell's meaning, and nothing runs before all is read."""
+"""`;`, `&&` and `||` between commands, as in a shell; nothing runs before the line is parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The completion scripts in real shells, over the view that a session left on disk."""
+"""The completion scripts in real shells, with the cache that a session wrote to disk."""
 
 from __future__ import annotations
 

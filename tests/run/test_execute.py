@@ -1,4 +1,4 @@
-"""The one place that changes a cluster: the order of things, and what is said when they fail."""
+"""Applying plans: the order of validation, question and requests, and reports of failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans carried out on a real broker: validated, meddled with, guarded, journalled."""
+"""Plans applied on a real broker: validation, concurrent changes, guards and the journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One-shots on a real broker: standard output, standard error and exit status are a promise."""
+"""One-shot commands on a real broker: standard output, standard error and exit status."""
 
 from __future__ import annotations
 

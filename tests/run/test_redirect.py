@@ -1,4 +1,4 @@
-"""`> file`: nothing is lost by a command that fails, and a person is asked."""
+"""`> file`: a failed command does not overwrite it, and an existing file is confirmed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts, from standard input and from files: the shell's own lines, in order, until one fails."""
+"""Scripts from standard input and files run in order until a line fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small kafka-python clients for these tests."""
+"""kafka-python clients for tests of the sandbox."""
 
 from __future__ import annotations
 

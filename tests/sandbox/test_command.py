@@ -1,4 +1,4 @@
-"""`sandbox` as a command: nothing is deleted without a word."""
+"""The `sandbox` command: nothing is deleted without confirmation."""
 
 from __future__ import annotations
 

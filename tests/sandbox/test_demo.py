@@ -1,4 +1,4 @@
-"""The demo data on real brokers: what is there, always the same, and what fails is named."""
+"""The demo data on real brokers: it is deterministic, and failures are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line of a log that an error message quotes."""
+"""The line of a broker log that an error message quotes."""
 
 from __future__ import annotations
 

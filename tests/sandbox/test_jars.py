@@ -1,4 +1,4 @@
-"""Jars are the locked ones, or they are refused."""
+"""Jars must match the lock file."""
 
 from __future__ import annotations
 

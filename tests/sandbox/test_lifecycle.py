@@ -1,4 +1,4 @@
-"""A sandbox's life: start, stop, crash, start again, wipe; and what refuses to start."""
+"""Start, stop, crash, restart and wipe a sandbox, and refused starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a broker counts as ended, and its ports as free."""
+"""When a broker process counts as ended, and its ports as free."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The secure sandbox: every listener wants a login, every property file gives one."""
+"""The secure sandbox: every listener requires a login, which every properties file provides."""
 
 from __future__ import annotations
 

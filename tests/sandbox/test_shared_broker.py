@@ -1,4 +1,4 @@
-"""What every test relies on: the shared sandboxes serve, log to their file, and have loggers."""
+"""The shared sandboxes of the tests respond, log to their file, and have loggers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stand-in brokers: registered at a real controller, with topics, and no process behind them."""
+"""Stand-in brokers: registered at a real controller, with topics, without processes."""
 
 from __future__ import annotations
 

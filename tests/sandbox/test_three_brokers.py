@@ -1,4 +1,4 @@
-"""Three brokers: racks, a quorum, copies, and a broker that is gone and comes back."""
+"""A sandbox of three brokers: racks, a quorum, replicas, and a broker that stops and restarts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A twin has the metadata of its original: the same brokers, topics, IDs, leaders and configs."""
+"""A twin has the same brokers, topics, IDs, leaders and configs as its original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shells on real terminals, and a small cluster of this folder's own."""
+"""Shells on real terminals, and a small cluster for these tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A terminal for tests: a real pseudo-terminal, and an emulation of the screen a person sees."""
+"""A pseudo-terminal and an emulation of its screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion for audits: words of a query, tables, controls."""
+"""Completion of audits: queries, tables and controls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A move that nobody waits for, followed beside the prompt, on three real brokers."""
+"""A reassignment that is followed in the background of the prompt, on three real brokers."""
 
 from __future__ import annotations
 

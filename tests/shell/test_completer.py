@@ -1,4 +1,4 @@
-"""From what is typed to the menu, without a terminal and without a broker."""
+"""Completion menus, without a terminal or a broker."""
 
 from __future__ import annotations
 

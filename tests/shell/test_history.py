@@ -1,4 +1,4 @@
-"""The history file: private, without secrets, set aside when broken."""
+"""The history file: private, without secrets, renamed if damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion beyond topics: groups, users, quotas, rules, features, times."""
+"""Completion of groups, users, quotas, rules, features and times."""
 
 from __future__ import annotations
 

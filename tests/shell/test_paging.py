@@ -1,4 +1,4 @@
-"""Long output goes to a pager; everything keeps its order."""
+"""Long output goes to a pager; the order of output is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn: colours of a line, documentation of a key, the words around the prompt."""
+"""Rendering of the prompt: colors of a line, documentation of a key, the banner."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""After a session in which every secret that a command takes was typed, none of them is anywhere:
-not in what was written, not with Up, not as grey text.
-"""
+"""After a session with every secret that a command accepts, none is in a file, the history or a
+suggestion."""
 
 from __future__ import annotations
 

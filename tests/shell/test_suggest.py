@@ -1,4 +1,4 @@
-"""The grey rest of a line."""
+"""Suggestions: the gray rest of a line."""
 
 from __future__ import annotations
 

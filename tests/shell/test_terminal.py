@@ -1,4 +1,4 @@
-"""The prompt as a person meets it, on a real terminal and a real broker."""
+"""The prompt on a real terminal and a real broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`top` on real terminals, wide and narrow: keys, filter, Enter, pauses, and the way out."""
+"""`top` on real terminals of any width: keys, filter, Enter, pause and quit."""
 
 from __future__ import annotations
 

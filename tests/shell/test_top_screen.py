@@ -1,4 +1,4 @@
-"""What `top` draws, for any state and any size; its keys; and its sparklines."""
+"""The screen of `top` for any state and size; its keys and sparklines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`watch`: blocks in a file, in place on a terminal."""
+"""`watch`: blocks in a file, updates in place on a terminal."""
 
 from __future__ import annotations
 

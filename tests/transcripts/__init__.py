@@ -1,8 +1,8 @@
-"""Golden sessions: what was typed, what came on each stream, and the exit status.
+"""Recorded sessions: the input, the output of each stream, and the exit status.
 
-A transcript is its own input: `$ kafka.sh ...` lines are run in order, in one home and on one
-cluster, with `< ` lines as standard input; what follows up to `[status N]` is what came of it,
-stderr marked `! `. `python -m tests.transcripts --write` writes what comes of it today.
+The lines `$ kafka.sh ...` of a transcript are run in order, with one home directory and on one
+cluster, with the `< ` lines as standard input. The lines after it up to `[status N]` are its
+output, those of stderr with `! `. `python -m tests.transcripts --write` writes the current output.
 """
 
 from __future__ import annotations

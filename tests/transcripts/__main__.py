@@ -1,4 +1,4 @@
-"""`python -m tests.transcripts --write [NAME...]`: run the transcripts and keep what they say."""
+"""`python -m tests.transcripts --write [NAME...]`: run the transcripts and write their output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The cache's manners: never waits, never polls, swaps whole, survives a cluster that is away."""
+"""The metadata cache never waits, never polls, is replaced as a whole, and tolerates an unreachable
+cluster."""
 
 from __future__ import annotations
 

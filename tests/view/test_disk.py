@@ -1,4 +1,4 @@
-"""What is kept between two sessions."""
+"""The cache on disk."""
 
 from __future__ import annotations
 

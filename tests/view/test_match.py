@@ -1,4 +1,4 @@
-"""Names for what has been typed so far."""
+"""Matching of names with what was typed."""
 
 from __future__ import annotations
 

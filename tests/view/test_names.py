@@ -1,4 +1,4 @@
-"""Groups, users, client ids ...: gathered from a real cluster, as far as one may."""
+"""Names of groups, users, client IDs and more, read from a real cluster as far as permitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACLs on a real broker: describe by every filter, create, delete."""
+"""Describe ACLs by every filter, create and delete them, on a real broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict: its rules on their own, and against what a real broker lets a client do."""
+"""The authorizer's verdicts: by their rules, and compared with what a real broker allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who loses access when ACLs are deleted or deny, on a real broker with real groups."""
+"""Which principals lose access when ACLs are deleted or deny access, on a real broker."""
 
 from __future__ import annotations
 

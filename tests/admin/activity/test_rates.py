@@ -1,4 +1,4 @@
-"""Rates between two samples: sums of what is known, and never a number for what is not."""
+"""Rates between two samples. Unknown values are never counted as zero."""
 
 from __future__ import annotations
 

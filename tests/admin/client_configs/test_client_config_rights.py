@@ -1,4 +1,4 @@
-"""Who may override whom: what the ACLs of the two topics hold back."""
+"""Permissions on the two topics of dynamic client configs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Dynamic client configs in two real topics: made on first use, altered, described, resolved."""
+"""Dynamic client configs on a real broker: the topics are created on first use; alter, describe and
+resolve configs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of the two topics: exact, and read back; what is not understood is told."""
+"""The record formats of the two topics of dynamic client configs; unknown formats are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registrations of clients are forgotten, and the clients are asked to register again."""
+"""Registrations are deleted, and clients are requested to register again."""
 
 from __future__ import annotations
 

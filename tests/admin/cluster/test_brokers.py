@@ -1,4 +1,4 @@
-"""Brokers described: what each has, read of all at once."""
+"""Broker descriptions, read from all brokers in parallel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cluster as a whole: metadata, and brokers that are let go of."""
+"""Cluster metadata, and unregistered brokers."""
 
 from __future__ import annotations
 

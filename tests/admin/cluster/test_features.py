@@ -1,4 +1,4 @@
-"""Features and API versions, as real brokers of two releases tell them."""
+"""Features and API versions of real brokers of two Kafka releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Health: of a cluster that is well, of one that loses a broker, and each thing that is found."""
+"""Health of a healthy cluster, and each finding on a cluster with a problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The metadata quorum as it is, and changed: three controllers lose and regain a voter."""
+"""The metadata quorum: described, and voters added and removed on three controllers."""
 
 from __future__ import annotations
 

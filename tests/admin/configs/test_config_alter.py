@@ -1,4 +1,4 @@
-"""Configs altered on real brokers: what a change says, and what is there afterwards (KIP-339)."""
+"""Alter configs on real brokers: the described changes and the result (KIP-339)."""
 
 from __future__ import annotations
 

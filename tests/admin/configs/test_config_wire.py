@@ -1,4 +1,4 @@
-"""Our DescribeConfigs against kafka-python's codec, which is the oracle."""
+"""DescribeConfigs is encoded and decoded as by kafka-python's codec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Configs on real brokers: what is read (KIP-226, 569) and what is checked before it is sent."""
+"""Read configs from real brokers (KIP-226, 569), and check them before they are sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups are deleted, and members put out of them."""
+"""Delete groups and remove members from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Offsets of groups are set, copied and deleted, and put back as they were."""
+"""Set, copy, delete and restore committed offsets."""
 
 from __future__ import annotations
 

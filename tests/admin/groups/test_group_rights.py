@@ -1,4 +1,4 @@
-"""A user without rights on groups: each refusal names the operation and the resource missing."""
+"""Without permissions on groups, each failure states the missing operation and resource."""
 
 from __future__ import annotations
 

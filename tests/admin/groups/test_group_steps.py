@@ -1,4 +1,4 @@
-"""Requests to the coordinators of groups that have just moved."""
+"""Requests to group coordinators that have just moved."""
 
 from __future__ import annotations
 

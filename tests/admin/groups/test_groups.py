@@ -1,4 +1,4 @@
-"""Groups of every protocol are listed and described from a real coordinator."""
+"""List and describe groups of every protocol from a real coordinator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where share groups start is read, set and deleted (KIP-932)."""
+"""Read, set and delete the start offsets of share groups (KIP-932)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups of Kafka Streams applications have topics of their own."""
+"""Internal topics of Kafka Streams applications."""
 
 from __future__ import annotations
 

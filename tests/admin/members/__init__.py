@@ -1,4 +1,4 @@
-"""Members of groups, of each protocol: they join by its own heartbeat, and leave by it."""
+"""Group members of each protocol, which join and leave by heartbeats or JoinGroup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random clusters for the planner, and what must hold whatever it plans."""
+"""Random clusters for the planner, and the conditions that every plan must satisfy."""
 
 from __future__ import annotations
 

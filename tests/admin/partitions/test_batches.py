@@ -1,4 +1,5 @@
-"""Splitting moves into batches: nothing is lost, no limit is exceeded, and it is fast."""
+"""Splitting moves into batches: every move is in one batch, no limit is exceeded, and it is
+fast."""
 
 from __future__ import annotations
 

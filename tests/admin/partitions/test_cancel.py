@@ -1,4 +1,4 @@
-"""Reassignments are cancelled, and what becomes of it is told."""
+"""Cancel reassignments and report the outcome."""
 
 from __future__ import annotations
 

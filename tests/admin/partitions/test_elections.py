@@ -1,4 +1,4 @@
-"""Elections on three brokers that go and come back: preferred leaders, and an unclean one."""
+"""Preferred and unclean leader elections on three brokers that stop and start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Log dirs: what is where, moves between them followed, called back and cut short, a lost disk."""
+"""Log directories: described, replicas moved between them, moves canceled, an offline disk."""
 
 from __future__ import annotations
 

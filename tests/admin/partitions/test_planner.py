@@ -1,4 +1,4 @@
-"""The planner: hard goals always hold, soft goals in their order, little is copied."""
+"""The planner satisfies hard goals, improves soft goals in order, and copies little."""
 
 from __future__ import annotations
 

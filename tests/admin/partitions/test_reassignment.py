@@ -1,4 +1,4 @@
-"""Moves of replicas between three real brokers: throttled, looked at, followed, cancelled."""
+"""Reassignments on three real brokers: planned, throttled, followed and canceled."""
 
 from __future__ import annotations
 

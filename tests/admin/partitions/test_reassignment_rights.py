@@ -1,4 +1,4 @@
-"""Moves on a broker that is old, and without rights."""
+"""Reassignments on an old broker, and without permissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quotas on a real broker: describe, alter, validate, remove."""
+"""Describe, alter, validate and delete quotas on a real broker."""
 
 from __future__ import annotations
 

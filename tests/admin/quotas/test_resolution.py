@@ -1,4 +1,4 @@
-"""Which quota is effective by the levels, and what a real broker throttles."""
+"""The effective quota by level, compared with what a real broker throttles."""
 
 from __future__ import annotations
 

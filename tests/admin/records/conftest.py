@@ -1,4 +1,4 @@
-"""A topic of its own for each test, whose records may have old timestamps."""
+"""A topic for each test, whose records may have old timestamps."""
 
 from __future__ import annotations
 

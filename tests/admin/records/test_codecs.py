@@ -1,4 +1,4 @@
-"""The codecs against Kafka's own: what Java compresses is read here, and the other way around."""
+"""Records compressed by Java are decompressed here, and vice versa."""
 
 from __future__ import annotations
 

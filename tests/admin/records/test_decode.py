@@ -1,4 +1,4 @@
-"""Records of Java's producer, decoded: every field, in every codec."""
+"""Records of the Java producer are decoded: every field, with every codec."""
 
 from __future__ import annotations
 

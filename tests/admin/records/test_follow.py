@@ -1,4 +1,4 @@
-"""Following partitions while brokers die or hang: nothing is lost, and nothing is read twice."""
+"""Follow partitions while brokers stop or hang: no record is lost or read twice."""
 
 from __future__ import annotations
 

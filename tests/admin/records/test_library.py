@@ -1,4 +1,4 @@
-"""`admin.records` as programs use it."""
+"""`admin.records` as used by Python programs."""
 
 from __future__ import annotations
 

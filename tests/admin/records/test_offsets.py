@@ -1,4 +1,5 @@
-"""Offsets of partitions: the ends, times and the special timestamps, on 4.3 and 3.9."""
+"""Offsets of partitions: earliest, latest, by time, and special timestamps, on Kafka 4.3 and
+3.9."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys are written to the partitions that Kafka's Java producer writes them to."""
+"""Keys are assigned to the same partitions as by the Java producer."""
 
 from __future__ import annotations
 

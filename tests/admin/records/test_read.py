@@ -1,4 +1,4 @@
-"""Reading records, compared with Kafka's own consumer on the same topics."""
+"""Records read are the same as those of Kafka's own consumer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deleting records: to an offset, a time, the end; what is refused, and what changed meanwhile."""
+"""Delete records before an offset, a time or the end; refused offsets; concurrent writes."""
 
 from __future__ import annotations
 

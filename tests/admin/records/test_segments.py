@@ -1,5 +1,5 @@
-"""Logs as nobody can write them today: a billion offsets, and the message formats of old Kafka. The
-segments are written while the broker is stopped."""
+"""Logs that no producer can write: a billion offsets, and old message formats. The segments are
+written while the broker is stopped."""
 
 from __future__ import annotations
 

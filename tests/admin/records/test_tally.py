@@ -1,4 +1,4 @@
-"""What is reported of records that were not written."""
+"""The report of records that were not written."""
 
 from __future__ import annotations
 

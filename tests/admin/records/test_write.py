@@ -1,4 +1,4 @@
-"""Records written by the idempotent writer, as Kafka's own consumer reads them."""
+"""Records of the idempotent writer, as read by Kafka's own consumer."""
 
 from __future__ import annotations
 

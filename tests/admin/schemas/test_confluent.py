@@ -1,4 +1,4 @@
-"""Messages of Confluent's own serializers."""
+"""Messages of Confluent's serializers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages with schemas of a real registry."""
+"""Messages with schemas of a real schema registry."""
 
 from __future__ import annotations
 

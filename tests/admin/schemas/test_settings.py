@@ -1,4 +1,4 @@
-"""The properties of a schema registry."""
+"""Client properties of a schema registry."""
 
 from __future__ import annotations
 

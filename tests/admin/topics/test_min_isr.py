@@ -1,4 +1,4 @@
-"""How many in-sync replicas acks=all needs, as real brokers have it."""
+"""How many in-sync replicas acks=all requires, compared with real brokers."""
 
 from __future__ import annotations
 

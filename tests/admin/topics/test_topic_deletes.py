@@ -1,4 +1,5 @@
-"""Topics deleted on real brokers: by id, many, in vain (KIP-4, KIP-516)."""
+"""Delete topics on real brokers: by ID, many at once, and topics that do not exist (KIP-4,
+KIP-516)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics that a quota holds up (KIP-599)."""
+"""Changes of topics that are throttled by a controller mutation quota (KIP-599)."""
 
 from __future__ import annotations
 

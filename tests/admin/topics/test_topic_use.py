@@ -1,4 +1,4 @@
-"""What deleting topics affects: records, groups, producers and ACLs, as real brokers report it."""
+"""What a deletion of topics affects: records, groups, producers and ACLs."""
 
 from __future__ import annotations
 

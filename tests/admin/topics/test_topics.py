@@ -1,4 +1,4 @@
-"""Topics on real brokers: create, describe, grow, delete (KIP-4)."""
+"""Create, describe and delete topics and add partitions on real brokers (KIP-4)."""
 
 from __future__ import annotations
 

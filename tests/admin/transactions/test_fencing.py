@@ -1,4 +1,4 @@
-"""Producers are fenced while their coordinators move."""
+"""Fence producers while their coordinators move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transactions on a real broker: those that go well, those that hang, and what ends them."""
+"""Transactions on a real broker: ongoing, hanging, aborted and fenced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hanging transactions, as one sees them who may not see every transactional id."""
+"""Hanging transactions are doubtful without DESCRIBE on all transactional IDs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SCRAM credentials on a real broker; that they log in, on a secured one."""
+"""SCRAM credentials on a real broker, and logins with them on a secure one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""More changes than a controller takes in one request (10,000 records)."""
+"""More changes than a controller accepts in one request (10,000 records)."""
 
 from __future__ import annotations
 

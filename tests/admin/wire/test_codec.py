@@ -1,4 +1,4 @@
-"""What the codec accepts of a response."""
+"""Which responses the codec accepts."""
 
 from __future__ import annotations
 

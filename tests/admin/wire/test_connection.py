@@ -1,4 +1,4 @@
-"""The connection on a real broker: sending, fanning out, targets, versions, deadlines."""
+"""The connection to a real broker: parallel requests, targets, API versions, deadlines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each way that a connection fails is its own error, at once."""
+"""Each way in which a connection fails has a specific error, without a delay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logging in to a real broker, every way the sandbox offers, by Java property files."""
+"""Log in to a real broker by every security protocol and mechanism, from Java properties files."""
 
 from __future__ import annotations
 

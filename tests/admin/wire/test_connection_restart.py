@@ -1,4 +1,4 @@
-"""Brokers that go away and come back, in the middle of it all."""
+"""Brokers that stop and restart while requests are in flight."""
 
 from __future__ import annotations
 

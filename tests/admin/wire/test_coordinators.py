@@ -1,4 +1,4 @@
-"""Coordinators are found and asked all at once, also while one of them goes away."""
+"""Coordinators are looked up and requested in parallel, also while one stops."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A login must give nothing away: not to whoever poses as a broker, nor to a token endpoint that is
-none; and what a stranger says is never taken for words of ours, nor holds anybody up."""
+"""A login reveals no secrets to an impostor or to a fake token endpoint. Text from a server is
+quoted, and slow servers do not exceed the deadline."""
 
 from __future__ import annotations
 

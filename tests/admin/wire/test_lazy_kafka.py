@@ -1,4 +1,4 @@
-"""In processes of their own, as a process imports kafka-python once."""
+"""Lazy imports of kafka-python, each tested in a new process."""
 
 from __future__ import annotations
 

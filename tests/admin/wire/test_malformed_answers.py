@@ -1,5 +1,5 @@
-"""A broker, or something on the way, that answers nonsense: a clear error that names it, never a
-fault of the program, never a wait past the deadline, never much memory."""
+"""Malformed responses are errors that name the broker and the API: no internal error, no wait
+beyond the deadline, and no excessive memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scan of a Metadata response against kafka-python's codec, which is the oracle."""
+"""The scan of Metadata responses is compared with kafka-python's codec."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Brokers and controllers that hang, on three real ones: what is known is told, what could not be
-checked is named, and nobody waits for long."""
+"""Brokers and controllers that hang, on three real ones: known data is shown, the rest is reported
+as not checked, without long waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An open connection to a broker that hangs: what any broker can do is asked of another one."""
+"""A broker with an open connection hangs: requests that any broker can answer go to another one."""
 
 from __future__ import annotations
 

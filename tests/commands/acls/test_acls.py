@@ -1,4 +1,4 @@
-"""list-acls, alter-acls and check-acl, as they are typed."""
+"""list-acls, alter-acls and check-acl from the command line."""
 
 from __future__ import annotations
 

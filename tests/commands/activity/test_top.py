@@ -1,5 +1,4 @@
-"""`top --once` on real brokers: the rates are those of the producers, and what is unknown is
-marked."""
+"""`top --once` on real brokers: rates match the producers, and unknown values are marked."""
 
 from __future__ import annotations
 

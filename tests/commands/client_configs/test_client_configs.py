@@ -1,4 +1,4 @@
-"""The commands on dynamic client configs, as their users type them."""
+"""The commands on dynamic client configs."""
 
 from __future__ import annotations
 

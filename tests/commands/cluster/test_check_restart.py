@@ -1,4 +1,4 @@
-"""`check-restart`: what it prints, and its exit status."""
+"""`check-restart`: output and exit status."""
 
 from __future__ import annotations
 

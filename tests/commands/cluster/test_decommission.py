@@ -1,4 +1,4 @@
-"""`decommission`: a broker of five is removed, in one go and in several."""
+"""`decommission` of one of five brokers, in one run and in several."""
 
 from __future__ import annotations
 

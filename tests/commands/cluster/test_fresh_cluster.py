@@ -1,4 +1,4 @@
-"""A cluster that nobody has used yet: one broker, no topics. Looking at it leaves it as it is."""
+"""Commands that only read do not change a new cluster without topics."""
 
 from __future__ import annotations
 

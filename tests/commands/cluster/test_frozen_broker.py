@@ -1,4 +1,4 @@
-"""One broker of three hangs: what the others answer is shown, with an error for the one."""
+"""One broker of three hangs: data of the others is shown, with an error for it."""
 
 from __future__ import annotations
 

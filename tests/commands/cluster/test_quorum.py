@@ -1,4 +1,4 @@
-"""The commands on the quorum, on features and on brokers, as their users type them."""
+"""The commands on the quorum, features and brokers."""
 
 from __future__ import annotations
 

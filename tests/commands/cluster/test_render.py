@@ -1,4 +1,4 @@
-"""The page of `cluster-metadata`: no controller is not the same as one that may not be seen."""
+"""The page of `cluster-metadata`: no controller differs from one that is not visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How features and API versions look while brokers differ: in the middle of a rolling upgrade."""
+"""Features and API versions of brokers that differ, as during a rolling upgrade."""
 
 from __future__ import annotations
 

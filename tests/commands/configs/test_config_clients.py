@@ -1,4 +1,4 @@
-"""`config-command` on users, clients and ips: entities, lines, and what is not mixed."""
+"""`config-command` for users, clients and IPs: entities, output, and refused combinations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""KIP-649 in `config-command`: quotas and dynamic client configs in one line, told in its words."""
+"""KIP-649 in `config-command`: quotas and dynamic client configs on one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The configs of very many topics are shown as they come, and look no different."""
+"""Configs of many topics are printed while they are read, with the same output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lowering retention deletes records: it asks, and says in how many topics and how far."""
+"""Lowering retention deletes records: the question says in how many topics and how many records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of offsets in Kafka's CSV."""
+"""CSV files of offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands on groups, as they are typed."""
+"""The commands on groups."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`lag --by group` and `lag --sort lag`: the largest first, unknown is never 0, and the change
-while it is repeated."""
+"""`lag --by group` and `lag --sort lag`: largest first, unknown lag is not 0, and the change
+between repetitions."""
 
 from __future__ import annotations
 

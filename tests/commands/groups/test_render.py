@@ -1,4 +1,4 @@
-"""What groups look like."""
+"""Tables and pages of groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves in batches on three real brokers: started, waited for, continued, cancelled, undone."""
+"""Reassignments in batches on three real brokers: started, continued, canceled, undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that elect leaders, as they are typed."""
+"""The commands that elect leaders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""describe-log-dirs and alter-log-dirs, as they are typed."""
+"""describe-log-dirs and alter-log-dirs."""
 
 from __future__ import annotations
 

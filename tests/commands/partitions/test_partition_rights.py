@@ -1,4 +1,4 @@
-"""A user without rights tries each command on partitions: what is missing is named."""
+"""Commands on partitions without permissions: each error states the missing permission."""
 
 from __future__ import annotations
 

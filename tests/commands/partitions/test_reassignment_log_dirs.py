@@ -1,4 +1,4 @@
-"""The log dirs of a reassignment file, on three real brokers with two dirs each."""
+"""Log directories in reassignment files, on three real brokers with two directories each."""
 
 from __future__ import annotations
 

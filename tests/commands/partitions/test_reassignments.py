@@ -1,4 +1,4 @@
-"""Lines that move replicas, on three real brokers: what they print, write and take back."""
+"""Commands that move replicas on three real brokers: their output, files and undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rebalancing three real brokers: what it plans, moves, undoes and refuses."""
+"""`rebalance` of three real brokers: plans, moves, undo and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Log dirs, offsets and elections as people see them."""
+"""Tables of log directories, offsets and elections."""
 
 from __future__ import annotations
 

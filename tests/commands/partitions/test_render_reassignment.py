@@ -1,4 +1,4 @@
-"""How moves, the load of brokers and throttles are drawn."""
+"""Tables of moves, broker loads and throttles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of throttles in a file, and what is added to it and taken from it."""
+"""The file that records throttles."""
 
 from __future__ import annotations
 

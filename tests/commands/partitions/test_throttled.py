@@ -1,4 +1,4 @@
-"""Quotas that hold this program itself back: every answer is the same, it only comes later."""
+"""Quotas that throttle this program delay its commands but do not change their results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The rules of throttles on three real brokers: what a move set is gone after it, however it ends,
-and what was set before it is back."""
+"""Throttles on three real brokers: those of a reassignment are removed however it ends, and earlier
+ones are restored."""
 
 from __future__ import annotations
 

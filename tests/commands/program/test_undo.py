@@ -1,5 +1,5 @@
-"""`undo` on real brokers: every reversible kind of change, which change, and a cluster that moved
-on."""
+"""`undo` on real brokers: every reversible kind of change, the choice of the change, and
+conflicts."""
 
 from __future__ import annotations
 

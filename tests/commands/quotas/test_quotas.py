@@ -1,4 +1,4 @@
-"""Quotas from the command line: entities, values, errors, formats, and the lines back."""
+"""The commands on quotas: entities, values, errors, formats, and undo."""
 
 from __future__ import annotations
 

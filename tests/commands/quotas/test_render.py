@@ -1,4 +1,4 @@
-"""How quotas, credentials and users look."""
+"""Tables of quotas, credentials and users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""copy-records: exactly what was planned, once, whatever happens in between."""
+"""copy-records copies exactly the planned records, once, despite failures and concurrent
+changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""read-records, as it is typed."""
+"""read-records from the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How records look: in a table of any width, and as pages."""
+"""Records in tables of any width, and as pages."""
 
 from __future__ import annotations
 

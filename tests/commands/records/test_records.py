@@ -1,4 +1,4 @@
-"""list-offsets and delete-records, as they are typed."""
+"""list-offsets and delete-records from the command line."""
 
 from __future__ import annotations
 

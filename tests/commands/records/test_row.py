@@ -1,4 +1,4 @@
-"""Rows of JSON: every record comes back with the same bytes."""
+"""Records as rows of JSON, and back to the same bytes."""
 
 from __future__ import annotations
 

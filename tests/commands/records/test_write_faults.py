@@ -1,4 +1,4 @@
-"""write-record while brokers fail or hold it back, and rows that are written back."""
+"""write-record while brokers fail or throttle it, and rows that are written back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""write-record, as it is typed, and what Kafka's own consumer reads then."""
+"""write-record from the command line; the records are read by Kafka's own consumer."""
 
 from __future__ import annotations
 

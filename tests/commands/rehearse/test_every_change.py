@@ -1,5 +1,5 @@
-"""What a rehearsal says of a line is what the line does: every change that the shell can make is
-rehearsed, and then made on the real cluster."""
+"""Every change of the shell is rehearsed and then made on the real cluster: the outcomes are the
+same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rehearse` on one broker: what it reports, what it never does, and what it leaves behind."""
+"""`rehearse` on one broker: its report, and that it changes and leaves nothing."""
 
 from __future__ import annotations
 

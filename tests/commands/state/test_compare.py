@@ -1,4 +1,4 @@
-"""What counts as a difference: numbers are compared as numbers, text as it is."""
+"""What counts as a difference: numbers are compared as numbers, text literally."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""State files without a cluster: what is read, what is refused and where, what is written."""
+"""State files without a cluster: reading, errors with their position, and writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of state files: it accepts what the loader accepts, and nothing else."""
+"""The JSON Schema of state files accepts what the loader accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""export, diff and apply on real clusters: what is written, what changes, what is refused."""
+"""export, diff and apply on real clusters."""
 
 from __future__ import annotations
 

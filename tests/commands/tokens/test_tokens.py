@@ -1,4 +1,4 @@
-"""The commands on delegation tokens, as they are typed."""
+"""The commands on delegation tokens."""
 
 from __future__ import annotations
 

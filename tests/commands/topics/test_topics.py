@@ -1,4 +1,4 @@
-"""alter-topic and describe-configs: what is so already, what is not there, standard input."""
+"""alter-topic and describe-configs: unchanged values, missing topics, standard input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands on transactions, as they are typed."""
+"""The commands on transactions."""
 
 from __future__ import annotations
 

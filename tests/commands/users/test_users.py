@@ -1,4 +1,4 @@
-"""SCRAM credentials from the command line, their secrets, and the page of a user."""
+"""The commands on SCRAM credentials, their secrets, and the page of a user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict on stopping brokers, from states made by hand."""
+"""The verdict on stopping brokers, from constructed states."""
 
 from __future__ import annotations
 

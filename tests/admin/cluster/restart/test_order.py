@@ -1,4 +1,4 @@
-"""The batches of a rolling restart: within all limits, and as few as there can be."""
+"""The batches of a rolling restart satisfy all limits and are as few as possible."""
 
 from __future__ import annotations
 

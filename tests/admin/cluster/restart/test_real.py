@@ -1,4 +1,4 @@
-"""The verdict and what really happens: a broker is stopped, and producers write with acks=all."""
+"""The verdict compared with the result: a broker is stopped while producers write with acks=all."""
 
 from __future__ import annotations
 
