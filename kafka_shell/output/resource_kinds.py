@@ -88,6 +88,7 @@ _KINDS = (
     ResourceKind("topic-config", one=_topic_config),
     ResourceKind("partition", undo="partitions", one=_topic_of_partition),
     ResourceKind("partition-offsets", one=_one("list-offsets", "--topic")),
+    ResourceKind("lag", "", "list-offsets"),  # of a group, in partitions whose leader fails
     ResourceKind("replica", "", "describe-log-dirs", "partitions"),
     ResourceKind("log-dirs", "", "describe-log-dirs", one=_log_dirs),
     ResourceKind(

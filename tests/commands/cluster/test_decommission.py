@@ -121,8 +121,8 @@ def test_configs_that_are_set_before_the_stop_are_deleted_too(
     broker = ConfigResource(ResourceType.BROKER, "5")
     with decommission(kafka_on_five, "5") as run:
         run.said(STOP_IT)
-        put(five, broker, moving.RATE, "1000000")
-        wait_for("broker 5 has it", lambda: moving.RATE in dynamic_configs(five, 5))
+        put(five, broker, reassigned_topics.RATE, "1000000")
+        wait_for("broker 5 has it", lambda: reassigned_topics.RATE in dynamic_configs(five, 5))
         stop_broker(five_brokers.folder, 5)
         assert run.ended() == 0, run
     start_broker(five_brokers.folder, 5)
