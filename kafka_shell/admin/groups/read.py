@@ -35,9 +35,9 @@ def list_groups(
 ) -> Results[GroupKey, GroupListing]:
     """The visible groups by name, from all brokers at once (ListGroups, API key 16).
 
-    `states` are as in Kafka. Failures are by broker, whose groups are missing, and of the topic
-    __consumer_offsets if no broker is the coordinator of some groups. Raises ShellError if no
-    broker can be reached.
+    `states` are as in Kafka. The key of a failure is a Resource: the broker whose groups are
+    missing, or the topic `__consumer_offsets` if no broker is the coordinator of some groups.
+    Raises ShellError if no broker can be reached.
     """
 
     from kafka.protocol.admin import ListGroupsRequest
@@ -93,7 +93,8 @@ def describe(
 
     All coordinators are asked at once, each once for all its groups. If `types` are known, only the
     requests of these protocols are sent. An unknown group is a GROUP_ID_NOT_FOUND failure; its hint
-    is a similar name.
+    is a similar name. If the end of partitions cannot be read, the key of the failure is a Resource
+    that names them.
     """
     requested = list(dict.fromkeys(names))
     known = types or {}

@@ -17,6 +17,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import commit, filled, forget, held
 from tests.admin.helpers import done, make_topic
+from tests.outages import frozen
 from tests.program import Program
 
 
@@ -79,6 +80,15 @@ def test_a_streams_application_keeps_more_than_its_group(
 def test_a_group_named_like_another_resource_is_a_group(kafka: Program, name: str) -> None:
     run = kafka("describe-group", name, "--output", "json")
     assert [row["resource"] for row in run.json] == [f"group {name}"]
+
+
+def test_the_groups_of_a_broker_that_hangs_are_missing(
+    three_brokers: Sandbox, kafka_on_three: Program
+) -> None:
+    with frozen(three_brokers, 3):
+        run = kafka_on_three("list-groups", "--output", "json")
+    failed = [row["resource"] for row in run.json if "error" in row]
+    assert failed == ["groups of broker 3"], str(run)
 
 
 def test_no_group_of_that_kind(kafka: Program) -> None:
