@@ -37,6 +37,13 @@ class Attachment(Struct):
             os.close(self._file)
             self._file = None
 
+    def pass_on(self) -> int:
+        """Let a process that is started now use the sandbox, too, from its first moment until it
+        ends or closes this file descriptor."""
+        assert self._file is not None
+        os.set_inheritable(self._file, True)
+        return self._file
+
     def __enter__(self) -> Attachment:
         return self
 
@@ -62,7 +69,8 @@ def in_use_by_others(folder: Path, own: Attachment | None = None) -> bool:
 
 
 def others_attached(folder: Path, own: Attachment | None = None) -> bool:
-    """Return the same as `in_use_by_others`, for callers that hold the lock."""
+    """Return the same as `in_use_by_others`, for callers that hold the lock, or that ask again
+    and again."""
     if own is None or own._file is None:
         with _opened(folder / "users") as users:
             return not _try(users, fcntl.LOCK_EX)

@@ -3,6 +3,9 @@
 When a rehearsal has ended, a process of its own (this module) starts another twin of the same
 metadata. The next rehearsal reads the cluster, and takes this twin if nothing has changed. If it is
 not taken within ten minutes, the process removes it. There is one spare twin at a time.
+
+The process marks the folder as used for as long as it lives. A file in the folder says how far the
+twin is; it is only ever renamed, so that each step is taken by one process.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from kafka_shell.common.private import write_private
 from kafka_shell.sandbox import cluster as sandboxes
 from kafka_shell.sandbox.jars import Report
 from kafka_shell.sandbox.process import detach
-from kafka_shell.sandbox.sharing import attach
+from kafka_shell.sandbox.sharing import attach, others_attached
 from kafka_shell.sandbox.state import Sandbox
 
 from .build import fingerprint, leave_to_stand_ins, remove, write
@@ -31,7 +34,9 @@ KEPT_S = 600.0
 MOST_TOPICS = 10_000  # a larger twin takes more memory than may be in use unasked
 _STARTS_S, _POLL_S = 60.0, 0.05
 _HANDOVER_S = 10.0  # until who takes the twin has marked it as used
-_STARTING, _READY, _TAKEN = "spare-starting", "spare-ready", "spare-taken"  # files of a folder
+# The file of a folder. The process removes a twin that became unwanted while it was started.
+_STARTING, _READY = "spare-starting", "spare-ready"
+_TAKEN, _UNWANTED = "spare-taken", "spare-unwanted"
 
 
 def prepare(root: Path, original: Original) -> None:
@@ -41,13 +46,15 @@ def prepare(root: Path, original: Original) -> None:
     if len(original.topics) > MOST_TOPICS:
         return
     folder = root / secrets.token_hex(8)
-    write(folder, original)
-    known = {
-        "fingerprint": fingerprint(original),
-        "running": [broker.id for broker in original.brokers],
-    }
-    write_private(folder / _STARTING, json.dumps(known))
-    detach([sys.executable, "-m", __name__, str(folder)], folder / "spare.log")
+    with attach(folder) as attachment:
+        write(folder, original)
+        known = {
+            "fingerprint": fingerprint(original),
+            "running": [broker.id for broker in original.brokers],
+        }
+        write_private(folder / _STARTING, json.dumps(known))
+        words = [sys.executable, "-m", __name__, str(folder), str(attachment.pass_on())]
+        detach(words, folder / "spare.log")
 
 
 def take(root: Path, original: Original, report: Report) -> Sandbox | None:
@@ -59,6 +66,9 @@ def take(root: Path, original: Original, report: Report) -> Sandbox | None:
             continue
         until = time.monotonic() + _STARTS_S
         while (folder / _STARTING).exists() and time.monotonic() < until:
+            if not others_attached(folder):  # its process was killed
+                _discard(folder)
+                break
             report("Waiting for the twin that is being started", 0, None)
             time.sleep(_POLL_S)
         if _claim(folder):
@@ -70,10 +80,15 @@ def take(root: Path, original: Original, report: Report) -> Sandbox | None:
 
 
 def discard(root: Path) -> None:
-    """Remove spare twins that are ready."""
+    """Remove spare twins. One that is being started is removed by its process as soon as it can,
+    unless that was killed."""
     for folder in _spares(root):
-        if _claim(folder):
-            remove(folder)
+        _discard(folder)
+
+
+def _discard(folder: Path) -> None:
+    if _claim(folder) or (_rename(folder, _STARTING, _UNWANTED) and not others_attached(folder)):
+        remove(folder)
 
 
 def _spares(root: Path) -> Iterator[Path]:
@@ -92,8 +107,13 @@ def _known(folder: Path) -> dict[str, Any]:
 
 def _claim(folder: Path) -> bool:
     """Take a twin that is ready. Only one process can."""
+    return _rename(folder, _READY, _TAKEN)
+
+
+def _rename(folder: Path, old: str, new: str) -> bool:
+    """Whether this process has renamed the file."""
     with suppress(OSError):
-        (folder / _READY).rename(folder / _TAKEN)
+        (folder / old).rename(folder / new)
         return True
     return False
 
@@ -112,20 +132,22 @@ def keep(folder: Path, seconds: float = KEPT_S) -> None:
         except BaseException:
             remove(folder)
             raise
-        if _claim(folder):
+        if _claim(folder) or not (folder / _TAKEN).exists():
             remove(folder)
         else:
             time.sleep(_HANDOVER_S)
 
 
 def _start(folder: Path) -> None:
-    sandbox = sandboxes.status(folder)
-    assert sandbox is not None
+    known, sandbox = _known(folder), sandboxes.status(folder)
+    if not known or sandbox is None:  # it is unwanted
+        return
     sandbox = sandboxes.start(sandbox.options)
-    leave_to_stand_ins(sandbox, _known(folder)["running"])
-    (folder / _STARTING).rename(folder / _READY)
+    leave_to_stand_ins(sandbox, known["running"])
+    _rename(folder, _STARTING, _READY)
 
 
 if __name__ == "__main__":
     os.chdir("/")  # no folder is kept busy
+    os.set_inheritable(int(sys.argv[2]), False)  # the JVM must not mark the folder as used
     keep(Path(sys.argv[1]))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,7 @@ from kafka_shell.common.quoting import with_option
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.cluster import no_report
-from kafka_shell.sandbox.process import find_all
+from kafka_shell.sandbox.process import detach, find_all
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin import spare
 from kafka_shell.sandbox.twin.build import CLIENT_ID
@@ -284,6 +286,50 @@ def test_a_twin_that_nobody_takes_is_removed(sandbox: Sandbox, tmp_path: Path) -
     spare.keep(folder, 0)
     assert not folder.exists()
     assert not find_all(folder)
+
+
+@pytest.fixture
+def originals(sandbox: Sandbox) -> tuple[Original, Original]:
+    """Two clusters that differ."""
+    with connect(sandbox) as cluster:
+        original = read_original(cluster, (), no_report).original
+    return original, replace(original, settings={**original.settings, "num.partitions": "7"})
+
+
+def test_a_twin_that_is_being_started_for_another_cluster_is_removed(
+    originals: tuple[Original, Original], tmp_path: Path
+) -> None:
+    one, other = originals
+    spare.prepare(tmp_path, one)
+    (first,) = tmp_path.iterdir()
+    spare.prepare(tmp_path, other)
+    wait_for("the first is removed", lambda: not first.exists(), 60)
+    (second,) = tmp_path.iterdir()
+    wait_for("the other is ready", (second / "spare-ready").exists, 60)
+    spare.discard(tmp_path)
+    wait_for("it is removed, too", lambda: not second.exists(), 60)
+    assert not find_all(first) and not find_all(second)
+
+
+def test_nobody_waits_for_a_twin_whose_process_was_killed(
+    originals: tuple[Original, Original], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pids: list[int] = []
+
+    def start(words: list[str], log: Path) -> int:
+        pids.append(detach(words, log))
+        return pids[-1]
+
+    monkeypatch.setattr(spare, "detach", start)
+    spare.prepare(tmp_path, originals[0])
+    (folder,) = tmp_path.iterdir()
+    wait_for("Kafka is being started", lambda: find_all(folder) != [], 60)
+    os.kill(pids[0], signal.SIGKILL)
+    os.waitpid(pids[0], 0)
+    began = time.monotonic()
+    assert take(tmp_path, originals[0], no_report) is None
+    assert time.monotonic() - began < 30, "a minute for one that is alive"
+    assert not folder.exists() and not find_all(folder)
 
 
 def test_names_that_mislead(sandbox: Sandbox, kafka: Program) -> None:
