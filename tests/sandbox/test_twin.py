@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,8 +18,8 @@ from kafka_shell.admin.partitions.reassignment import plan_move
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.requests import read_only
-from kafka_shell.admin.wire.schemas.brokers import BrokerHeartbeatRequest
+from kafka_shell.admin.wire.requests import Call, as_request, read_only
+from kafka_shell.admin.wire.schemas.brokers import AlterPartitionRequest, BrokerHeartbeatRequest
 from kafka_shell.commands.rehearse.original import OriginalState, read_original
 from kafka_shell.commands.rehearse.run import difference, state_of
 from kafka_shell.commands.rehearse.twins import remove_abandoned, running_twin
@@ -29,10 +30,11 @@ from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import broker_epochs, nearest_version
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
-from kafka_shell.sandbox.twin.followers import following
+from kafka_shell.sandbox.twin.followers import following, settle
 from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.in_process_shell import Shell
 
+MANY = 2_000  # partitions
 MADE = """
 create-topic twin.a --partitions 3 --replication-factor 3 --config retention.ms=7d
 create-topic twin.b --replica-assignment 2:1,3:2,1:3 --config cleanup.policy=compact
@@ -160,6 +162,44 @@ def test_what_is_wrong_with_its_original_is_wrong_there(sandbox: Sandbox, tmp_pa
                 done(replace(back, follow=None), cluster)
                 wait_for("a reassignment ends", lambda: len(under_way(cluster).values) == 1)
             assert scan(cluster).topic("twin.down").partitions[1].replicas == (2, 1)
+
+
+@pytest.mark.parametrize("release", ["sandbox", "old_sandbox"])
+def test_many_partitions_move_with_few_requests(
+    release: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One for each leader and round, although nobody knows the epochs of partitions."""
+    sandbox: Sandbox = request.getfixturevalue(release)
+    stands = tuple(Broker(id, "", 0) for id in (1, 2, 3))
+    empty = replace(read(sandbox).original, brokers=stands, topics=(), configs={})
+    with running_twin(tmp_path / "first", empty, no_report) as first:
+        with connect(first) as cluster:
+            make_topic(cluster, "twin.many", assignment=tuple((n % 3 + 1,) for n in range(MANY)))
+        original = read(first).original
+        many = [TopicPartition("twin.many", number) for number in range(MANY)]
+    sent: list[int] = []
+    send_all = Cluster.send_all
+
+    def counting(self: Cluster, calls: Sequence[Call]) -> list[Any]:
+        kinds = [as_request(call.request).api_key for call in calls]
+        if kinds and set(kinds) == {AlterPartitionRequest.API_KEY}:
+            sent.append(len(calls))
+        return send_all(self, calls)
+
+    monkeypatch.setattr(Cluster, "send_all", counting)
+    with (
+        running_twin(tmp_path / "second", original, no_report) as second,
+        connect_to_twin(second) as cluster,
+        following(second, broker_epochs(original)),
+    ):
+        for times, replicas in enumerate([(1, 2), (2, 3), (3, 1)], 1):
+            plan = plan_move(cluster, dict.fromkeys(many, replicas))
+            done(replace(plan, follow=None), cluster)
+            settle(cluster)
+            assert under_way(cluster).values == {}
+            found = {each.replicas for each in scan(cluster).topic("twin.many").partitions}
+            assert found == {replicas}, f"move {times}"
+    assert sent and max(sent) <= len(stands)
 
 
 def fence(sandbox: Sandbox, id: int, epoch: int) -> None:

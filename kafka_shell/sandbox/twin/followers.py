@@ -7,25 +7,30 @@ A controller completes a reassignment when the leader reports that the new repli
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
 
-from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
+from msgspec import Struct
+
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.stalls import waits_for
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan, uuid_of
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.admin.wire.schemas.brokers import AlterPartitionRequest
 from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
 
 from .build import connect, connection
 
 _PAUSE_S = 0.05
 _SETTLE_S = 20.0
-_EPOCHS = 100  # changes of a partition on a twin, at most
+_GUESSES = 20  # of an epoch in one round
+_TOO_HIGH, _TOO_LOW = 41, 95  # NOT_CONTROLLER, INVALID_UPDATE_VERSION
 
 
 @contextmanager
@@ -59,45 +64,123 @@ def settle(cluster: Cluster) -> None:
 
 def _follow(sandbox: Sandbox, epochs: Mapping[int, int], ended: threading.Event) -> None:
     port = sandbox.brokers[0].controller_port
+    guesses: Guesses = {}
     with connect(sandbox) as cluster, Cluster(connection(port)) as controller:
         while not ended.wait(_PAUSE_S):
             try:
-                complete(cluster, controller, epochs)
+                complete(cluster, controller, epochs, guesses)
             except ShellError:
                 continue  # the next round tries again, or the twin is stopped
 
 
-def complete(cluster: Cluster, controller: Cluster, epochs: Mapping[int, int]) -> None:
-    """Report that all replicas of all partitions that are being reassigned are in sync."""
+def complete(
+    cluster: Cluster, controller: Cluster, epochs: Mapping[int, int], guesses: Guesses
+) -> None:
+    """Report that all replicas of all partitions that are being reassigned are in sync: one request
+    for each leader, repeated for the partitions whose epoch was guessed wrong. `guesses` is kept
+    for the next time."""
+    waiting = list(_reports(cluster, epochs, guesses))
+    for _ in range(_GUESSES):
+        if not waiting:
+            return
+        by_leader: dict[int, list[_Report]] = {}
+        for report in waiting:
+            by_leader.setdefault(report.leader, []).append(report)
+        calls = [_call(leader, epochs[leader], rows) for leader, rows in by_leader.items()]
+        errors: dict[_Key, tuple[int, int]] = {}
+        for response in controller.send_all(calls):
+            if not isinstance(response, Failure):
+                errors |= {
+                    (topic.topic_id, row.partition_index): (row.error_code, row.partition_epoch)
+                    for topic in response.topics
+                    for row in topic.partitions
+                }
+        waiting = [
+            each for each in waiting if each.key in errors and each.guess.learn(*errors[each.key])
+        ]
+
+
+class Guess:
+    """The epoch of a partition. Metadata does not contain it, and the controller only says whether
+    a guess is too low or too high, so it is searched for."""
+
+    def __init__(self, lowest: int) -> None:
+        self._lowest = lowest
+        self._highest: int | None = None
+        self._step = 1  # the reassignment has just increased it by one
+
+    @property
+    def epoch(self) -> int:
+        """What to try next."""
+        if self._highest is None:
+            return self._lowest + self._step
+        return (self._lowest + self._highest) // 2
+
+    def is_at_least(self, lowest: int) -> None:
+        """Raise the lower limit: epochs never decrease."""
+        self._lowest = max(self._lowest, lowest)
+        if self._highest is not None and self._highest < self._lowest:
+            self._highest, self._step = None, 1  # it has increased meanwhile
+
+    def learn(self, error: int, epoch: int) -> bool:
+        """Learn from the response to this guess; `epoch` is the new one if there is no error.
+        Returns whether another guess makes sense."""
+        tried = self.epoch
+        if error == _TOO_HIGH:
+            self._highest = tried - 1
+            self.is_at_least(self._lowest)
+        elif error == _TOO_LOW:
+            self._step *= 2
+            self.is_at_least(tried + 1)
+        elif not error:
+            self._lowest, self._highest, self._step = epoch, None, 1
+        return error in (_TOO_HIGH, _TOO_LOW)
+
+
+_Key = tuple[UUID, int]  # topic ID and partition
+Guesses = dict[_Key, Guess]
+
+
+class _Report(Struct):
+    """What a leader reports of one partition."""
+
+    key: _Key
+    leader: int
+    leader_epoch: int
+    in_sync: list[int]
+    guess: Guess
+
+
+def _reports(cluster: Cluster, epochs: Mapping[int, int], guesses: Guesses) -> Iterator[_Report]:
     moving = under_way(cluster).values
     if not moving:
         return
     found = scan(cluster, sorted({each.topic for each in moving}))
-    calls: list[Call] = []
-    for move in moving.values():
-        if move.topic not in found:  # it was deleted meanwhile
-            continue
-        topic = found.topic(move.topic)
-        partition = next(each for each in topic.partitions if each.partition == move.partition)
-        if partition.leader is not None and partition.leader in epochs:
-            calls += _calls(move, topic.id, partition, epochs[partition.leader])
-    controller.send_all(calls)
+    for name in found.names:  # others were deleted meanwhile
+        topic = found.topic(name)
+        for partition in topic.partitions:
+            move = moving.get(TopicPartition(name, partition.partition))
+            if move is None or partition.leader is None or partition.leader not in epochs:
+                continue
+            key = uuid_of(topic.id), partition.partition
+            guess = guesses.setdefault(key, Guess(partition.leader_epoch))
+            guess.is_at_least(partition.leader_epoch)
+            in_sync = [id for id in move.replicas if id in {*partition.isr, *move.adding}]
+            yield _Report(key, partition.leader, partition.leader_epoch, in_sync, guess)
 
 
-def _calls(move: Reassignment, topic_id: str, partition: Partition, epoch: int) -> Iterator[Call]:
-    """One request for each epoch that the partition may have: only that of the right one counts.
-    Metadata does not contain it."""
+def _call(leader: int, epoch: int, reports: Sequence[_Report]) -> Call:
     kind = AlterPartitionRequest.TopicData
-    in_sync = [id for id in move.replicas if id in {*partition.isr, *move.adding}]
-    for number in range(partition.leader_epoch, partition.leader_epoch + _EPOCHS):
+    rows: dict[UUID, list[Any]] = {}
+    for each in reports:
+        id, partition = each.key
         row = kind.PartitionData(
-            partition_index=move.partition,
-            leader_epoch=partition.leader_epoch,
-            new_isr=in_sync,
-            partition_epoch=number,
+            partition_index=partition,
+            leader_epoch=each.leader_epoch,
+            new_isr=each.in_sync,
+            partition_epoch=each.guess.epoch,
         )
-        topic = kind(topic_id=uuid_of(topic_id), partitions=[row])
-        request = AlterPartitionRequest(
-            broker_id=partition.leader, broker_epoch=epoch, topics=[topic]
-        )
-        yield Call(request, check=False)
+        rows.setdefault(id, []).append(row)
+    topics = [kind(topic_id=id, partitions=partitions) for id, partitions in rows.items()]
+    request = AlterPartitionRequest(broker_id=leader, broker_epoch=epoch, topics=topics)
+    return Call(request, check=False)
