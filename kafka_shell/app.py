@@ -344,9 +344,9 @@ def _completion(shell: str) -> Status:
 
 def _complete(words: list[str]) -> Status:
     """Answer a completion script."""
-    from .run.completion import answer
+    from .run.completion import candidate_lines
 
-    sys.stdout.write(answer(words, os.environ))
+    sys.stdout.write(candidate_lines(words, os.environ))
     return Status.OK
 
 

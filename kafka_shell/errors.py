@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from .common.characters import escape
+from .common.escaping import escape
 from .common.quoting import quote
 
 if TYPE_CHECKING:

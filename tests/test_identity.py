@@ -237,7 +237,7 @@ def test_the_cache_does_not_mix_clusters(paths: Paths, place: Place) -> None:
         bare = session(paths, broker=place.cluster.bootstrap)
         cache = Cache(bare.context.connection, paths)
         cache._load_from_disk()
-        cache._serve(["topics", "groups"])
+        cache._read_requested(["topics", "groups"])
         return cache
 
     first = read_once()
@@ -250,6 +250,6 @@ def test_the_cache_does_not_mix_clusters(paths: Paths, place: Place) -> None:
     place.replace()
     second = Cache(session(paths, broker=place.cluster.bootstrap).context.connection, paths)
     second._load_from_disk()
-    second._serve(["topics"])
+    second._read_requested(["topics"])
     assert "of-the-first" not in second.view.groups.value.names
     assert second.view.cluster_id == place.cluster.cluster_id

@@ -22,7 +22,7 @@ VALUES = {"common", "errors", "plan", "admin.*.model", "audit.model"}
 # the longest counts.
 MAY_IMPORT: dict[str, set[str]] = {
     "common": {"errors", "admin.configs.model"},
-    "errors": {"common.characters", "common.quoting", "common.resource"},
+    "errors": {"common.escaping", "common.quoting", "common.resource"},
     "plan": {"errors", "common"},
     "admin.*.model": VALUES,
     # What a command does to a cluster (Effect) and a Secret are values of plans.

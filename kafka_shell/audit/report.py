@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.common import units
-from kafka_shell.common.characters import printable
+from kafka_shell.common.escaping import printable
 from kafka_shell.common.private import open_private
 from kafka_shell.plan.results import Results
 

@@ -358,11 +358,11 @@ def close_producer(producer: Any) -> None:
     try:
         producer.close(timeout=1)
     except kafka_errors.KafkaTimeoutError:
-        abandon(producer)
+        discard_producer(producer)
         producer._sender.join(1)
 
 
-def abandon(producer: Any) -> None:
+def discard_producer(producer: Any) -> None:
     """Make what is being written fail, and the thread of the producer end."""
     producer._sender.force_close()
 

@@ -20,7 +20,7 @@ from kafka_shell.admin.client_configs.format import (
     registration_record,
 )
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity, ClientRegistration
-from kafka_shell.common.characters import quoted
+from kafka_shell.common.escaping import quoted
 
 from . import internals
 
@@ -114,7 +114,7 @@ class Store:
     def end(self) -> None:
         """Make the current and all later operations fail. Can be called from another thread."""
         if (producer := self._registering) is not None:
-            internals.abandon(producer)
+            internals.discard_producer(producer)
         self._networks.end()
 
     def _read_on(self, consumer: Any) -> None:

@@ -180,7 +180,7 @@ class _Typing(Struct, frozen=True):
         given = _given(found, current)
         rest = CompletionRequest(
             WordKind.OPTION, quote=self.quote, command=command, words=given,
-            options=_free(scope, given),
+            options=_allowed_options(scope, given),
         )  # fmt: skip
         use = next((use for use in reversed(found.uses) if use.word is current), None)
         ended = any(
@@ -193,7 +193,9 @@ class _Typing(Struct, frozen=True):
         if use.role is Role.VALUE:
             reserved = scope.is_option if use.start == 0 else _never
             return self._value(use, replace(rest, is_option=reserved), _own_option(use, found))
-        return self._argument(use, found, replace(rest, is_option=_never if ended else _dashed))
+        return self._argument(
+            use, found, replace(rest, is_option=_never if ended else _starts_with_dash)
+        )
 
     def _nested(self, start: int) -> CompletionRequest:
         """What is being typed in the line that this command takes as its last argument."""
@@ -251,7 +253,7 @@ class _Typing(Struct, frozen=True):
         return _at(use.word, found, self.position, use.start + fragment.start)
 
 
-def _dashed(text: str) -> bool:
+def _starts_with_dash(text: str) -> bool:
     return len(text) > 1 and text.startswith("-")
 
 
@@ -277,9 +279,11 @@ def _given(found: Scan, current: Word) -> dict[str, tuple[str, ...]]:
     return given
 
 
-def _free(scope: Scope, given: Mapping[str, object]) -> tuple[Option, ...]:
+def _allowed_options(scope: Scope, given: Mapping[str, object]) -> tuple[Option, ...]:
     """The options that may still be given: own, arguments' spellings, then common ones."""
-    barred = {scope.key(o) for known in scope.known if known.name in given for o in _bars(known)}
+    barred = {
+        scope.key(o) for known in scope.known if known.name in given for o in _excluded_names(known)
+    }
     for group in scope.command.exactly_one:
         keys = {scope.key(each) for each in group}
         if keys & set(given):
@@ -288,13 +292,13 @@ def _free(scope: Scope, given: Mapping[str, object]) -> tuple[Option, ...]:
     for known in scope.known:
         option = _as_option(known)
         again = known.parameter.many or known.name not in given
-        away = any(scope.key(other) in given for other in _bars(known))
+        away = any(scope.key(other) in given for other in _excluded_names(known))
         if option and again and not away and known.name not in barred:
             free.append(option)
     return tuple(free)
 
 
-def _bars(known: Known) -> tuple[str, ...]:
+def _excluded_names(known: Known) -> tuple[str, ...]:
     parameter = known.parameter
     return parameter.excludes if isinstance(parameter, Option) else parameter.unless
 

@@ -48,12 +48,12 @@ def _command(line: Line, registry: Registry, depth: int) -> Classified:
     if line.redirect:
         found.append((line.redirect.word.span, "value"))
     if line.problem:
-        found = [*(each for each in found if not _over(each[0], line.problem.span)),
+        found = [*(each for each in found if not _overlaps(each[0], line.problem.span)),
                  (line.problem.span, "error")]  # fmt: skip
     return found + _words(line, registry, depth)
 
 
-def _over(one: Span, other: Span) -> bool:
+def _overlaps(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
@@ -114,7 +114,7 @@ def _value(use: Use) -> Classified:
     """The classes of one value, which may be incomplete: `error` if it is invalid."""
     word, parameter = use.word, use.parameter
     span = (word.at(use.start)[0], word.span[1]) if use.start and not word.quoted else word.span
-    if parameter is None or not _right(use):
+    if parameter is None or not _is_valid(use):
         return [(span, "error")]
     if isinstance(parameter.kind, kinds.Pair) and not word.quoted:
         key, _, value = use.value.partition("=")
@@ -129,7 +129,7 @@ def _value(use: Use) -> Classified:
     return [(span, "string" if word.quoted else _plain(use.value))]
 
 
-def _right(use: Use) -> bool:
+def _is_valid(use: Use) -> bool:
     try:
         if use.parameter is not None:
             convert(use.parameter, use.value)

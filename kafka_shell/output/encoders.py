@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from kafka_shell.common.characters import escape
+from kafka_shell.common.escaping import escape
 from kafka_shell.plan.results import Parts, Results
 
 from .data import Data, failure_row, is_array, items, plain, rows

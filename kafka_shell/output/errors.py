@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_shell.common.characters import escape
+from kafka_shell.common.escaping import escape
 from kafka_shell.common.masking import masked
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace

@@ -190,7 +190,7 @@ def changes_lines(changes: Sequence[Change], limit: int | None) -> Iterator[Text
     shown = 0
     groups = [list(group) for _, group in groupby(changes, lambda change: change.resource)]
     if limit is not None and len(groups) > MANY:
-        yield from _together(groups, limit)
+        yield from _grouped_lines(groups, limit)
         return
     for number, group in enumerate(groups):
         lines = list(_resource_lines(group))
@@ -204,7 +204,7 @@ def changes_lines(changes: Sequence[Change], limit: int | None) -> Iterator[Text
         yield from lines
 
 
-def _together(groups: Sequence[Sequence[Change]], limit: int) -> Iterator[Text]:
+def _grouped_lines(groups: Sequence[Sequence[Change]], limit: int) -> Iterator[Text]:
     """`+ 20 topics, parcels.*: 6 partitions`: resources with the same changes in one place. If
     they are still too many, those whose values alone differ are shown together, too."""
     alike = same_changes(groups)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import TextIO
 
-from kafka_shell.common.characters import escape
+from kafka_shell.common.escaping import escape
 from kafka_shell.common.units import format_remaining
 
 from .styled_stream import columns_of

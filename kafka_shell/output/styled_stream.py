@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
-from kafka_shell.common.characters import printable
+from kafka_shell.common.escaping import printable
 
 from .terminal import draw
 from .text import ELLIPSIS, Role, Text, rstrip, text

@@ -10,7 +10,7 @@ import io
 import os
 from typing import Any, TextIO, cast
 
-from kafka_shell.common.characters import printable
+from kafka_shell.common.escaping import printable
 
 
 def draw(stream: TextIO, characters: str) -> None:

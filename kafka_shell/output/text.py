@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from kafka_shell.common.characters import escape
+from kafka_shell.common.escaping import escape
 
 Role = Literal[
     "",

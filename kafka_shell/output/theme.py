@@ -94,7 +94,7 @@ def load(name: str, *, user: Path | None = None) -> Theme:
         if path.name == f"{name}.toml" and path.is_file():
             return read_theme(path)
     names = [info.name for info in available(user=user)]
-    near = _near(name, names)
+    near = _similar_name(name, names)
     raise ShellError(
         f"unknown theme '{name}'" + (f"; did you mean {near}?" if near else ""),
         hint=f"Themes: {', '.join(names)}.",
@@ -202,11 +202,11 @@ def _string(style: object) -> str:
 
 
 def _expected(word: str, known: tuple[str, ...], otherwise: str) -> str:
-    near = _near(word, known)
+    near = _similar_name(word, known)
     return f"did you mean {near}?" if near else f"expected {otherwise}"
 
 
-def _near(word: str, known: tuple[str, ...] | list[str]) -> str:
+def _similar_name(word: str, known: tuple[str, ...] | list[str]) -> str:
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(word, known, 1, 0.6)), "")

@@ -27,7 +27,7 @@ VARIABLE = "KAFKA_SH_COMPLETE"
 _QUOTES = re.compile(r"['\"\\$`!]")  # characters with a special meaning in quotes of bash
 
 
-def answer(argv: Sequence[str], environ: Mapping[str, str]) -> str:
+def candidate_lines(argv: Sequence[str], environ: Mapping[str, str]) -> str:
     """Return the candidates as lines of `word<TAB>description`."""
     shell = environ[VARIABLE]
     if shell == "bash":

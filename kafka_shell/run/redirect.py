@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-from kafka_shell.common.characters import quoted
+from kafka_shell.common.escaping import quoted
 from kafka_shell.context import Context, confirmed
 from kafka_shell.errors import ShellError
 

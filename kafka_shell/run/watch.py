@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO, cast
 
-from kafka_shell.common.characters import escape, printable
+from kafka_shell.common.escaping import escape, printable
 from kafka_shell.common.structs import replace
 from kafka_shell.context import Context
 from kafka_shell.errors import Status, UsageError

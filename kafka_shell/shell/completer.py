@@ -11,7 +11,7 @@ from prompt_toolkit.formatted_text import FormattedText
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.commands.configs.complete import CONFIGS, is_about_quotas, subject_of
-from kafka_shell.common.characters import escape
+from kafka_shell.common.escaping import escape
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.context import Context

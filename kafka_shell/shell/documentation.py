@@ -21,7 +21,7 @@ def lines_for(rows: int) -> int:
     return next((lines for least, lines in _LINES if rows >= least), 0)
 
 
-def pane(
+def documentation_pane(
     view: ClusterView,
     kind: ResourceType,
     resource: ConfigResource | None,
@@ -59,7 +59,7 @@ def _drawn(
     return pieces
 
 
-def whole(
+def full_text(
     view: ClusterView, kind: ResourceType, resource: ConfigResource | None, key: str
 ) -> Callable[[int], Iterator[str]]:
     """Return a function from columns to the lines of the full documentation."""
@@ -93,7 +93,9 @@ def _heading(key: str, doc: ConfigDoc | None, entry: ConfigEntry | None) -> str:
     return " · ".join(filter(None, [
         config.type.name.lower() if config.type is not ConfigType.UNKNOWN else "",
         _now(entry) if entry else "",
-        f"default {shown(key, doc.type, doc.default)}" if doc and doc.default is not None else "",
+        f"default {value_with_units(key, doc.type, doc.default)}"
+        if doc and doc.default is not None
+        else "",
         "sensitive" if config.sensitive else "",
         "read-only" if config.read_only else "",
     ]))  # fmt: skip
@@ -102,7 +104,7 @@ def _heading(key: str, doc: ConfigDoc | None, entry: ConfigEntry | None) -> str:
 def _now(entry: ConfigEntry) -> str:
     if entry.sensitive or entry.value is None:
         return ""
-    value = f"now {shown(entry.name, entry.type, entry.value)}"
+    value = f"now {value_with_units(entry.name, entry.type, entry.value)}"
     return f"{value}, set here" if entry.overridden else f"{value} ({_whose(entry)})"
 
 
@@ -110,7 +112,7 @@ def _whose(entry: ConfigEntry) -> str:
     return entry.source.label.removesuffix(" config").lower()
 
 
-def shown(key: str, kind: ConfigType, raw: str) -> str:
+def value_with_units(key: str, kind: ConfigType, raw: str) -> str:
     """Return a value with units, and the raw value if different; `""` for the empty string."""
     if not raw:
         return '""'

@@ -10,7 +10,7 @@ from kafka_shell.view.cache import Cache
 
 from .banner import guard_of
 from .completer import Offer, ShellCompleter
-from .documentation import described, lines_for, note, pane
+from .documentation import described, documentation_pane, lines_for, note
 from .toolbar import toolbar
 
 MENU_ROWS = 8
@@ -63,7 +63,7 @@ def _about(
     highlighted = _highlighted(buffer)
     subject = completer.subject(buffer.document, highlighted)
     if subject is not None:
-        return pane(cache.view, *subject, columns, lines)
+        return documentation_pane(cache.view, *subject, columns, lines)
     known = completer.known(buffer.document, highlighted)
     if known is not None:
         return described(*known, columns, lines)

@@ -241,7 +241,7 @@ class Session:
         subject = self.completer.subject(document, highlighted)
         if subject is not None:
             kind, resource, key = subject
-            return lambda: self._show(documentation.whole(self.cache.view, kind, resource, key))
+            return lambda: self._show(documentation.full_text(self.cache.view, kind, resource, key))
         name = self.completer.command_at(document.text, document.cursor_position)
 
         def show() -> None:

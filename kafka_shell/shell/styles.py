@@ -5,7 +5,7 @@ from __future__ import annotations
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.styles import BaseStyle, Style
 
-from kafka_shell.common.characters import printable
+from kafka_shell.common.escaping import printable
 from kafka_shell.output.theme import Theme
 
 # prompt_toolkit class -> role of the theme

@@ -8,7 +8,7 @@ from msgspec import Struct
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.utils import get_cwidth
 
-from kafka_shell.common.characters import escape
+from kafka_shell.common.escaping import escape
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.output.text import Text, cut

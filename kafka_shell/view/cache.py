@@ -110,7 +110,7 @@ class Cache:
         """Refresh the view if it is older than 30 s. Called when the user types."""
         topics = self._view.topics
         if topics.older_than(FRESH_S, self._clock()) and not self._backing_off():
-            self._want([TOPICS])
+            self._enqueue([TOPICS])
 
     def refresh(self, parts: frozenset[str] = frozenset()) -> None:
         """Reload these parts: `topics`, `configs`, or PARTS that were read before; empty means all.
@@ -125,7 +125,7 @@ class Cache:
         if not parts or GROUPS in parts:
             wants += self._view.group_topics
         wants += [part for part in PARTS if part in (parts or PARTS) and self._was_read(part)]
-        self._want(wants, again=True)
+        self._enqueue(wants, again=True)
 
     def _was_read(self, part: str) -> bool:
         current = self._view.part(part)
@@ -140,12 +140,12 @@ class Cache:
         if part is not None and part.read_at and not part.older_than(max_age, self._clock()):
             return
         if not self._backing_off():
-            self._want([want])
+            self._enqueue([want])
 
     def retry(self) -> None:
         """Try again now if reading failed. Called when a command has reached the cluster."""
         if self._state.failure is not None:
-            self._want([TOPICS])
+            self._enqueue([TOPICS])
 
     def close(self) -> None:
         """Stop the thread without waiting for requests in flight."""
@@ -161,7 +161,7 @@ class Cache:
     def _backing_off(self) -> bool:
         return self._state.failure is not None and self._clock() < self._state.retry_at
 
-    def _want(self, wants: Iterable[Key], *, again: bool = False) -> None:
+    def _enqueue(self, wants: Iterable[Key], *, again: bool = False) -> None:
         """Wake the thread. `again` also repeats reads in progress, which may be out of date."""
         with self._condition:
             new = [want for want in wants if again or want not in self._doing]
@@ -169,13 +169,13 @@ class Cache:
                 return
             self._wanted.update(dict.fromkeys(new))
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="view", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="view", daemon=True)
                 self._thread.start()
             self._condition.notify()
 
     # -- background thread ------------------------------------------------------------------------
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         try:
             self._load_from_disk()
         except Exception as error:  # the cluster can still be read
@@ -189,7 +189,7 @@ class Cache:
                     break
                 wants, self._wanted = list(self._wanted), {}
                 self._doing = frozenset(wants)
-            self._serve(wants)
+            self._read_requested(wants)
         if self._cluster is not None:
             self._cluster.close()
 
@@ -199,7 +199,7 @@ class Cache:
         self._names_on_disk = {name: kept.part(name).value.names for name in NAMES}
         self._swap(replace(kept, name=self._view.name))
 
-    def _serve(self, wants: list[Key]) -> None:
+    def _read_requested(self, wants: list[Key]) -> None:
         if not self._view.read_at and TOPICS not in wants:
             wants.append(TOPICS)  # other parts require brokers and topics
         self._set_state(replace(self._state, reading=tuple(map(label, wants))))

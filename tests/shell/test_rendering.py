@@ -26,7 +26,7 @@ from kafka_shell.output.theme import available, load
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Setting, Settings
 from kafka_shell.shell import banner
-from kafka_shell.shell.documentation import lines_for, pane
+from kafka_shell.shell.documentation import documentation_pane, lines_for
 from kafka_shell.shell.lexer import UNSEEN, ShellLexer
 from kafka_shell.shell.screen import menu_rows
 from kafka_shell.shell.styles import style_of
@@ -98,7 +98,9 @@ def test_colours_change_no_letter(text: str) -> None:
 
 
 def test_documentation_has_type_values_and_the_brokers_words() -> None:
-    text = to_plain_text(pane(VIEW, ResourceType.TOPIC, ORDERS, "retention.ms", 100, 5))
+    text = to_plain_text(
+        documentation_pane(VIEW, ResourceType.TOPIC, ORDERS, "retention.ms", 100, 5)
+    )
     head, *body = text.split("\n")
     assert head.strip() == (
         "retention.ms  long · now 1d (86400000), set here · default 7d (604800000)"
@@ -110,7 +112,9 @@ def test_documentation_has_type_values_and_the_brokers_words() -> None:
 @pytest.mark.parametrize("key", ["retention.ms", "unknown.key"])
 def test_documentation_has_always_its_lines_and_never_more_cells(key: str) -> None:
     for columns, lines in product([4, 10, 20, 60, 200], [1, 3, 5]):
-        rows = to_plain_text(pane(VIEW, ResourceType.TOPIC, None, key, columns, lines)).split("\n")
+        rows = to_plain_text(
+            documentation_pane(VIEW, ResourceType.TOPIC, None, key, columns, lines)
+        ).split("\n")
         assert len(rows) == lines, f"{columns} columns"
         assert all(get_cwidth(row) <= max(columns, 4) for row in rows), f"{columns} columns"
 

@@ -12,7 +12,7 @@ from kafka_shell.admin.steps import refused_of
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.characters import escape
+from kafka_shell.common.escaping import escape
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.errors import ShellError

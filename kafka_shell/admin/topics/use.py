@@ -44,13 +44,13 @@ class _Found(Struct):
         if topic in self.use:
             self.use[topic] = replace(self.use[topic], **facts)
 
-    def miss(self, what: str, why: Failure) -> None:
+    def add_not_checked(self, what: str, why: Failure) -> None:
         self.missing.append(not_checked(what, why))
 
-    def miss_some(self, failures: Sequence[Failure], noun: str, of: str) -> None:
+    def add_all_not_checked(self, failures: Sequence[Failure], noun: str, of: str) -> None:
         """`the records of 3 partitions`: one line for all of them."""
         if failures:
-            self.miss(f"{of} {counted(len(failures), noun)}", failures[0])
+            self.add_not_checked(f"{of} {counted(len(failures), noun)}", failures[0])
 
 
 def read(cluster: Cluster, topics: Sequence[Topic]) -> tuple[TopicsUse, tuple[NotChecked, ...]]:
@@ -106,7 +106,7 @@ def _records(cluster: Cluster, partitions: Sequence[TopicPartition], found: _Fou
     for topic in found.use:
         found.set(topic, records=counts.get(topic), unread_partitions=missing[topic])
     failures = [failure for part in parts for failure in part.failures.values()] + unread
-    found.miss_some(failures, "partition", "the records of")
+    found.add_all_not_checked(failures, "partition", "the records of")
 
 
 def _sizes(
@@ -119,7 +119,7 @@ def _sizes(
     few = partitions if len(partitions) <= _PARTITIONS_AT_ONCE else None
     read = attempt(lambda: log_dirs.describe(cluster, sorted(brokers), few))
     if isinstance(read, Failure):
-        found.miss("the size", read)
+        found.add_not_checked("the size", read)
         return
     read = log_dirs.without_offline(read)
     sizes: Counter[str] = Counter()
@@ -130,17 +130,17 @@ def _sizes(
         missing = sum(broker not in read.values for broker in held_by)
         known = sizes[topic.name] if missing < len(held_by) else None
         found.set(topic.name, bytes=known, unread_replicas=missing)
-    found.miss_some(list(read.failures.values()), "broker", "the size of replicas on")
+    found.add_all_not_checked(list(read.failures.values()), "broker", "the size of replicas on")
 
 
 def _readers(cluster: Cluster, found: _Found) -> None:
     listed = attempt(lambda: groups.list_groups(cluster))
     if isinstance(listed, Failure):
-        found.miss("groups", listed)
+        found.add_not_checked("groups", listed)
         return
-    found.miss_some(list(listed.failures.values()), "coordinator", "the groups of")
+    found.add_all_not_checked(list(listed.failures.values()), "coordinator", "the groups of")
     if hidden := attempt(lambda: groups.hidden(cluster)):
-        found.miss("other groups", hidden)
+        found.add_not_checked("other groups", hidden)
     parts, unread = in_batches(
         list(listed), _GROUPS_AT_ONCE, lambda batch: groups.readers(cluster, batch, found.use)
     )
@@ -151,7 +151,7 @@ def _readers(cluster: Cluster, found: _Found) -> None:
         readers.sort(key=lambda reader: (-reader.members, reader.group))
         found.set(topic, readers=tuple(readers))
     failures = [failure for part in parts for failure in part.failures.values()] + unread
-    found.miss_some(failures, "group", "members and offsets of")
+    found.add_all_not_checked(failures, "group", "members and offsets of")
 
 
 def _acls(cluster: Cluster, found: _Found) -> None:
@@ -160,7 +160,7 @@ def _acls(cluster: Cluster, found: _Found) -> None:
     read = attempt(lambda: acls.describe_each(cluster, few if len(few) <= MANY else [every]))
     if isinstance(read, Failure):
         if read.code != SECURITY_DISABLED:
-            found.miss("ACLs", read)
+            found.add_not_checked("ACLs", read)
         return
     by_topic: dict[str, list[AclBinding]] = {topic: [] for topic in found.use}
     for binding in (binding for bindings in read for binding in bindings):
@@ -184,4 +184,4 @@ def _producers(cluster: Cluster, partitions: Sequence[TopicPartition], found: _F
             last_written=max((state.last_timestamp or 0 for state in known), default=0) or None,
         )
     failures = [failure for part in parts for failure in part.failures.values()] + unread
-    found.miss_some(failures, "partition", "the producers of")
+    found.add_all_not_checked(failures, "partition", "the producers of")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Protocol
 
-from kafka_shell.common.characters import escape, quoted
+from kafka_shell.common.escaping import escape, quoted
 from kafka_shell.errors import ShellError
 
 from .endpoint import Address, ConnectionConfig, LimitTime, Sasl

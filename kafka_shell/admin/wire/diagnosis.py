@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from kafka_shell.common.characters import escape
+from kafka_shell.common.escaping import escape
 from kafka_shell.errors import ShellError
 
 from . import frames

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kafka_shell.common.characters import quoted
+from kafka_shell.common.escaping import quoted
 from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, as_failure, mentions

@@ -6,7 +6,7 @@ import ssl
 import threading
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.characters import quoted
+from kafka_shell.common.escaping import quoted
 
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector, Request

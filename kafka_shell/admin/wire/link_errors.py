@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 
-from kafka_shell.common.characters import quoted
+from kafka_shell.common.escaping import quoted
 from kafka_shell.errors import ShellError
 
 from .endpoint import Address

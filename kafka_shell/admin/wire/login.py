@@ -6,7 +6,7 @@ import re
 from collections.abc import Generator
 from typing import Any
 
-from kafka_shell.common.characters import quoted
+from kafka_shell.common.escaping import quoted
 from kafka_shell.errors import ShellError
 
 from . import frames

@@ -8,7 +8,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.characters import quoted
+from kafka_shell.common.escaping import quoted
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret

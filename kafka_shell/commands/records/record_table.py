@@ -16,7 +16,7 @@ import msgspec
 from kafka_shell.admin.records.formats import JSON, Decoded, Formats
 from kafka_shell.admin.records.internal_topics import TOPICS
 from kafka_shell.admin.records.model import Header, Record
-from kafka_shell.common.characters import escape, printable
+from kafka_shell.common.escaping import escape, printable
 from kafka_shell.common.units import approximate_bytes
 from kafka_shell.output.page import summary
 from kafka_shell.output.tables import GAP, NOTHING, Column, Layout
