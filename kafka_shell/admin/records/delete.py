@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.partitions.model import EARLIEST, LATEST, Offset, OffsetRange, TopicPartition
+from kafka_shell.admin.partitions.model import LATEST, Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
@@ -20,7 +20,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
-from .offsets import list_offsets, partition_rows, topic_rows
+from .offsets import first_and_end, list_offsets, partition_rows, topic_rows
 
 DEFAULT_TIMEOUT_MS = 30_000
 _MOVED_S = 5.0  # how long to retry partitions whose leader changes
@@ -31,11 +31,10 @@ def ranges(
 ) -> Results[TopicPartition, OffsetRange]:
     """The offsets in each partition; with `committed` up to the last stable offset. Sends two
     ListOffsets requests (API key 2) to each leader."""
-    first = list_offsets(cluster, dict.fromkeys(partitions, EARLIEST))
-    last = list_offsets(cluster, dict.fromkeys(first.values, LATEST), committed=committed)
-    results: Results[TopicPartition, OffsetRange] = Results({}, first.failures | last.failures)
-    for each, end in last.values.items():
-        begin, to = first[each].offset or 0, end.offset or 0
+    first, end = first_and_end(cluster, partitions, committed=committed)
+    results: Results[TopicPartition, OffsetRange] = Results({}, end.failures | first.failures)
+    for each in (each for each in first.values if each in end.values):
+        begin, to = first[each].offset or 0, end[each].offset or 0
         results.values[each] = OffsetRange(
             each.topic, each.partition, begin, to, max(0, to - begin)
         )

@@ -6,8 +6,10 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka_shell.admin.partitions.model import (
+    EARLIEST,
     EARLIEST_LOCAL,
     EARLIEST_PENDING_UPLOAD,
+    LATEST,
     LATEST_TIERED,
     MAX_TIMESTAMP,
     Offset,
@@ -36,7 +38,8 @@ _UNCOMMITTED, _COMMITTED = 0, 1
 _REMOTE_MS = 30_000  # how long a broker may search remote storage (v10)
 # Replica IDs: a consumer reads from the leader, a debugging client from any replica.
 _CONSUMER, _DEBUGGING = -1, -2
-_LATEST = -1
+
+_Wanted = tuple[TopicPartition, int]  # a partition, and a time or constant
 
 # The leader has changed, or does not know the high watermark yet: retry.
 _PASSING = NEW_LEADER | {REPLICA_NOT_AVAILABLE, OFFSET_NOT_AVAILABLE}
@@ -54,40 +57,71 @@ def list_offsets(
     fail ("unsupported-version").
     """
 
-    def ask(
-        some: Sequence[TopicPartition], found: Results[TopicPartition, Offset]
-    ) -> list[TopicPartition]:
-        return _ask(cluster, {each: wanted[each] for each in some}, committed, found)
+    found = _ask_leaders(cluster, wanted.items(), committed)
+    return found.keyed(lambda each: each[0])
+
+
+def first_and_end(
+    cluster: Cluster, partitions: Iterable[TopicPartition], *, committed: bool = False
+) -> tuple[Results[TopicPartition, Offset], Results[TopicPartition, Offset]]:
+    """The first offset and the end of each partition. Sends two requests to each leader, all at
+    once: a leader that does not respond is waited for only once."""
+    listed = tuple(partitions)
+    times = (EARLIEST, LATEST)
+    found = _ask_leaders(cluster, [(each, time) for time in times for each in listed], committed)
+    first, end = (
+        Results(
+            {each: value for (each, time), value in found.values.items() if time == wanted},
+            {each: why for (each, time), why in found.failures.items() if time == wanted},
+        )
+        for wanted in times
+    )
+    return first, end
+
+
+def _ask_leaders(
+    cluster: Cluster, wanted: Iterable[_Wanted], committed: bool
+) -> Results[_Wanted, Offset]:
+    def ask(some: Sequence[_Wanted], found: Results[_Wanted, Offset]) -> list[_Wanted]:
+        return _ask(cluster, some, committed, found)
 
     return ask_in_rounds(cluster, wanted, ask)
 
 
 def _ask(
     cluster: Cluster,
-    wanted: Mapping[TopicPartition, int],
+    wanted: Sequence[_Wanted],
     committed: bool,
-    found: Results[TopicPartition, Offset],
-) -> list[TopicPartition]:
-    """Send one round of requests, add the results to `found`, and return partitions to retry."""
-    leading = leaders(cluster, wanted)
-    found.failures.update(leading.failures)
-    requests: dict[tuple[int, int], list[TopicPartition]] = {}
-    for each, leader in leading.values.items():
-        requests.setdefault((leader, _SINCE.get(wanted[each], 1)), []).append(each)
+    found: Results[_Wanted, Offset],
+) -> list[_Wanted]:
+    """Send one round of requests, add the results to `found`, and return what to retry."""
+    leading = leaders(cluster, dict.fromkeys(each for each, _ in wanted))
+    # By leader, lowest version, and whether it is a partition's second time: a request can contain
+    # a partition only once.
+    requests: dict[tuple[int, int, bool], dict[TopicPartition, int]] = {}
+    for each, time in wanted:
+        if each in leading.failures:
+            found.failures[each, time] = leading.failures[each]
+            continue
+        at = leading.values[each], _SINCE.get(time, 1)
+        second = each in requests.get((*at, False), ())
+        requests.setdefault((*at, second), {})[each] = time
     calls = [
-        Call(
-            _request({partition: wanted[partition] for partition in group}, committed),
-            Node(leader),
-            lowest=lowest,
-        )
-        for (leader, lowest), group in requests.items()
+        Call(_request(group, committed), Node(leader), lowest=lowest)
+        for (leader, lowest, _), group in requests.items()
     ]
-    again: list[TopicPartition] = []
+    again: list[_Wanted] = []
     for group, response in zip(requests.values(), cluster.send_all(calls), strict=True):
         if isinstance(response, Failure):
-            found.failures.update(dict.fromkeys(group, response))
-        else:
-            again += add_rows(group, response, found, "DESCRIBE", _offset, _PASSING)
+            found.failures.update(dict.fromkeys(group.items(), response))
+            continue
+        rows: Results[TopicPartition, Offset] = Results()
+        again += [
+            (each, group[each])
+            for each in add_rows(group, response, rows, "DESCRIBE", _offset, _PASSING)
+        ]
+        found.values.update((((each, group[each]), row) for each, row in rows.values.items()))
+        found.failures.update((((each, group[each]), why) for each, why in rows.failures.items()))
     return again
 
 
@@ -100,7 +134,7 @@ def log_ends(
     high watermark known to the follower, which is never beyond its own log end.
     """
     calls = [
-        Call(_request(dict.fromkeys(partitions, _LATEST), False, _DEBUGGING), Node(broker),
+        Call(_request(dict.fromkeys(partitions, LATEST), False, _DEBUGGING), Node(broker),
              check=False)
         for broker, partitions in replicas.items()
     ]  # fmt: skip

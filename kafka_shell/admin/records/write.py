@@ -180,7 +180,7 @@ class Writer:
 
     def _find_leaders(self, heads: Mapping[int, Batch]) -> bool:
         """Find the leaders that are not known, and get a producer ID. Returns whether one has no
-        leader. Raises ShellError if nothing was sent yet."""
+        leader. Raises ShellError if nothing was sent yet, and nothing says why."""
         unknown = [each for each in heads if each not in self._leaders]
         try:
             for partition in heads:
@@ -193,9 +193,10 @@ class Writer:
             else:
                 failures = {}
         except ShellError as error:
-            if not self._sent:
+            known = {each: batch.why for each, batch in heads.items() if batch.why is not None}
+            if not self._sent and not known:
                 raise
-            failures = dict.fromkeys(heads, as_failure(error))
+            failures = {each: known.get(each) or as_failure(error) for each in heads}
         for partition, why in failures.items():
             heads[partition].why = why
             if not heads[partition].until:

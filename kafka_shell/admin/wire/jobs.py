@@ -18,6 +18,7 @@ from .requests import AnyBroker, Call, Controller, Node, Request
 from .transport import Link
 
 _MAX_NAMES = 3  # of brokers in one message
+_SHORT_S = 1.0  # a wait that does not explain why a deadline has passed
 _NOT_YET = (COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE)
 
 
@@ -129,6 +130,9 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
     if link and silence and job.started - silence.began >= 1 and not forwarded:
         # It waited for less time, as the broker had not responded before.
         why = f"{_broker(pool, job, link)} has not responded for {now - silence.began:.0f} s"
+    elif now - job.started < _SHORT_S and (others := _other_silent_brokers(pool, link)):
+        silent = some([pool.describe(each) for each in others], _MAX_NAMES)
+        why = f"{late(job.extensible)}: waiting for {silent} left no time for {what}"
     else:
         why = f"{late(job.extensible)} after waiting {now - job.started:.1f} s for {what}"
     may_happen = job.sent and job.call.changes(job.request)
@@ -140,6 +144,11 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
         code="deadline",
         status=Status.FAILED if reached else Status.UNREACHABLE,
     )
+
+
+def _other_silent_brokers(pool: Pool, link: Link | None) -> list[Address]:
+    """The brokers that this command has waited for, besides the one of this connection."""
+    return [each for each in pool.silences if link is None or each != link.address]
 
 
 def _deadline_hint(job: Job, *, may_happen: bool, forwarded: bool) -> str:

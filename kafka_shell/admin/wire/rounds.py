@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Results
 
 from .connection import Cluster
@@ -21,12 +22,18 @@ def ask_in_rounds(
     ask: Callable[[Sequence[K], Results[K, V]], Iterable[K]],
 ) -> Results[K, V]:
     """The outcome of each item, in this order. `ask` adds outcomes to the results, and returns the
-    items to retry: they are sent again for some seconds."""
+    items to retry: they are sent again for some seconds. If a later round fails as a whole, they
+    have the outcome of the one before, which says why they were sent again."""
     requested = tuple(dict.fromkeys(wanted))
     found: Results[K, V] = Results()
     left = requested
     for _ in cluster.attempts(_RETRY_S):
-        left = tuple(ask(left, found))
+        try:
+            left = tuple(ask(left, found))
+        except ShellError:
+            if not found:
+                raise
+            break
         if not left:
             break
     return Results(

@@ -15,9 +15,14 @@ from kafka_shell.admin.partitions.model import (
     Offset,
     TopicPartition,
 )
+from kafka_shell.admin.records.delete import ranges
 from kafka_shell.admin.records.offsets import list_offsets
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.errors import ShellError
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import make_topic
+from tests.outages import frozen
 from tests.produced_records import fill
 from tests.transactional_producer import HOUR_MS, hang
 
@@ -88,3 +93,18 @@ def test_the_last_stable_offset(cluster: Cluster, name: str) -> None:
     stable = list_offsets(cluster, {partition: LATEST}, committed=True)[partition].offset
     assert end is not None and end > start
     assert stable == start, "the end for read_committed is where the open transaction begins"
+
+
+def test_a_leader_that_hangs_is_waited_for_once(
+    three: Cluster, three_brokers: Sandbox, name: str
+) -> None:
+    make_topic(three, name, assignment=((1,), (2,), (3,)))
+    each = [TopicPartition(name, number) for number in range(3)]
+    assert ranges(three, each).ok
+    with frozen(three_brokers, 2), three.within(2):
+        found = ranges(three, each)
+        with pytest.raises(ShellError) as late, three.within(0):
+            scan(three)
+    assert {where.partition for where in found.values} == {0, 2}, "others are not affected"
+    assert "broker 2" in found.failures[each[1]].message
+    assert "broker 2" in late.value.message, "the time was used for this broker"
