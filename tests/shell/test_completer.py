@@ -379,8 +379,8 @@ def test_unfinished_reassignments_are_offered_where_one_is_resumed(
     assert bench.menu(line) == {}
     found = [MovePaths.new(tmp_path / "reassignments", NOW) for _ in range(2)]
     bench.cache.view = replace(VIEW, cluster_id="ours")
-    for paths, cluster in zip(found, ("ours", "another"), strict=True):
-        BatchFile(paths).write(Started(cluster, batches=3))
+    for paths, started in zip(found, map(Started, ("ours", "another"), (3, 3)), strict=True):
+        BatchFile(paths).update(lambda _, started=started: started)
     assert bench.menu(line) == {found[0].id: "at batch 3"}
     BatchFile(found[0]).remove()
     assert bench.menu(line) == {}

@@ -30,11 +30,13 @@ from .throttles import ReportLeft, SetThrottle
 
 
 class StartBatches(Struct, BaseStep, frozen=True):
-    """The start of the first batch. Its changes are those of all batches."""
+    """The start of the first batch. Its changes are those of all batches. `continued`: it was
+    started before, and was interrupted."""
 
     step: MoveReplicas
     run: InBatches
     throttle: int | None = None
+    continued: bool = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -64,15 +66,21 @@ class StartBatches(Struct, BaseStep, frozen=True):
         """Nothing: each batch has a throttle of its own."""
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Write the state, and start the first batch. The others are started by `run`."""
+        """Write the state, and start the first batch. The others are started by `run`. Raises
+        ShellError (code `cancelled`) if it was to be continued, and was cancelled meanwhile."""
         state = self.run.state
-        before = state.read()
+
+        def begin(now: Started | None) -> Started:
+            if self.continued and now is None:
+                raise ShellError("the reassignment was cancelled", code="cancelled")
+            return Started(cluster.cluster_id, now.batches if now else 0, self.throttle)
+
         with state.running():
-            state.write(Started(cluster.cluster_id, before.batches if before else 0, self.throttle))
+            state.update(begin)
             try:
                 sent = self.run.start(cluster, self.run.batches[0])
             except ShellError as error:
-                if before is None and error.code not in ("deadline", "outcome-unknown"):
+                if not self.continued and error.code not in ("deadline", "outcome-unknown"):
                     state.remove()
                 raise
         refused = {str(each): why for each, why in sent.failures.items()}
@@ -152,7 +160,7 @@ def resumed(
     )  # fmt: skip
     plan = replace(plan, refused=Results({}, {**refused, **plan.refused.failures}))
     if left:
-        return _batched(plan, _start(plan), run, throttle)
+        return _batched(plan, _start(plan), run, throttle, continued=True)
     if refused:  # it can be resumed when they have their replicas again
         return replace(plan, follow=None)
     end = EndBatches(run.state, name, "nothing is left to move")
@@ -179,7 +187,14 @@ def _others(plan: Plan, start: MoveReplicas) -> Assignment:
     return assignment_of([move for move in followed if move.partition not in sent])
 
 
-def _batched(plan: Plan, step: MoveReplicas, run: InBatches, throttle: int | None) -> Plan:
+def _batched(
+    plan: Plan,
+    step: MoveReplicas,
+    run: InBatches,
+    throttle: int | None,
+    *,
+    continued: bool = False,
+) -> Plan:
     earlier = tuple(
         each for each in plan.steps if each != _start(plan) and not isinstance(each, SetThrottle)
     )
@@ -189,7 +204,7 @@ def _batched(plan: Plan, step: MoveReplicas, run: InBatches, throttle: int | Non
     )
     return replace(
         plan,
-        steps=(*earlier, StartBatches(step, run, throttle)),
+        steps=(*earlier, StartBatches(step, run, throttle, continued)),
         follow=run,
         partial=True,
         afterwards=(ReportLeft(run.record),),
@@ -214,10 +229,13 @@ class ChangeRate(Struct, BaseStep, frozen=True):
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         """Sends nothing."""
-        started = self.state.read()
-        if started is None:
-            raise ShellError(f"reassignment {self.name} has ended", code="complete")
-        self.state.write(replace(started, throttle=self.after))
+
+        def change(started: Started | None) -> Started:
+            if started is None:
+                raise ShellError(f"reassignment {self.name} has ended", code="complete")
+            return replace(started, throttle=self.after)
+
+        self.state.update(change)
         return Results.of(self.changes, (None for _ in self.changes))
 
 
@@ -244,11 +262,13 @@ def with_rate(
 
 
 class EndBatches(Struct, BaseStep, frozen=True):
-    """Forgets a reassignment in batches: the batches that are not started yet will not be."""
+    """Forgets a reassignment in batches: the batches that are not started yet will not be.
+    `batches` were started when it was planned; None: it does not matter."""
 
     state: BatchState
     name: str
     note: str = ""
+    batches: int | None = None
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -256,6 +276,15 @@ class EndBatches(Struct, BaseStep, frozen=True):
         return (Change(resource, "delete", note=self.note),)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Sends nothing."""
-        self.state.remove()
+        """Sends nothing. Raises ShellError if another batch was started since it was planned."""
+
+        def end(started: Started | None) -> None:
+            if started is not None and self.batches not in (None, started.batches):
+                raise ShellError(
+                    f"reassignment {self.name} has started another batch meanwhile",
+                    hint="Nothing was cancelled. Run the command again.",
+                    code="changed-meanwhile",
+                )
+
+        self.state.update(end)
         return Results.of(self.changes, (None for _ in self.changes))

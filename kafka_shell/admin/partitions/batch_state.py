@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from msgspec import Struct
@@ -36,13 +36,14 @@ class BatchState:
         """The state; None if the reassignment has ended, or was cancelled."""
         return self._started
 
-    def write(self, started: Started) -> None:
-        """Replace the state. Raises ShellError if it cannot be written."""
-        self._started = started
+    def update(self, change: Callable[[Started | None], Started | None]) -> None:
+        """Replace the state with what `change` returns for it; None removes it. Other sessions
+        cannot change it meanwhile. Raises ShellError if it cannot be written."""
+        self._started = change(self._started)
 
     def remove(self) -> None:
         """Forget the reassignment."""
-        self._started = None
+        self.update(lambda started: None)
 
     @contextmanager
     def running(self) -> Iterator[None]:

@@ -97,8 +97,13 @@ class InBatches(Struct, frozen=True):
 
         Raises ShellError if nothing was started, and UnexpectedEnd if it was cancelled meanwhile.
         """
+
+        def note(now: Started | None) -> Started:
+            now = _present(now)
+            return replace(now, batches=max(now.batches, batch.number))
+
+        self.state.update(note)
         started = self._started()
-        self.state.write(replace(started, batches=max(started.batches, batch.number)))
         now = current_assignment(cluster, sorted({each.topic for each in batch.target}))
         checked = (
             (each, moved_elsewhere(now, each, to, self.before.get(each)))
@@ -131,10 +136,7 @@ class InBatches(Struct, frozen=True):
         return Results(moved, refused)
 
     def _started(self) -> Started:
-        started = self.state.read()
-        if started is None:
-            raise UnexpectedEnd("the reassignment was cancelled", code="cancelled")
-        return started
+        return _present(self.state.read())
 
     def _still_started(self, cluster: Cluster) -> None:
         """Raise UnexpectedEnd if the reassignment was cancelled while its throttle was set."""
@@ -233,6 +235,13 @@ class InBatches(Struct, frozen=True):
                 code="throttle-left",
                 see=Resource("throttle"),
             )
+
+
+def _present(started: Started | None) -> Started:
+    """The state. Raises UnexpectedEnd if another session has cancelled the reassignment."""
+    if started is None:
+        raise UnexpectedEnd("the reassignment was cancelled", code="cancelled")
+    return started
 
 
 def moved_elsewhere(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -35,20 +35,24 @@ class BatchFile(BatchState):
                 f"cannot read {self._paths.batches}: {error}", code="no-file"
             ) from None
 
-    def write(self, started: Started) -> None:
-        """Replace the file. Raises ShellError if it cannot be written."""
+    def update(self, change: Callable[[Started | None], Started | None]) -> None:
+        """Replace the file, or remove it. The folder is locked meanwhile: the session that moves
+        the batches, and one that cancels them or changes their throttle, write one after the other.
+        Raises ShellError if it cannot be written."""
+        file = self._paths.batches
         try:
-            write_private(self._paths.batches, msgspec.json.encode(started))
+            with locked(file.parent / "lock"):
+                started = change(self.read())
+                if started is None:
+                    file.unlink(missing_ok=True)
+                else:
+                    write_private(file, msgspec.json.encode(started))
         except OSError as error:
             raise ShellError(
-                f"cannot write {self._paths.batches}: {error.strerror}",
+                f"cannot write {file}: {error.strerror}",
                 hint="No further batch was started.",
                 code="no-file",
             ) from None
-
-    def remove(self) -> None:
-        """Remove the file."""
-        self._paths.batches.unlink(missing_ok=True)
 
     @contextmanager
     def running(self) -> Iterator[None]:

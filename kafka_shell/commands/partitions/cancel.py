@@ -86,5 +86,5 @@ def _of_file(invocation: Invocation, context: Context) -> Plan:
     if started is None or state is None or paths is None:
         return plan
     left, every = len(file.target) - len(partitions), counted(len(file.target), "partition")
-    end = EndBatches(state, paths.id, f"{left:,} of {every} not started")
+    end = EndBatches(state, paths.id, f"{left:,} of {every} not started", started.batches)
     return replace(plan, steps=(end, *plan.steps))

@@ -15,10 +15,12 @@ from .batch_store import BatchFile
 
 
 class Rollback(Struct, frozen=True):
-    """Only what the reassignment has `started` is moved back, and no further batch is started."""
+    """Only what the reassignment has `started` is moved back, the first `batches`, and no further
+    batch is started."""
 
     paths: MovePaths
     started: frozenset[TopicPartition]
+    batches: int
 
     def target(self, before: Assignment) -> Assignment:
         """What is moved back, of the replicas in the rollback file."""
@@ -26,7 +28,8 @@ class Rollback(Struct, frozen=True):
 
     def ending(self, plan: Plan) -> Plan:
         """The plan that also ends the reassignment."""
-        end = EndBatches(BatchFile(self.paths), self.paths.id, "no further batch is started")
+        note, id = "no further batch is started", self.paths.id
+        end = EndBatches(BatchFile(self.paths), id, note, self.batches)
         return replace(plan, steps=(end, *plan.steps))
 
 
@@ -38,4 +41,5 @@ def rollback_of(file: str) -> Rollback | None:
     if paths is None or state is None:
         return None
     batches = read_moves(str(paths.move)).batches[: state.batches]
-    return Rollback(paths, frozenset(each for batch in batches for each in batch))
+    started = frozenset(each for batch in batches for each in batch)
+    return Rollback(paths, started, state.batches)
