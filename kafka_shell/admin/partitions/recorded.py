@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.private import open_private
+from kafka_shell.common.private import write_private
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
@@ -136,9 +136,10 @@ def _throttle_entry(throttle: int | None) -> dict[str, Any]:
 
 
 def _write(path: Path, text: str, why: str) -> None:
+    """Write a file whole or not at all. It is never replaced: a session may have locked it."""
     try:
-        with open_private(path, "w") as file:
-            file.write(text)
+        if not path.exists():
+            write_private(path, text)
     except OSError as error:
         raise ShellError(
             f"cannot write {path}: {error.strerror}", hint=why, code="no-file"
