@@ -102,8 +102,16 @@ class PrivateHistory(History):
             return
         if _is_intact(content):
             return
-        aside = self._path.with_name(self._path.name + ".broken")
-        self._path.replace(aside)
+        aside, number = self._path.with_name(self._path.name + ".broken"), 1
+        while aside.exists():  # an earlier one
+            number += 1
+            aside = self._path.with_name(f"{self._path.name}.broken-{number}")
+        try:
+            self._path.replace(aside)
+        except OSError as error:
+            self._writable = False
+            self._say(f"history is not saved: {self._path} is damaged: {error.strerror}")
+            return
         self._say(f"the history file was damaged and renamed to {aside}; a new one was created")
 
 

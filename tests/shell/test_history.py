@@ -94,6 +94,10 @@ def test_a_damaged_file_is_renamed_and_reported(tmp_path: Path, content: bytes) 
     assert len(said) == 1
     PrivateHistory(path, said.append)
     assert len(said) == 1
+    path.write_bytes(b"\0")
+    PrivateHistory(path, said.append)
+    assert (tmp_path / "history.broken").read_bytes() == content, "the first one is kept"
+    assert (tmp_path / "history.broken-2").read_bytes() == b"\0"
 
 
 def test_an_unwritable_folder_is_reported_once(tmp_path: Path) -> None:
