@@ -114,14 +114,18 @@ def load(folder: Path) -> Sandbox | None:
         state = json.loads(state_file(folder).read_text())
     except FileNotFoundError:
         return None
-    except json.JSONDecodeError as error:
+    except ValueError as error:
         raise _unreadable(folder, f"is not JSON ({error})") from error
-    if state.pop("format", None) != FORMAT:
-        raise _unreadable(folder, "was written by another version of kafka.sh")
-    if not state.pop("made"):
-        return None
-    brokers = tuple(Broker(**b | {"folder": folder / f"node-{b['id']}"}) for b in state["brokers"])
-    return Sandbox(**state | {"folder": folder, "users": tuple(state["users"]), "brokers": brokers})
+    try:
+        if state.pop("format", None) != FORMAT:
+            raise _unreadable(folder, "was written by another version of kafka.sh")
+        if not state.pop("made"):
+            return None
+        brokers = (Broker(**b | {"folder": folder / f"node-{b['id']}"}) for b in state["brokers"])
+        given = {"folder": folder, "users": tuple(state["users"]), "brokers": tuple(brokers)}
+        return Sandbox(**state | given)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise _unreadable(folder, "is damaged") from error
 
 
 def save(sandbox: Sandbox) -> None:

@@ -208,6 +208,20 @@ def test_wipe_needs_no_readable_state(mine: Sandbox) -> None:
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\xff\xfe", b"[]", b'{"format": 1}', b'{"format": 1, "made": true, "brokers": [{}]}',
+     b'{"format": 1, "made": true, "brokers": [], "users": [], "more": 1}'],
+)  # fmt: skip
+def test_a_damaged_state_file_is_reported(tmp_path: Path, content: bytes) -> None:
+    state_file(tmp_path).write_bytes(content)
+    with pytest.raises(ShellError) as refused:
+        status(tmp_path)
+    assert refused.value.code == "bad-sandbox-state"
+    assert state_file(tmp_path).read_bytes() == content
+
+
+@pytest.mark.quick
 def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "clients").mkdir()
     with pytest.raises(ShellError, match="is not empty and not a sandbox: it contains clients"):
