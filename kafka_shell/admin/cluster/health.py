@@ -8,28 +8,24 @@ finding, too.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 from kafka_shell.admin.partitions.throttle_configs import Record
 from kafka_shell.admin.wire import parallel
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan
-from kafka_shell.common.units import counted, some
+from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Report
-from kafka_shell.plan.results import Failure, as_failure
+from kafka_shell.plan.results import as_failure
 
 from . import health_checks as checks
 from .entry import enter
 from .health_checks import Check, Seen
-from .model import Finding, Health, Severity
+from .metadata_findings import of_metadata
+from .model import Finding, Health
 
 PROBE_S = 2.0
-# With other failures it responds, but refuses the login or TLS.
-_SILENT = frozenset(
-    {"refused", "no-answer", "connect-timeout", "unreachable", "unknown-host", "connection-lost"}
-)
 _LIMIT_S = 9.5  # for everything
 _ENTER_S = 6.5  # to probe the brokers and read the metadata
 _QUORUM_S = 2.5  # to wait for the active controller
@@ -66,8 +62,7 @@ def health(
         )
     found = entry.metadata
     seen = Seen(entry, probe_timeout, partial(throttles, found.cluster_id))
-    findings = [*_silent_brokers(found, entry.probed.failures), *checks.preferred(found)]
-    findings += [*checks.absent_brokers(found), *checks.behind_brokers(entry)]
+    findings = list(of_metadata(entry))
     seconds = max(0.1, min(_CHECKS_S, until - time.monotonic() - parallel.GRACE_S))
     kraft = entry.quorum is not None or entry.unread is not None
     wanted = [check for check in checks.CHECKS if kraft or check.name != "quorum"]
@@ -98,44 +93,6 @@ def _run(check: Check, seen: Seen, cluster: Cluster) -> list[Finding]:
     except ShellError as error:
         findings.append(check.if_failed(check, as_failure(error)))
     return findings
-
-
-def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator[Finding]:
-    """Brokers that are in the metadata, but do not respond."""
-    if not silent:
-        return
-    ids = ", ".join(map(str, silent))
-    yield Finding(
-        Severity.NOT_CHECKED, "brokers",
-        "not checked: log directories, groups, throttles and transactions of"
-        f" broker{'s' if len(silent) > 1 else ''} {ids}",
-        len(silent),
-    )  # fmt: skip
-    led = found.led_by()
-    what = (
-        "do not respond"
-        if all(each.name in _SILENT for each in silent.values())
-        else "do not respond, or reject this client"
-    )
-    total = sum(led[id] for id in silent)
-    if len(silent) == 1:
-        ((id, failure),) = silent.items()
-        what = "does not respond" if failure.name in _SILENT else "rejects this client"
-        yield Finding(
-            Severity.CRITICAL, "brokers",
-            f"broker {id} {what}, and leads {counted(total, 'partition')}: {failure.message}",
-            1, (str(id),),
-        )  # fmt: skip
-        return
-    yield Finding(
-        Severity.CRITICAL, "brokers",
-        f"{len(silent):,} brokers {what}, and lead {counted(total, 'partition')}",
-        len(silent),
-        tuple(
-            f"broker {id} (leads {led[id]:,}): {failure.message}"
-            for id, failure in list(silent.items())[: checks.EXAMPLES]
-        ),
-    )  # fmt: skip
 
 
 class _Waiting:

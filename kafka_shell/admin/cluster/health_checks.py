@@ -79,7 +79,7 @@ def not_checked(check: Check, why: Failure | str, count: int = 1, about: str = "
     return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples)
 
 
-def _finding(severity: Severity, check: str, summary: str, about: Sequence[object]) -> Finding:
+def finding_about(severity: Severity, check: str, summary: str, about: Sequence[object]) -> Finding:
     """The finding about these resources, some of which are its examples."""
     return Finding(severity, check, summary, len(about), tuple(map(str, about[:EXAMPLES])))
 
@@ -135,6 +135,11 @@ def _min_isr(cluster: Cluster, seen: Seen, read: Results[str, int]) -> Found:
         list(min_isr.below(topics, read.values, capped=capped)),
         "under min ISR (min.insync.replicas): producers with acks=all fail",
     )  # fmt: skip
+    yield from _partition_finding(
+        Severity.WARNING, "at-min-isr",
+        list(min_isr.at(topics, read.values, capped=capped)),
+        "at min ISR: producers with acks=all fail if one more replica is not in sync",
+    )  # fmt: skip
     # If the minimum is capped, partitions with all replicas in sync need no check.
     unread = {n: failure for n, failure in read.failures.items() if n in sick or not capped}
     yield from _partly(_MIN_ISR, {f"topic {name}": failure for name, failure in unread.items()})
@@ -149,7 +154,7 @@ def _above_replicas(topics: Sequence[Topic], minimum: Mapping[str, int]) -> Foun
         if any(len(partition.replicas) < minimum[topic.name] for partition in topic.partitions)
     ]
     if above:
-        yield _finding(
+        yield finding_about(
             Severity.NOTE, "min-isr-above-replicas",
             f"{counted(len(above), 'topic')} with min.insync.replicas above the number of"
             " replicas: brokers require all replicas instead", above,
@@ -161,34 +166,7 @@ def _partition_finding(
 ) -> Iterator[Finding]:
     if partitions:
         places = [f"{partition.topic}:{partition.partition}" for partition in partitions]
-        yield _finding(severity, check, f"{counted(len(places), 'partition')} {what}", places)
-
-
-def preferred(found: MetadataScan) -> Iterator[Finding]:
-    """Partitions not led by their preferred replica: the load is not as planned."""
-    if places := [f"{topic}:{partition}" for topic, partition in found.misplaced()]:
-        their = "its" if len(places) == 1 else "their"
-        summary = f"{counted(len(places), 'partition')} not led by {their} preferred replica"
-        yield _finding(Severity.NOTE, "off-preferred", summary, places)
-
-
-def absent_brokers(found: MetadataScan) -> Iterator[Finding]:
-    """Brokers that have replicas and are not in the cluster."""
-    gone = sorted(found.replica_ids() - {broker.id for broker in found.brokers})
-    if gone:
-        what = f"with replicas {'is' if len(gone) == 1 else 'are'} not running"
-        yield _finding(Severity.CRITICAL, "brokers", f"{counted(len(gone), 'broker')} {what}", gone)
-
-
-def behind_brokers(entry: Entry) -> Iterator[Finding]:
-    """Brokers that respond, but do not follow the metadata."""
-    if behind := entry.behind:
-        if len(behind) == 1:
-            what = next(iter(behind.values())).message
-        else:
-            what = f"the metadata of {len(behind):,} brokers is out of date"
-        summary = f"{what}. Clients that ask get leaders of the past"
-        yield _finding(Severity.WARNING, "brokers", summary, list(behind))
+        yield finding_about(severity, check, f"{counted(len(places), 'partition')} {what}", places)
 
 
 # -- the rest --------------------------------------------------------------------------------------
@@ -233,17 +211,20 @@ def _controllers(cluster: Cluster, seen: Seen, described: Quorum) -> Found:
         for id, failure in failed.items()
         if failure.name in _NO_ANSWER or (failure.name in _NOT_REACHED and id not in fetching)
     }
+    no_more = len(silent) == (len(described.voters) - 1) // 2
+    without = "; without one more, the metadata quorum has no majority" if no_more else ""
     far = [id for id, failure in failed.items() if failure.name in _NOT_REACHED and id in fetching]
     if silent:
         ids = ", ".join(map(str, list(silent)[:EXAMPLES]))
-        yield _finding(
+        yield finding_about(
             Severity.CRITICAL, "controllers",
-            f"controller {ids} does not respond: {next(iter(silent.values())).message}"
-            if len(silent) == 1 else f"{len(silent):,} controllers do not respond: {ids}",
+            (f"controller {ids} does not respond: {next(iter(silent.values())).message}"
+             if len(silent) == 1 else f"{len(silent):,} controllers do not respond: {ids}")
+            + without,
             list(silent),
         )  # fmt: skip
     if far:
-        yield _finding(
+        yield finding_about(
             Severity.NOTE, "controllers",
             f"{counted(len(far), 'controller')} cannot be reached from here, but fetched from the"
             " quorum leader", far,
@@ -283,7 +264,7 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
     moving = move_progress.under_way(cluster).values
     if moving:
         summary = f"{counted(len(moving), 'partition')} being reassigned"
-        yield _finding(Severity.NOTE, "moves", summary, list(moving))
+        yield finding_about(Severity.NOTE, "moves", summary, list(moving))
 
 
 def _throttles(cluster: Cluster, seen: Seen, known: configs.Entries) -> Found:
@@ -293,12 +274,12 @@ def _throttles(cluster: Cluster, seen: Seen, known: configs.Entries) -> Found:
     if left:
         about = list(dict.fromkeys(str(row.resource) for row in left))
         summary = "leftover replication throttles that no reassignment uses"
-        yield _finding(Severity.WARNING, "throttles", summary, about)
+        yield finding_about(Severity.WARNING, "throttles", summary, about)
     down = throttles.on_down_brokers(cluster, moving, recorded)
     if down:
         about = list(dict.fromkeys(str(row.resource) for row in down))
         summary = "leftover throttles on brokers that are down; remove them when the brokers are up"
-        yield _finding(Severity.WARNING, "throttles", summary, about)
+        yield finding_about(Severity.WARNING, "throttles", summary, about)
     yield from _partly(_THROTTLES, not_read)
 
 
@@ -326,7 +307,7 @@ def _log_dirs(cluster: Cluster, seen: Seen) -> Found:
         if places:
             are = "is" if len(places) == 1 else "are"
             summary = f"{counted(len(places), 'log directory')} {are} {what}"
-            yield _finding(severity, "log-dirs", summary, places)
+            yield finding_about(severity, "log-dirs", summary, places)
     yield from _partly(
         _LOG_DIRS, {f"broker {broker}": failure for broker, failure in described.failures.items()}
     )
@@ -354,7 +335,7 @@ def _groups(cluster: Cluster, seen: Seen) -> Found:
         (Severity.NOTE, REBALANCING_STATES, "rebalancing"),
     ):
         if names := [group.name for group in listed if group.state in states]:
-            yield _finding(severity, "groups", f"{counted(len(names), 'group')} {what}", names)
+            yield finding_about(severity, "groups", f"{counted(len(names), 'group')} {what}", names)
     yield from _partly(_GROUPS, listed.failures)
 
 
@@ -372,7 +353,7 @@ def _hanging(cluster: Cluster, seen: Seen) -> Found:
     search = transactions.find_hanging(cluster, partitions=led)
     if search.found:
         count = counted(len(search.found), "hanging transaction")
-        yield _finding(
+        yield finding_about(
             Severity.WARNING, "transactions", f"{count}: read_committed consumers are blocked",
             [each.topic_partition for each in search.found],
         )  # fmt: skip

@@ -72,6 +72,16 @@ def below(
                 yield each
 
 
+def at(topics: Iterable[Topic], minimum: Mapping[str, int], *, capped: bool) -> Iterator[Partition]:
+    """The partitions with a replica that is not in sync whose in-sync replicas are just enough for
+    acks=all."""
+    for topic in topics:
+        for each in topic.partitions:
+            just = len(each.isr) == needed(each, minimum[topic.name], capped=capped)
+            if each.leader is not None and each.under_replicated and just:
+                yield each
+
+
 def partitions_below(cluster: Cluster, found: Iterable[MetadataScan]) -> frozenset[TopicPartition]:
     """The partitions that acks=all producers cannot write to in any of these metadata: too few
     replicas are in sync, or there is no leader. Those that are not fully in sync and whose minimum

@@ -13,6 +13,8 @@ _COMMANDS = {
     "offline": "describe-topic --unavailable-partitions",
     "under-replicated": "describe-topic --under-replicated-partitions",
     "under-min-isr": "describe-topic --under-min-isr-partitions",
+    "at-min-isr": "describe-topic --at-min-isr-partitions",
+    "preferred-not-in-sync": "describe-topic --under-replicated-partitions",
     "off-preferred": "elect-leaders --all-topic-partitions --dry-run",
     "brokers": "cluster-metadata",
     "quorum": "describe-quorum",

@@ -87,7 +87,7 @@ def test_while_a_broker_is_gone_and_after_it_is_back(
     )  # fmt: skip
     thin = make_topic(three, f"{name}.thin", assignment=((first, lost), (first, second)))
     wait_until_healthy(three)
-    wrong = {"offline", "under-min-isr", "under-replicated", "brokers", "quorum"}
+    wrong = {"offline", "under-min-isr", "under-replicated", "brokers", "quorum", "controllers"}
     with stopped(three_brokers, lost):
         wait_for("all that is wrong is found", lambda: wrong <= look(three).keys())
         told = health.health(three)
@@ -106,8 +106,12 @@ def test_while_a_broker_is_gone_and_after_it_is_back(
     assert found["brokers"].examples == (str(lost),)
     assert found["quorum"].severity is Severity.WARNING
     assert str(lost) in found["quorum"].examples, "another may be a second behind, too"
-    assert found["off-preferred"].severity is Severity.NOTE
-    assert f"{strict}:0" in found["off-preferred"].examples
+    assert found["at-min-isr"].severity is Severity.WARNING
+    assert f"{thin}:0" in found["at-min-isr"].examples, "one replica of the one that is required"
+    assert f"{thin}:1" not in found["at-min-isr"].examples
+    assert found["preferred-not-in-sync"].severity is Severity.NOTE
+    assert f"{strict}:0" in found["preferred-not-in-sync"].examples, "no election would help"
+    assert "no majority" in found["controllers"].summary, "of three voters one is left out"
 
     # Back, and in sync: what it led is still led by others, until an election puts that right.
     monkeypatch.undo()

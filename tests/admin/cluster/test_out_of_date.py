@@ -22,10 +22,10 @@ from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests import moving
+from tests import reassigned_topics
 from tests.admin.helpers import done, make_topic, wait_for
-from tests.freezing import thread_frozen
-from tests.well import processes, wait_until_applied
+from tests.frozen_process import thread_frozen
+from tests.shared_cluster import processes, wait_until_applied
 
 BEHIND = 4
 
@@ -43,8 +43,8 @@ def asked(five: Cluster, five_brokers: Sandbox, topic: str) -> Iterator[Cluster]
     broker = next(each for each in five.brokers() if each.id == BEHIND)
     config = ConnectionConfig((Address(broker.host, broker.port),))
     with thread_frozen(processes(five_brokers)[BEHIND] or 0, f"kafka-{BEHIND}-raft-io"):
-        done(plan_move(five, moving.to(topic, (2,))), five)
-        wait_for("it is moved", lambda: moving.replicas(five, topic) == [(2,)])
+        done(plan_move(five, reassigned_topics.to(topic, (2,))), five)
+        wait_for("it is moved", lambda: reassigned_topics.replicas(five, topic) == [(2,)])
         wait_for("it is noticed", lambda: quorum.behind(quorum.describe(five), [BEHIND]) != {})
         with Cluster(config) as cluster:
             assert scan(cluster).topic(topic).partitions[0].isr == (2, 1, 3)
