@@ -78,6 +78,8 @@ def export(invocation: Invocation, context: Context) -> Document:
     state = read_state(context.cluster, wanted)
     if wanted.topics is not None:
         _select(state, invocation["topic"], wanted.topics, context)
+    else:
+        _cover_everything(state, context)
     for note in state.notes:
         context.note(note)
     as_text = json_text if output == "json" else yaml_text
@@ -124,6 +126,16 @@ def _export_request(invocation: Invocation, context: Context) -> StateRequest:
         )
     names = frozenset(select.topics(invocation, context.cluster))
     return replace(wanted, kinds=kinds, topics=names, required=True)
+
+
+def _cover_everything(state: State, context: Context) -> None:
+    """Make everything that was read the scope of the file. A kind that could not be read completely
+    is left out: --prune would delete what is missing."""
+    state.scope |= {kind: ("*",) for kind in state.parts if kind in state.complete}
+    missing = [kind for kind in state.parts if kind not in state.complete]
+    if missing:
+        names = ", ".join(kind.replace("_", " ") for kind in missing)
+        context.note(f"the scope of the export lacks {names}, which could not be read completely")
 
 
 def _select(
@@ -268,8 +280,9 @@ COMMANDS: tuple[Command, ...] = (
             "Values have units, such as 7d. Only values set on a resource itself are exported,"
             " never defaults; of users, mechanisms and iterations, never a password. The same state"
             " is always exported as the same file. What cannot be read is reported, and the exit"
-            " status is 1; topics that you may not DESCRIBE are not visible. apply makes a cluster"
-            " match the file; diff compares them."
+            " status is 1; topics that you may not DESCRIBE are not visible. The scope of the file"
+            " is everything that was read completely: diff shows what was added to the cluster"
+            " since, and apply --prune deletes it. apply makes a cluster match the file."
         ),
         examples=(
             Example("export --only topics,acls", "print topics and ACLs as YAML"),

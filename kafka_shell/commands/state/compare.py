@@ -95,7 +95,11 @@ def _scoped(kind: str, now: State, wanted: State) -> frozenset[str]:
 def _unmatched(words: Sequence[str], names: Collection[str]) -> Iterator[str]:
     every = list(names)
     for word in dict.fromkeys(words):
-        if word not in names and not (is_pattern(word) and select_whole((word,), every)):
+        if (
+            word != "*"
+            and word not in names
+            and not (is_pattern(word) and select_whole((word,), every))
+        ):
             yield word
 
 

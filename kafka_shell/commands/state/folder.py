@@ -86,6 +86,8 @@ def _by_prefix(state: State) -> dict[str, State]:
         for key, fields in part.items():
             name = _prefix(kind, key)
             found.setdefault(name, {}).setdefault(kind, {})[key] = fields
+    if not found:  # the scope of an empty cluster
+        found[_REST] = {}
     return {
         # The files of a folder are read as one state, and the first one contains its scope.
         name: replace(state, parts=found[name], scope={} if number else state.scope)

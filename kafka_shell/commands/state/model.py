@@ -66,7 +66,8 @@ class State(Struct):
     authorizer). `notes` are warnings about what a file cannot contain.
 
     Of a cluster, `sensitive` are the configs whose values brokers do not show, by resource and key,
-    and whether they are set on the resource itself. A file has None.
+    and whether they are set on the resource itself. A file has None. `complete` are the kinds of
+    which everything was read.
     """
 
     parts: dict[str, dict[Any, Fields]] = default(default_factory=dict)
@@ -80,6 +81,7 @@ class State(Struct):
     absent: dict[str, Failure] = default(default_factory=dict)
     notes: list[str] = default(default_factory=list)
     sensitive: dict[tuple[str, str], bool] | None = None
+    complete: set[str] = default(default_factory=set)
 
     def part(self, kind: str) -> Mapping[Any, Fields]:
         """The resources of a kind; empty if it was not read."""

@@ -56,7 +56,9 @@ def read_state(cluster: Cluster, request: StateRequest) -> State:
         try:
             failures = len(state.unread)
             part = read(cluster, request, state)
-            if part or len(state.unread) == failures:  # else nothing of it could be read
+            if len(state.unread) == failures:
+                state.complete.add(kind)
+            if part or kind in state.complete:  # else nothing of it could be read
                 state.parts[kind] = part
         except ShellError as error:
             if error.status is not Status.FAILED:
