@@ -296,6 +296,6 @@ def test_the_journal_takes_back_nothing_of_another_cluster(kafka: Program, topic
     entry = kafka.ok("journal", "--last", "1", "--output", "json").json[0]
     other = kafka.home / "state" / "journal" / entry["cluster"]
     other.rename(other.with_name("another-cluster"))  # it was at this address when it was changed
-    run = kafka.ok("undo")
+    run = kafka.ok("undo", "--yes")
     assert run.stdout == ""
     assert f"the journal has no changes of cluster {entry['cluster']}" in run.stderr

@@ -64,11 +64,15 @@ def undo(invocation: Invocation, context: Context) -> Plan | NoRows:
     if changed and not invocation["force"]:
         _check_may_ask(changed, invocation, context)
         plan = replace(plan, confirm=True)
+    named = invocation["id"] or invocation.get("yes")
+    others = [] if named else _of_other_processes(chosen, context)
     return replace(
         plan,
+        confirm=plan.confirm or bool(others),
         undoes=tuple(entry.id for entry in chosen),
         about=_about(chosen),
         warnings=(
+            *_few(others, "changes"),
             *_few(changed, "values"),
             *plan.warnings,
             *_irreversible(applied),
@@ -285,6 +289,20 @@ def _about(chosen: Sequence[JournalEntry]) -> tuple[str, ...]:
     return tuple(_few(every, "changes"))
 
 
+def _of_other_processes(chosen: Sequence[JournalEntry], context: Context) -> list[str]:
+    """The entries that another shell, script or one-shot command wrote: which change is the newest
+    does not say that the user means it."""
+    from kafka_shell.output.humanize import local_time
+
+    return [
+        "not changed by this session, but by another kafka.sh process"
+        f" (session {entry.session or 'unknown'}, broker {entry.bootstrap}) at"
+        f" {local_time(int(entry.time) * 1000)}: {entry.command}"
+        for entry in chosen
+        if entry.session != context.script.session
+    ]
+
+
 def _few(lines: Sequence[str], what: str) -> list[str]:
     """The first lines, and the number of the others."""
     if len(lines) <= _NAMED + 1:
@@ -313,7 +331,9 @@ COMMANDS = (
         search=("take back", "revert", "rollback", "restore", "redo"),
         description=(
             "Without an ID, the newest change of this cluster that is not undone yet; run it again"
-            " to go further back. Undoing an undo is a redo: undo ID. All changes become one plan,"
+            " to go further back. If another shell, script or one-shot command made that change,"
+            " undo says so and asks; without a terminal, use --yes or the ID. Undoing an undo is a"
+            " redo: undo ID. All changes become one plan,"
             " which is a journal entry itself. If the last change is irreversible, nothing is"
             " undone. If a value has changed since, undo shows the current value and asks;"
             " --yes does not answer that question, --force does."

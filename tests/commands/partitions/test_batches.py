@@ -95,7 +95,7 @@ def test_what_is_cancelled_or_rolled_back_is_what_was_started(
             "that of a colleague was cancelled"
         )
     else:
-        kafka.ok("undo")
+        kafka.ok("undo", "--yes")
     wait_for("it is back", lambda: not reassigned_topics.moving(three, first))
     assert set(replicas(three, first)[0]) == {1, 2}
     assert unfinished(kafka) == [], "the next batch can still be started"

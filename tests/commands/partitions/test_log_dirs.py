@@ -114,7 +114,7 @@ def test_a_replica_moves_and_moves_back(kafka: Program, topic: str) -> None:
     assert f"undo: {back}" in run.stderr, str(run)
     assert there in run.lines[-1], "where it is now is not shown"
     assert "see:" not in run.stderr, "it was followed to its end"
-    undone = kafka.ok("undo")
+    undone = kafka.ok("undo", "--yes")
     assert f"see: describe-log-dirs {topic} --broker-id 1" in undone.stderr
 
     def path() -> str:

@@ -115,7 +115,7 @@ def test_a_move_is_undone_and_redone(kafka: Program, cluster: Cluster, tmp_path:
     file = write(tmp_path / "f.json", topic, (0, [3, 2]))
     kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--wait")
     assert replicas(cluster, topic) == [(3, 2), (2, 1)]
-    undone = kafka.ok("undo")
+    undone = kafka.ok("undo", "--yes")
     assert f"partition {topic}:0: 3,2 -> 1,2" in undone.stderr
     wait_for("it is undone", lambda: replicas(cluster, topic) == [(1, 2), (2, 1)])
     entry = kafka.ok("journal", "--last", "1", "--output", "json").json[0]
@@ -136,7 +136,7 @@ def test_a_move_under_way_is_undone(
     file = write(tmp_path / "f.json", topic, (0, [2, 3]))
     kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--throttle", "1")
     assert kafka.ok("list-reassignments", topic).stdout
-    undone = kafka.ok("undo")
+    undone = kafka.ok("undo", "--yes")
     assert "cancels the reassignment" in undone.stderr, str(undone)
     wait_for("it is back", lambda: replicas(cluster, topic) == [(1, 2)])
     assert reassigned_topics.throttles(cluster, topic) == {}
@@ -151,7 +151,7 @@ def test_a_factor_is_changed_by_alter_topic(kafka: Program, cluster: Cluster) ->
     kafka.ok(stdin=f"{back[0]} --wait\n")
     assert replicas(cluster, topic) == [(1,), (2,)]
     kafka.ok(*words[:-1], "flush.ms=1000", "--wait")
-    kafka.ok("undo")
+    kafka.ok("undo", "--yes")
     wait_for("both are undone", lambda: replicas(cluster, topic) == [(1,), (2,)])
     (flush,) = kafka.ok("describe-configs", topic, "flush.ms", "--output", "json").json
     assert flush["source"] != "dynamic_topic"

@@ -85,7 +85,7 @@ def test_a_rebalance_moves_and_its_undo_moves_back(
     assert reassigned_topics.throttles(cluster, topic) == {}
     again = kafka.ok("rebalance", "--topics", topic)
     assert "nothing to change" in again.stderr
-    kafka.ok("undo")
+    kafka.ok("undo", "--yes")
     wait_for("it is undone", lambda: replicas(cluster, topic) == [(1,)] * 6)
 
 

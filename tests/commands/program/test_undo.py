@@ -272,7 +272,7 @@ def test_an_irreversible_change_is_not_skipped_for_an_earlier_one(shell: Shell, 
 
 def test_what_is_irreversible_in_a_change_is_named(shell: Shell, topic: str) -> None:
     shell.ok(f"alter-topic {topic} --partitions 3 --config flush.ms=5000")
-    run = shell.ok("undo")
+    run = shell.ok("undo --yes")
     assert f"warning: irreversible and not undone: topic {topic} partitions" in run.err
     assert configs(shell, topic) == {}
 
@@ -280,7 +280,7 @@ def test_what_is_irreversible_in_a_change_is_named(shell: Shell, topic: str) -> 
 def test_a_command_that_changed_nothing_is_no_change(shell: Shell, topic: str) -> None:
     shell.ok(f"alter-configs {topic} segment.ms=1h")
     assert shell(f"create-topic {topic}.x --replication-factor 2").status == 1
-    shell.ok("undo")
+    shell.ok("undo --yes")
     assert configs(shell, topic) == {}
 
 
@@ -296,7 +296,7 @@ def test_a_part_that_cannot_be_undone_keeps_the_rest_to_undo(shell: Shell, topic
     shell.ok(f"create-topic {topic}.gone")
     shell.ok(f"alter-configs '{topic}*' flush.ms=1000")
     Shell(shell.home / "other", shell.bootstrap).ok(f"delete-topic {topic}.gone --yes")
-    run = refused(shell("undo"), f"topic {topic}.gone")
+    run = refused(shell("undo --yes"), f"topic {topic}.gone")
     assert configs(shell, topic) == {}, str(run)
     assert not entries(shell)[-2]["undone"]
 
@@ -333,6 +333,30 @@ def test_the_changes_of_a_session(shell: Shell, topic: str) -> None:
     assert configs(shell, topic) == {"segment.ms": "3600000", "flush.ms": "2000"}
 
 
+def test_a_change_of_another_process_is_named_and_asked_about(shell: Shell, topic: str) -> None:
+    change = f"alter-configs {topic} segment.ms=1h"
+    shell.ok(change)
+    session = entries(shell)[-1]["session"]
+    said = f"by another kafka.sh process (session {session}, broker {shell.bootstrap}) at "
+    run = refused(shell("undo"), said, f": {change}", "confirmation is required", status=2)
+    assert "Use --yes" in run.err
+    refused(shell("undo", answer="n"), said, "not confirmed")
+    assert said in shell.ok("undo --dry-run").err + shell.ok("undo --dry-run").out
+    assert configs(shell, topic) == {"segment.ms": "3600000"}
+    assert said in shell("undo", answer="y").err
+    assert configs(shell, topic) == {}
+
+
+def test_a_change_of_this_process_is_undone_without_a_question(shell: Shell, topic: str) -> None:
+    run = shell.ok(f"alter-configs {topic} segment.ms=1h; undo")
+    assert "another kafka.sh process" not in run.err
+    assert configs(shell, topic) == {}
+    shell.ok(f"alter-configs {topic} segment.ms=1h")
+    mixed = shell(f"alter-configs {topic} flush.ms=1000; undo --last 2")
+    refused(mixed, "by another kafka.sh process", "confirmation is required", status=2)
+    assert mixed.err.count("by another kafka.sh process") == 1
+
+
 def test_another_cluster_at_the_address_is_not_changed(shell: Shell, topic: str) -> None:
     shell.ok(f"alter-configs {topic} segment.ms=1h")
     entry = entries(shell)[-1]
@@ -341,7 +365,7 @@ def test_another_cluster_at_the_address_is_not_changed(shell: Shell, topic: str)
     file.parent.rename(other)
     row = json.loads((other / file.name).read_text()) | {"cluster": "another-cluster"}
     (other / file.name).write_text(json.dumps(row))
-    assert f"no changes of cluster {entry['cluster']}" in shell.ok("undo").err
+    assert f"no changes of cluster {entry['cluster']}" in shell.ok("undo --yes").err
     refused(shell(f"undo {entry['id']}"), "changed cluster another-cluster")
     assert configs(shell, topic) == {"segment.ms": "3600000"}
 
@@ -383,9 +407,9 @@ def test_what_is_already_as_it_was_is_undone(shell: Shell, topic: str) -> None:
     shell.ok(f"alter-configs {topic} segment.ms=1h")
     by_hand = Shell(shell.home / "other", shell.bootstrap)
     by_hand.ok(f"alter-configs {topic} --delete-config segment.ms")
-    assert "nothing to change" in shell.ok("undo").err
+    assert "nothing to change" in shell.ok("undo --yes").err
     assert [entry["undone"] for entry in entries(shell)] == [False, False, True]
-    shell.ok("undo")
+    shell.ok("undo --yes")
     assert configs(shell, topic) == {}
 
 
@@ -393,7 +417,7 @@ def test_a_topic_that_is_gone_or_another_one(shell: Shell, name: str) -> None:
     by_hand = Shell(shell.home / "other", shell.bootstrap)
     shell.ok(f"create-topic {name}")
     by_hand.ok(f"delete-topic {name} --yes")
-    assert f"already undone: topic {name} does not exist" in shell.ok("undo").err
+    assert f"already undone: topic {name} does not exist" in shell.ok("undo --yes").err
     assert entries(shell)[-1]["undone"]
     shell.ok(f"create-topic {name}")
     by_hand.ok(f"delete-topic {name} --yes")
@@ -432,7 +456,7 @@ def test_a_change_is_waited_for_until_brokers_show_it(
         patch.setattr(config_changes, "describe", behind)
         shell.ok(f"alter-configs {topic} flush.ms=2000")
     assert time.monotonic() >= until and len(reads) < 100
-    assert "flush.ms: 2s -> 1s" in shell.ok("undo").err
+    assert "flush.ms: 2s -> 1s" in shell.ok("undo --yes").err
     assert configs(shell, topic) == {"flush.ms": "1000"}
 
 
@@ -466,7 +490,7 @@ def test_two_shells_do_not_undo_the_same_change(shell: Shell, topic: str) -> Non
 def test_a_change_of_another_shell_is_the_newest(shell: Shell, topic: str) -> None:
     shell.ok(f"alter-configs {topic} flush.ms=1000")
     Shell(shell.home, shell.bootstrap).ok(f"alter-configs {topic} segment.ms=1h")
-    run = shell.ok("undo")
+    run = shell.ok("undo --yes")
     assert f": alter-configs {topic} segment.ms=1h" in run.err
     assert configs(shell, topic) == {"flush.ms": "1000"}
 
@@ -510,9 +534,9 @@ def test_an_undo_that_was_interrupted_is_run_again(
 
     with monkeypatch.context() as patch:
         patch.setattr(AlterConfigs, "send", stopped)
-        refused(shell("undo"), "interrupted", status=130)
+        refused(shell("undo --yes"), "interrupted", status=130)
     assert [entry["undone"] for entry in entries(shell)] == [False, False, False]
-    shell.ok("undo")
+    shell.ok("undo --yes")
     assert configs(shell, topic) == {}
     assert [entry["undone"] for entry in entries(shell)] == [False, True, False, False]
 
@@ -524,7 +548,7 @@ def test_undo_survives_the_rotation_of_the_journal(
     for number in range(1, 7):
         shell.ok(f"alter-configs {topic} flush.ms={number}000")
     assert len(entries(shell)) == 4
-    shell.ok("undo --last 3")  # its own entry takes the place of the oldest
+    shell.ok("undo --last 3 --yes")  # its own entry takes the place of the oldest
     assert configs(shell, topic) == {"flush.ms": "3000"}
     assert [entry["undone"] for entry in entries(shell)] == [True, True, True, False]
     refused(shell("undo --last 1"), status=0)
@@ -535,7 +559,7 @@ def test_many_topics_are_few_requests(shell: Shell, name: str) -> None:
     shell.ok(f"create-topic {names}")
     shell.ok(f"alter-configs '{name}.*' flush.ms=1000")
     assert "undo: 150 commands" in shell.ok(f"alter-configs '{name}.*' segment.ms=1h").err
-    run = shell.ok("undo --last 2")
+    run = shell.ok("undo --last 2 --yes")
     assert "done: 300 altered" in run.out
     assert configs(shell, f"{name}.149") == {}
     run = shell.ok("undo --yes")
@@ -563,7 +587,7 @@ def test_the_journal_is_filtered(shell: Shell, topic: str) -> None:
     assert listed("journal --resource nothing") == []
     refused(shell("journal --since soon"), "--since must be", status=2)
     refused(shell("journal --undo"), "requires the ID", "run undo", status=2)
-    shell.ok("undo")
+    shell.ok("undo --yes")
     page = shell.ok("journal --last 2").out
     assert f"undoes: {entries(shell)[2]['id']}" in page and "  undone  alter-quotas" in page
 
@@ -630,7 +654,7 @@ def test_any_sequence_of_changes_is_undone(
             if count:
                 shell.ok(f"undo --yes {f'--last {count}' if at_once else ''}")
         assert state(shell, name) == first, lines
-        assert "no changes of cluster" in shell.ok("undo").err
+        assert "no changes of cluster" in shell.ok("undo --yes").err
     finally:
         shell(f"delete-topic '{name}.*' --yes")
         shell(f"alter-configs --client-metrics {name} --delete-config interval.ms")
