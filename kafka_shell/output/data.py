@@ -26,7 +26,7 @@ from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.common.command_results import Listing
 from kafka_shell.common.structs import fields
 from kafka_shell.plan.model import Change, Plan, Resource, Secret
-from kafka_shell.plan.outcome import ChangeResult, JournalEntry, Outcome
+from kafka_shell.plan.outcome import ChangeResult, EntryDetails, JournalEntry, Outcome
 from kafka_shell.plan.results import Failure, Results
 
 from .renderers import Renderers
@@ -203,6 +203,7 @@ _SPECIAL: dict[type, Callable[[Any], Data]] = {
     ChangeResult: _change,
     Outcome: _outcome,
     JournalEntry: _journal_entry,
+    EntryDetails: _journal_entry,
     Plan: lambda plan: _outcome(_planned(plan)),
     ScramMechanism: lambda mechanism: mechanism.label,
 }

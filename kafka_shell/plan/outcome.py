@@ -89,6 +89,10 @@ class JournalEntry(Struct, frozen=True):
         return all(row["kind"] == "throttle" for row in self.changes if is_applied(row))
 
 
+class EntryDetails(JournalEntry, frozen=True):
+    """A journal entry that is shown with each of its changes."""
+
+
 def is_applied(row: dict[str, Any]) -> bool:
     """Whether a change of a journal entry was applied, or may have been."""
     return row.get("status", "unknown") in ("done", "unknown")

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.common import units
 from kafka_shell.common.command_results import NoRows
+from kafka_shell.common.structs import fields
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kind import CandidateSource, Kind
-from kafka_shell.plan.outcome import JournalEntry
+from kafka_shell.language.selectors import is_pattern
+from kafka_shell.plan.outcome import EntryDetails, JournalEntry
 from kafka_shell.plan.results import Failure, Rows, with_failures
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | No
     """The entries of the journal, newest last, or the commands that undo them."""
     if invocation["id"]:
         chosen = tuple(entries(invocation["id"], context))
-        return _commands(chosen) if invocation["undo"] else chosen
+        return _commands(chosen) if invocation["undo"] else tuple(map(_details, chosen))
     if invocation["undo"]:
         raise UsageError(
             "--undo requires the ID of an entry",
@@ -46,7 +48,7 @@ def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | No
     invalid = {each: _invalid(each) for each in found if isinstance(each, Path)}
     filtered = any(invocation[name] for name in ("session", "since", "resource"))
     if filtered and not found:
-        return NoRows("no matching journal entry")
+        return NoRows(f"no matching journal entry{_pattern_hint(invocation['resource'])}")
     return with_failures(readable, invalid)
 
 
@@ -65,6 +67,16 @@ def entries(ids: Sequence[str], context: Context) -> Iterator[JournalEntry]:
                 code="no-entry",
             )
         yield entry
+
+
+def _details(entry: JournalEntry) -> EntryDetails:
+    return EntryDetails(**{name: getattr(entry, name) for name in fields(JournalEntry)})
+
+
+def _pattern_hint(resource: str | None) -> str:
+    if not resource or is_pattern(resource):
+        return ""
+    return f"; use '*{resource}*' to match part of a name"
 
 
 def _invalid(file: Path) -> Failure:
@@ -173,7 +185,8 @@ COMMANDS = (
         search=("log", "changes", "audit trail"),
         description=(
             "Entries are kept per cluster: the newest 1,000, for 400 days. Each has the commands"
-            " that undo it."
+            " that undo it. With an ID, also each change and whether it was done, failed, was not"
+            " sent, or has an unknown outcome."
         ),
         examples=(
             Example("journal --last 3", "show the last three changes"),

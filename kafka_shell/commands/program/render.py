@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kafka_shell.commands.program.model import SandboxReport
+from kafka_shell.journal import change_of
+from kafka_shell.output.counts import count_kinds
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import facts_page
-from kafka_shell.output.plans import undo_lines
+from kafka_shell.output.plans import LONG, changes_lines, undo_lines
 from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Column
-from kafka_shell.output.text import Role, Text, join, text
+from kafka_shell.output.text import Role, Text, hang, join, text
 from kafka_shell.output.theme import ThemeInfo
-from kafka_shell.plan.outcome import HistoryLine, JournalEntry
+from kafka_shell.plan.model import Change
+from kafka_shell.plan.outcome import EntryDetails, HistoryLine, JournalEntry
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
     HistoryLine: (
@@ -30,31 +33,61 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 
 
 def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator[Text]:
-    """Each change with time and cluster, then its undo commands, unwrapped for copying."""
+    """Each entry with time and cluster, then its undo commands, unwrapped for copying."""
     for entry in entries:
-        role: Role = "good" if entry.status == "done" else "warning"
-        yield join(
-            "  ",
-            (
-                text(entry.id, "dim"),
-                text(local_time(int(entry.time) * 1000), "dim"),
-                text(entry.bootstrap),
-                text("undone" if entry.undone else entry.status, role),
-                text(entry.command),
-            ),
-        )
-        if entry.undoes:
-            yield text("  undoes: ", "hint") + text(" ".join(entry.undoes))
-        if not entry.undo and entry.changed:
-            throttles = "nothing to undo: a throttle ends with its reassignment"
-            yield text(f"  {throttles if entry.only_throttles else 'irreversible'}", "warning")
-        if entry.continuation:
-            yield text("  to continue: ", "hint") + text(entry.continuation)
-        for line in undo_lines(entry.undo, entry=entry.id):
-            yield text("  ") + line
+        yield _heading(entry)
+        yield from _undo(entry)
+
+
+def details_page(entries: Sequence[EntryDetails], width: int | None) -> Iterator[Text]:
+    """Each entry with its changes by status, many of them grouped and counted as in a plan."""
+    for entry in entries:
+        yield _heading(entry)
+        by_status: dict[str, list[Change]] = {}
+        for row in entry.changes:
+            by_status.setdefault(row.get("status", "unknown"), []).append(change_of(row))
+        for status, changes in by_status.items():
+            resources = count_kinds(change.resource for change in changes)
+            yield text(f"  {_STATUSES.get(status, status)}: ", _role(status)) + text(resources)
+            for line in changes_lines(changes, LONG):
+                yield from hang(text("    ") + line, width, 10)
+        yield from _undo(entry)
+
+
+_STATUSES = {"unknown": "outcome unknown", "skipped": "not sent"}
+
+
+def _role(status: str) -> Role:
+    return "good" if status == "done" else "warning"
+
+
+def _heading(entry: JournalEntry) -> Text:
+    return join(
+        "  ",
+        (
+            text(entry.id, "dim"),
+            text(local_time(int(entry.time) * 1000), "dim"),
+            text(entry.bootstrap),
+            text("undone" if entry.undone else entry.status, _role(entry.status)),
+            text(entry.command),
+        ),
+    )
+
+
+def _undo(entry: JournalEntry) -> Iterator[Text]:
+    if entry.undoes:
+        yield text("  undoes: ", "hint") + text(" ".join(entry.undoes))
+    if not entry.undo and entry.changed:
+        throttles = "nothing to undo: a throttle ends with its reassignment"
+        yield text(f"  {throttles if entry.only_throttles else 'irreversible'}", "warning")
+    if entry.continuation:
+        yield text("  to continue: ", "hint") + text(entry.continuation)
+    for line in undo_lines(entry.undo, entry=entry.id):
+        yield text("  ") + line
 
 
 PAGES: dict[type, Page] = {SandboxReport: facts_page}
 SEQUENCES: dict[type, Callable[[Sequence[Any], int | None], Iterator[Text]]] = {
     JournalEntry: journal_page,
+    EntryDetails: details_page,
 }
