@@ -104,6 +104,19 @@ def near_miss(word: str, candidates: Iterable[str]) -> str | None:
     return completed[0] if len(completed) == 1 else None
 
 
+def is_one_edit(word: str, name: str) -> bool:
+    """Whether a word becomes the name by one character: added, removed, replaced or exchanged with
+    the next one. Words in another order are the same (`topic-delete`)."""
+    word, name = _normalize(word), _normalize(name)
+    if sorted(word.split("-")) == sorted(name.split("-")):
+        return True
+    start = next((at for at, pair in enumerate(zip(word, name, strict=False))
+                  if pair[0] != pair[1]), min(len(word), len(name)))  # fmt: skip
+    left, right = word[start:], name[start:]
+    exchanged = left[1:2] + left[:1] + left[2:] == right
+    return exchanged or left[1:] == right[1:] or left[1:] == right or left == right[1:]
+
+
 def _normalize(name: str) -> str:
     return name.lower().replace("_", "-")
 

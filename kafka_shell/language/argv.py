@@ -13,13 +13,26 @@ from kafka_shell.errors import UsageError, did_you_mean
 from . import kinds
 from .command import Command, Option
 from .common import CHANGING, CONNECTION, PROGRAM, RUNNING
+from .parse import corrections
 from .registry import Registry
+from .tokens import Word
 from .usage import metavar
 
 # A line of another tool: its options are its own, though some are spelled as commands here.
 PASTED = re.compile(
     r"(?:.*[/\\])?(?:kafka-[a-z-]+(?:\.sh|\.bat)?|rpk|kcat|kafkacat|kcl|kaf|kafkactl)"
 )
+
+
+_PREFIX = re.compile(r"(?:.*/)?(?:sudo|doas|env)|[A-Za-z_]\w*=.*", re.DOTALL)
+
+
+def without_prefix(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The words without `sudo -u kafka` and `KAFKA_OPTS=...` before the name of another tool."""
+    if not words or not _PREFIX.fullmatch(words[0].text):
+        return words
+    tool = next((at for at, word in enumerate(words) if PASTED.fullmatch(word.text)), 0)
+    return words[tool:]
 
 
 class Split(Struct, frozen=True):
@@ -159,7 +172,8 @@ def _find(name: str, options: Sequence[Option]) -> Option | None:
 
 
 def _unknown_option(word: str, registry: Registry) -> UsageError:
-    flags = [f"--{command.name}" for command in registry if command.verb_noun]
+    near = {*corrections(word.removeprefix("--"), registry)}
+    flags = [f"--{c.name}" for c in registry if c.verb_noun and c.name in near]
     names = [*flags, *(option.name for option in CONNECTION + RUNNING + PROGRAM)]
     return UsageError(
         f"unknown option {word}",

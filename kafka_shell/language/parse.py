@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.errors import UsageError, did_you_mean, is_one_edit
+from kafka_shell.plan.model import Effect
 
 from . import kinds
 from .command import Argument, Command, Invocation, Option
@@ -299,7 +300,7 @@ def _no_command(
         return UsageError(message, hint=hint, code=problem.code, span=span, text=text)
     names = [command.name for command in registry]
     if problem.code == "no-command":
-        return _no_flag(found.rest, names, text, extra)
+        return _no_flag(found.rest, registry, text, extra)
     begun = [name for name in names if name.startswith(f"{typed} ")]
     if begun:
         message = f"{typed} requires one of {', '.join(name.split()[1] for name in begun)}"
@@ -314,9 +315,21 @@ def _no_command(
                       code="unknown-command", span=span, text=text)  # fmt: skip
 
 
+def corrections(typed: str, registry: Iterable[Command]) -> list[str]:
+    """The names that a misspelled word may be corrected to. A command that changes something must
+    differ by one edit, or begin with the word."""
+    named = [(c.name, c) for c in registry] + [(s.word, c) for c in registry for s in c.shorts]
+    return [
+        name
+        for name, command in named
+        if command.effect is Effect.READ
+        or is_one_edit(typed, name)
+        or (len(typed) > 2 and name.startswith(typed.lower()))
+    ]
+
+
 def _command_hint(typed: str, registry: Sequence[Command]) -> str:
-    shorts = [short.word for command in registry for short in command.shorts]
-    near = did_you_mean(typed, [*(command.name for command in registry), *shorts])
+    near = did_you_mean(typed, corrections(typed, registry))
     if near:
         return near
     about = [c.name for c in registry if typed.lower() in c.search]
@@ -324,12 +337,13 @@ def _command_hint(typed: str, registry: Sequence[Command]) -> str:
 
 
 def _no_flag(
-    words: Sequence[Word], names: Sequence[str], text: str, extra: Sequence[Option]
+    words: Sequence[Word], registry: Sequence[Command], text: str, extra: Sequence[Option]
 ) -> UsageError:
     """Return the error for a line without command; an option may be a misspelled command."""
-    known = {option.name for option in extra}
+    known, names = {option.name for option in extra}, {command.name for command in registry}
     for word in words[:50]:
-        near = did_you_mean(bare(word.text), names) if word.text.startswith("--") else ""
+        name = bare(word.text) if word.text.startswith("--") else ""
+        near = did_you_mean(name, [each for each in corrections(name, registry) if each in names])
         if near and word.text not in known:
             return UsageError(f"unknown command '{_short(word.text)}'", code="unknown-command",
                               hint=near.replace("mean ", "mean --"), span=word.span,

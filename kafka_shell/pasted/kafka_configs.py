@@ -129,12 +129,26 @@ def _client_configs(
              "--add-config", "--delete-config", "--describe", "--alter"}  # fmt: skip
     line = line_of(Action(name), {k: v for k, v in given.items() if _kept(k, given)}, [*known])
     if name == "scram-credentials":
-        change = ["--add", ",".join(added)] if added else ["--delete", ",".join(deleted)]
+        change = (
+            ["--add", _without_password(",".join(added))]
+            if added
+            else ["--delete", ",".join(deleted)]
+        )
         return [*line, *change, f"--username={names[0]}"]
     for kind, which in zip_longest(types, names):
         option = _QUOTA_SUBJECTS[kind]
         line += [f"{option}-default"] if default else [f"{option}={which}"] if which else []
     return [*line, *_changes(given)]
+
+
+def _without_password(text: str) -> str:
+    """The credentials without their passwords: scram-credentials asks for them, unseen."""
+    from kafka_shell.commands.users.scram_options import read_list
+
+    return ",".join(
+        each.mechanism.label + (f"=[iterations={each.iterations}]" if each.iterations else "")
+        for each in read_list(text)
+    )
 
 
 def _client_command(key: str) -> str:

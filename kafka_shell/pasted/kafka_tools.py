@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kafka_shell.common.quoting import join
 from kafka_shell.common.units import in_utc
-from kafka_shell.errors import UsageError
+from kafka_shell.errors import UsageError, did_you_mean, is_one_edit
 from kafka_shell.language.parse import parse
 from kafka_shell.language.registry import Registry
 from kafka_shell.language.render import render
@@ -31,8 +31,12 @@ def translate(words: Sequence[str], registry: Registry) -> str | None:
     if words and (line_here := other_tool(words, registry)):
         return line_here
     tool = _TOOL.fullmatch(words[0]) if words else None
-    if tool is None or tool[1] not in _TOOLS:
+    if tool is None:
         return None
+    if tool[1] not in _TOOLS:
+        near = [f"{name}.sh" for name in _TOOLS if is_one_edit(tool[1], name)]
+        hint = did_you_mean(f"{tool[1]}.sh", near)
+        raise _no_line(tool[1], hint or f"kafka.sh has no equivalent of {tool[1]}.sh.")
     try:
         line = _TOOLS[tool[1]](_read(words[1:]))
     except UsageError as error:

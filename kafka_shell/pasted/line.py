@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.commands import REGISTRY
+from kafka_shell.common.masking import masked
 from kafka_shell.context import Context
 from kafka_shell.errors import UsageError
 from kafka_shell.language.tokens import Line, Word
@@ -51,7 +52,8 @@ def suggest_equivalent(line: Line, words: Sequence[Word], text: str, context: Co
     tool = "a Kafka tool" if "kafka-" in typed[0] else "another tool"
     label = "Run" if equivalent.startswith("help") else "Equivalent"
     suggestion = _in_place(equivalent, line, words, text)
-    context.script.suggested = suggestion
+    if masked(suggestion) == suggestion:  # else the prompt would show a password
+        context.script.suggested = suggestion
     raise UsageError(
         f"{typed[0]} is {tool}, not a kafka.sh command",
         hint=f"{label}: {suggestion}",

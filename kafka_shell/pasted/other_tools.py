@@ -42,6 +42,11 @@ def other_tool(words: Sequence[str], registry: Registry) -> str:
     rest = [_renamed(word, _OPTIONS[tool]) for word in words[1:]]
     if "seek" in rest[:2]:
         rest = [_ENDS.get(word, word) for word in rest]
+    if tool == "rpk" and words[1:3] == ["topic", "consume"]:
+        from .records import rpk_consume
+
+        line = rpk_consume(words[3:])
+        return _parsed(line, registry) if line else "help read-records"
     if {"consume", "produce"} & set(rest[:2]):
         return _of_records(rest, registry)
     if rest and rest[0] in _GROUPINGS:

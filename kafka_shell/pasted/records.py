@@ -98,3 +98,35 @@ def _short_options(words: Sequence[str]) -> dict[str, str] | None:
         else:
             return None
     return found
+
+
+_RPK_OPTIONS = {
+    **dict.fromkeys(("-n", "--num"), "limit"),
+    **dict.fromkeys(("-o", "--offset"), "from"),
+    **dict.fromkeys(("-p", "--partitions"), "partitions"),
+    "--brokers": "broker",
+}
+_RPK_STARTS = {"start": "earliest", "end": "latest"}
+
+
+def rpk_consume(words: Sequence[str]) -> list[str] | None:
+    """`rpk topic consume orders -n 1 -o start`; None with an option that is not known here. rpk
+    reads from the start, and goes on reading without -n."""
+    topics: list[str] = []
+    given: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if not word.startswith("-"):
+            topics.append(word)
+        elif name in _RPK_OPTIONS:
+            given[_RPK_OPTIONS[name]] = value if equals else next(rest, "")
+        else:
+            return None
+    start = _RPK_STARTS.get(given.get("from", "start"), given.get("from", ""))
+    if not topics or not (start in _RPK_STARTS.values() or start.isdigit()):
+        return None
+    partitions = f":{given['partitions']}" if "partitions" in given else ""
+    line = ["read-records", *(f"{topic}{partitions}" for topic in topics), f"--from={start}"]
+    line.append(f"--limit={given['limit']}" if "limit" in given else "--follow")
+    return [*line, f"--broker={given['broker']}"] if "broker" in given else line

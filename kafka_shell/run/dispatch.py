@@ -13,7 +13,7 @@ from kafka_shell.context import Context, OtherClusterPlan
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
-from kafka_shell.language.argv import PASTED
+from kafka_shell.language.argv import PASTED, without_prefix
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
@@ -239,6 +239,7 @@ def _parse(line: Line, text: str, context: Context) -> Invocation:
     words = line.words
     if len(words) > 1 and words[0].text in ("$", "%"):
         words = words[1:]  # pasted with the prompt of another shell
+    words = without_prefix(words)
     if words and PASTED.fullmatch(words[0].text):
         from kafka_shell.pasted.line import suggest_equivalent
 

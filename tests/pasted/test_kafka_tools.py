@@ -4,7 +4,7 @@ import pytest
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import UsageError
-from kafka_shell.language.argv import split
+from kafka_shell.language.argv import split, without_prefix
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
@@ -168,7 +168,7 @@ def test_partitions(pasted: str, line: str) -> None:
     parse(tokenize(line), REGISTRY)
 
 
-@pytest.mark.parametrize("text", ["", "list-topics", "kafka.sh --list-topics", "./kafka-run.sh x"])
+@pytest.mark.parametrize("text", ["", "list-topics", "kafka.sh --list-topics", "./kafka.sh x"])
 def test_what_is_no_tool_of_kafka(text: str) -> None:
     assert here(text) is None
 
@@ -188,6 +188,9 @@ def test_what_is_no_tool_of_kafka(text: str) -> None:
         ("kafka-streams-groups.sh --delete --group g --delete-internal-topic t",
          "closest command is delete-group"),
         ("kafka-console-share-consumer.sh --topic t", "has no equivalent"),
+        ("kafka-producer-perf-test.sh --topic t", "kafka.sh has no equivalent of"),
+        ("bin/kafka-verifiable-consumer.sh --topic t", "kafka.sh has no equivalent of"),
+        ("kafka-topic.sh --list", "Did you mean kafka-topics.sh?"),
         ("kafka-console-consumer.sh --topic t --group g", "reads without a group"),
         ("kafka-console-producer.sh --topic t --property parse.key=true", "write-record"),
     ],
@@ -316,3 +319,48 @@ def test_a_tool_in_argv_keeps_its_options(tool: str) -> None:
 def test_a_pasted_hmac_is_not_repeated() -> None:
     line = here("kafka-delegation-tokens.sh --expire --hmac c2VjcmV0 --expiry-time-period -1")
     assert line == "expire-token --hmac '***' --expiry-time-period=-1"
+
+
+def test_a_pasted_password_is_left_out_and_asked_for() -> None:
+    at = "kafka-configs.sh --alter --entity-type users --entity-name joe --add-config "
+    for pair in ("iterations=4096,password=joe", "password=joe"):
+        line = here(f"{at}'SCRAM-SHA-512=[{pair}]'")
+        assert line is not None and "joe]" not in line and "password" not in line
+        parse(tokenize(line), REGISTRY)
+    assert here(f"{at}'SCRAM-SHA-512=[iterations=4096,password=joe]'") == (
+        "scram-credentials --username joe --add 'SCRAM-SHA-512=[iterations=4096]'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "tool"),
+    [
+        ("sudo -u kafka /opt/kafka/bin/kafka-topics.sh --list", "/opt/kafka/bin/kafka-topics.sh"),
+        ("sudo kafka-topics.sh --list", "kafka-topics.sh"),
+        ("KAFKA_OPTS='-Da=b -Dc=d' JMX_PORT=9 kafka-topics.sh --list", "kafka-topics.sh"),
+        ("env KAFKA_OPTS=x rpk topic list", "rpk"),
+        ("list-topics rpk", "list-topics"),
+        ("sudo systemctl restart kafka", "sudo"),
+    ],
+)
+def test_what_runs_a_tool_is_left_out(typed: str, tool: str) -> None:
+    assert without_prefix(tuple(tokenize(typed).words))[0].text == tool
+
+
+def test_read_records_names_its_own_words_for_the_options_of_other_tools() -> None:
+    for option, hint in (("--offset 5", "--from 5"), ("--partition 0", "orders:0")):
+        with pytest.raises(UsageError) as caught:
+            parse(tokenize(f"read-records orders {option}"), REGISTRY)
+        assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [("sudo", ""), ("unde", "undo"), ("delte-topic", "delete-topic"), ("topic-delete", "delete-t"),
+     ("reste-offsets", "reset-offsets"), ("lst-topcs", "list-topics")],
+)  # fmt: skip
+def test_a_command_that_changes_something_is_suggested_only_if_close(typed: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(tokenize(typed), REGISTRY)
+    suggested = "Did you mean" in caught.value.hint
+    assert suggested == bool(hint) and hint in caught.value.hint, caught.value.hint

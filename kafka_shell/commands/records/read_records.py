@@ -225,6 +225,12 @@ COMMANDS: tuple[Command, ...] = (
                    choices=FORMATS, metavar="FORMAT"),
         ),
         shorts=(Short("peek", "read-records"),),
+        elsewhere=(
+            ("--partition", "Write it after the topic: orders:0, or orders:0,3-5."),
+            ("--offset", "Use --from: read-records orders:0 --from 5"),
+            ("--from-beginning", "Use --from earliest."),
+            ("--max-messages", "Use --limit."),
+        ),
         search=("consume", "consumer", "tail", "messages", "kcat", "dump", "search", "grep"),
         description=(
             "Without --from, --where, --grep or --count, prints the last 10 records of the topic"
