@@ -36,6 +36,7 @@ def lines_of(text: str, context: Context) -> tuple[str, ...]:
     if first == "-" and len(line.words) == 1:
         return _read_stdin(context)
     if line.shell is not None or first.startswith("--") or REGISTRY.has_first(first):
+        _refuse_output(text)
         return (text,)
     path = to_path(first)
     if path.exists():
@@ -50,6 +51,20 @@ def lines_of(text: str, context: Context) -> tuple[str, ...]:
         hint="Use rehearse FILE, rehearse LINE, or rehearse - for standard input.",
         code="bad-value",
     )
+
+
+def _refuse_output(text: str) -> None:
+    """Raise UsageError for --output at the end of one command: the user expects the report so."""
+    lines = list(commands(text))
+    try:
+        invocation = parse(lines[0], REGISTRY, text=text) if len(lines) == 1 else None
+    except ShellError:
+        return  # it is reported when it runs
+    if invocation is not None and invocation.get("output"):
+        raise UsageError(
+            "--output is an option of the rehearsed command here, and does not change the report",
+            hint=f"Options of rehearse come first: rehearse --output {invocation['output']} ...",
+        )
 
 
 def without_throttle(text: str) -> str:

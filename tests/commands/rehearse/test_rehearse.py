@@ -178,6 +178,10 @@ def test_topics_that_were_not_copied_are_unknown(kafka: Program) -> None:
     [
         (("nosuch.kafka",), "neither a command nor a file"),
         (("--topics", "nosuch-*", "list-topics"), "no topic matches 'nosuch-*'"),
+        (
+            ("alter-topic", "t", "--partitions", "2", "--output", "json"),
+            "Options of rehearse come first: rehearse --output json",
+        ),
         ((), "requires one of LINE, --limits"),
     ],
 )
