@@ -6,7 +6,7 @@ import subprocess
 import uuid
 from pathlib import Path
 
-from kafka_shell.admin.wire.metadata_scan import format_uuid
+from kafka_shell.admin.wire.uuids import format_uuid
 from kafka_shell.errors import ShellError
 
 from .config import LOG_DIRS, jvm_arguments, server_properties

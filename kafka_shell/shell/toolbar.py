@@ -13,7 +13,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.output.text import Text, cut
 from kafka_shell.view.cache import CacheState
-from kafka_shell.view.view import ClusterView
+from kafka_shell.view.view import ClusterView, TopicIndex
 
 PLAIN = "class:toolbar"
 WARNING = "class:toolbar-warning"
@@ -69,11 +69,7 @@ def _segments(view: ClusterView, state: CacheState, guard: str, vi: str) -> list
         Segment(f"unreachable since {_clock(state.since)}" if state.failure else "", 1, WARNING),
         Segment(state.failure.message if state.failure else "", 4, WARNING),
         Segment(f"{topics.offline:,} offline" if topics.offline else "", 2, WARNING),
-        Segment(
-            f"{topics.under_replicated:,} under-replicated" if topics.under_replicated else "",
-            3,
-            WARNING,
-        ),
+        Segment(_under_replicated(topics), 3, WARNING),
         Segment(_guard(guard), 2, WARNING),
         Segment(counted(len(view.brokers.value), "broker") if known else "", 6),
         Segment(counted(len(topics), "topic") if len(topics) or known else "", 5),
@@ -81,6 +77,13 @@ def _segments(view: ClusterView, state: CacheState, guard: str, vi: str) -> list
         Segment(_reading(view, state), 8),
         Segment(vi, 9),
     ]
+
+
+def _under_replicated(topics: TopicIndex) -> str:
+    if not topics.under_replicated:
+        return ""
+    what = "not in sync or being reassigned" if topics.reassignments_unread else "under-replicated"
+    return f"{topics.under_replicated:,} {what}"
 
 
 def _make_room(segments: list[Segment], room: int) -> None:

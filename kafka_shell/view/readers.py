@@ -28,10 +28,11 @@ _SAMPLES = 10
 
 
 def read_topics(cluster: Cluster, view: ClusterView, now: float) -> ClusterView:
-    """Read topics, brokers, controller and cluster ID with one Metadata request."""
-    from kafka_shell.admin.wire import metadata_scan
+    """Read topics, brokers, controller and cluster ID with one Metadata request, and reassignments
+    if replicas are not in sync."""
+    from kafka_shell.admin.topics.reassigned import scan_reassigned
 
-    found = metadata_scan.scan(cluster)
+    found = scan_reassigned(cluster)
     versions = {broker.id: broker.version for broker in view.brokers.value}
     versions |= {broker.id: broker.version for broker in cluster.brokers() if broker.version}
     brokers = tuple(
@@ -41,7 +42,7 @@ def read_topics(cluster: Cluster, view: ClusterView, now: float) -> ClusterView:
         brokers = _with_release(brokers, cluster)
     index = TopicIndex(
         NameIndex(found.names), found.partitions, found.offline, found.under_replicated,
-        partial(_summary, found),
+        partial(_summary, found), found.reassignments_unread is not None,
     )  # fmt: skip
     return replace(
         view,

@@ -68,13 +68,17 @@ def _no_summary(name: str) -> TopicSummary | None:
 
 
 class TopicIndex(Struct, frozen=True):
-    """All topics: a searchable index, totals, and the summary of each topic on demand."""
+    """All topics: a searchable index, totals, and the summary of each topic on demand.
+
+    `under_replicated` includes partitions that are being reassigned if `reassignments_unread`.
+    """
 
     index: NameIndex = field(default_factory=NameIndex)
     partitions: int = 0
     offline: int = 0
     under_replicated: int = 0
     summary_of: Callable[[str], TopicSummary | None] = _no_summary
+    reassignments_unread: bool = False
 
     def __len__(self) -> int:
         return len(self.index)

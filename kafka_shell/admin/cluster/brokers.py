@@ -94,7 +94,7 @@ def _counts(found: MetadataScan) -> _Counts:
             counts.leaders[partition.leader] += 1
         counts.preferred.update(partition.replicas[:1])
         counts.replicas.update(partition.replicas)
-        counts.out_of_sync.update(set(partition.replicas).difference(partition.isr))
+        counts.out_of_sync.update(partition.out_of_sync)
     return counts
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
+from kafka_shell.admin.topics.reassigned import with_reassignments
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
@@ -29,7 +30,8 @@ _ASKED = 3  # brokers: one that is cut off cannot forward the request
 class Entry(Struct, frozen=True):
     """What is known of the brokers before anything else is read.
 
-    `metadata` is from a broker that is not `behind`, if there is one. `probed` has the releases of
+    `metadata` is from a broker that is not `behind`, if there is one, with the reassignments in
+    progress if replicas are not in sync. `probed` has the releases of
     the brokers that respond, and why others do not. `quorum` is None with ZooKeeper, and if it
     could not be read (`unread`). `config` connects only through brokers that respond and are not
     behind. Requests to a broker that is behind are still sent to it, to others that are silent not.
@@ -79,6 +81,10 @@ def enter(
     with Cluster(usable) as own:
         own.join(cluster)
         found = scan(own)
+        if fresh.unread is None:
+            found = with_reassignments(own, found)
+        else:  # the controller does not respond
+            found = found.with_reassignments((), fresh.unread)
     more = {id: address for id, address in probes.addresses(found.brokers).items() if id not in at}
     if more:  # the first answer was out of date
         late = probes.probe_brokers(config, more, _left(cluster, probe_timeout), waiting)

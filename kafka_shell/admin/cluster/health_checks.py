@@ -105,9 +105,10 @@ def _partitions(cluster: Cluster, seen: Seen) -> Found:
         Severity.CRITICAL, "offline", [p for p in partitions if p.leader is None],
         "without a leader: reads and writes fail",
     )  # fmt: skip
+    moved = " or being reassigned (reassignments not read)" if found.reassignments_unread else ""
     yield from _partition_finding(
         Severity.WARNING, "under-replicated", [p for p in partitions if p.under_replicated],
-        "under-replicated: a replica is not in sync",
+        f"under-replicated{moved}: a replica is not in sync",
     )  # fmt: skip
 
 

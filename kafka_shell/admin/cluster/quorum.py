@@ -13,8 +13,8 @@ from kafka_shell.admin.wire.failures import (
     failure,
     requires,
 )
-from kafka_shell.admin.wire.metadata_scan import format_uuid
 from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.admin.wire.uuids import format_uuid
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.units import approximate_duration
 from kafka_shell.errors import ShellError

@@ -15,9 +15,9 @@ from kafka_shell.admin.wire.error_codes import (
     VOTER_NOT_FOUND,
 )
 from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.admin.wire.metadata_scan import uuid_of
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call, response_timeout
+from kafka_shell.admin.wire.uuids import uuid_of
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource

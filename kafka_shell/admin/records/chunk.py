@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.wire.metadata_scan import uuid_of
+from kafka_shell.admin.wire.uuids import uuid_of
 
 from .batches import Batch
 from .decode import body, data_batches, records

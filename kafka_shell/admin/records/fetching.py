@@ -18,8 +18,9 @@ from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.calls_in_flight import CallsInFlight
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import NEW_LEADER, failure, requires
-from kafka_shell.admin.wire.metadata_scan import scan, uuid_of
+from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.admin.wire.uuids import uuid_of
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure

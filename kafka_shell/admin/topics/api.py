@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.admin.calls import ClusterPlan, Family, Plans
-from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.results import Results
 
 from . import change, read
 from .model import NewTopic, Topic, TopicSummary
+from .reassigned import scan_reassigned
 
 
 class TopicsApi(Family):
@@ -32,7 +32,7 @@ class TopicsApi(Family):
     def list(self) -> tuple[TopicSummary, ...]:
         """Every topic with its counts of partitions, replicas and replicas out of sync, internal
         topics included (Metadata, API key 3)."""
-        found = self._calls.call(scan)
+        found = self._calls.call(scan_reassigned)
         return tuple(found.summary(name) for name in found.names)
 
     def describe(self, names: Sequence[str]) -> Results[str, Topic]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.common.structs import replace
+
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry
     from kafka_shell.admin.groups.model import TopicReader
@@ -14,7 +16,11 @@ if TYPE_CHECKING:
 
 class Partition(Struct, frozen=True):
     """One partition. `leader` is None if it is offline; the first replica is the preferred
-    leader."""
+    leader.
+
+    `adding` and `removing` are those of its replicas that a reassignment in progress adds and
+    removes, as far as reassignments were read.
+    """
 
     topic: str
     partition: int
@@ -23,11 +29,33 @@ class Partition(Struct, frozen=True):
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
     offline: tuple[int, ...] = ()
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+    @property
+    def replication_factor(self) -> int:
+        """The number of replicas, without those that are being added."""
+        return len(self.replicas) - len(self.adding)
+
+    @property
+    def out_of_sync(self) -> tuple[int, ...]:
+        """The replicas that are not in sync, without those that are being added."""
+        synced = {*self.isr, *self.adding}
+        return tuple(broker for broker in self.replicas if broker not in synced)
 
     @property
     def under_replicated(self) -> bool:
-        """Whether some replica is not in sync."""
-        return len(self.isr) < len(self.replicas)
+        """Whether some replica is not in sync, other than those that are being added."""
+        in_sync = sum(broker not in self.adding for broker in self.isr)
+        return in_sync < self.replication_factor
+
+    def reassigned(self, adding: Iterable[int], removing: Iterable[int]) -> Partition:
+        """The same while a reassignment adds and removes replicas on these brokers."""
+        return replace(
+            self,
+            adding=tuple(broker for broker in adding if broker in self.replicas),
+            removing=tuple(broker for broker in removing if broker in self.replicas),
+        )
 
     @property
     def on_preferred_leader(self) -> bool:
@@ -60,12 +88,12 @@ class Topic(Struct, frozen=True):
     @property
     def replication_factor(self) -> int:
         """The number of replicas of the first partition, as Kafka's tool reports it."""
-        return len(self.partitions[0].replicas) if self.partitions else 0
+        return self.partitions[0].replication_factor if self.partitions else 0
 
     @property
     def replication_factors(self) -> tuple[int, int]:
         """The smallest and the largest number of replicas of a partition."""
-        counts = [len(partition.replicas) for partition in self.partitions]
+        counts = [partition.replication_factor for partition in self.partitions]
         return min(counts, default=0), max(counts, default=0)
 
 

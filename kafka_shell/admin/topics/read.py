@@ -10,6 +10,7 @@ from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.plan.results import Results
 
 from .model import Topic, TopicSummary
+from .reassigned import with_reassignments
 from .similar import with_near_misses
 
 
@@ -23,13 +24,13 @@ def describe(
     """The topics with their partitions, or why one cannot be described.
 
     `seen` is metadata that was just read; without it, it is requested. Topics that `only` rejects
-    are left out, and never decoded.
+    are left out, and never decoded. Replicas that a reassignment adds are marked as such.
     """
     requested = list(dict.fromkeys(names))
     results: Results[str, Topic] = Results()
     if not requested:
         return results
-    found = scan(cluster, requested) if seen is None else seen
+    found = with_reassignments(cluster, scan(cluster, requested) if seen is None else seen)
     for name in requested:
         if name in found:
             if only is None or only(found.summary(name)):

@@ -16,8 +16,9 @@ from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.chunks import Rows
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_ID
-from kafka_shell.admin.wire.metadata_scan import format_uuid, scan, uuid_of
+from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.admin.wire.uuids import format_uuid, uuid_of
 from kafka_shell.common.config_units import format_config_value
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import struct
 from array import array
-from binascii import b2a_base64
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.cluster.model import Broker
@@ -21,9 +21,11 @@ from .failures import as_error, failure
 from .frames import MalformedError, count, string
 from .healthy_topics import PATTERNS, compile_pattern
 from .requests import ANY, RawRequest, Target
+from .uuids import format_uuid
 
 if TYPE_CHECKING:
-    from uuid import UUID
+    from kafka_shell.admin.partitions.model import Reassignment
+    from kafka_shell.plan.results import Failure
 
     from .connection import Cluster
 
@@ -34,7 +36,6 @@ HIGHEST_VERSION = 13
 _INT16 = struct.Struct(">h").unpack_from
 _INT32 = struct.Struct(">i").unpack_from
 _TWO_INT32 = struct.Struct(">ii").unpack_from
-_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _NO_ID = bytes(16)
 # Facts of a topic: position, partitions, smallest replication factor, under-replicated partitions,
 # offline partitions, largest replication factor.
@@ -99,9 +100,29 @@ class MetadataScan:
         # A flat array: a hundred thousand tuples would slow down Python's garbage collector.
         self._facts = array("q")
         self._rows: dict[str, int] = {}  # the index of a topic's facts
+        self._moving: Mapping[tuple[str, int], Reassignment] = {}
+        self.reassignments_read = False
+        self.reassignments_unread: Failure | None = None
         self.errors: dict[str, int] = {}
         self.error_code = 0
         self._walk()
+
+    def with_reassignments(
+        self, moving: Iterable[Reassignment], unread: Failure | None = None
+    ) -> MetadataScan:
+        """The same with these reassignments in progress, or why they could not be read: replicas
+        that are being added are not counted."""
+        changed = copy(self)
+        changed._moving = {(each.topic, each.partition): each for each in moving}
+        changed._facts = self._facts[:]
+        changed.reassignments_read, changed.reassignments_unread = unread is None, unread
+        for name in {name for name, _ in changed._moving if name in self}:
+            topic, row = changed.topic(name), self._rows[name]
+            least, most = topic.replication_factors
+            under = sum(partition.under_replicated for partition in topic.partitions)
+            changed._facts[row + 2 : row + 4] = array("q", (least, under))
+            changed._facts[row + 5] = most
+        return changed
 
     @property
     def names(self) -> list[str]:
@@ -133,7 +154,10 @@ class MetadataScan:
         partitions = []
         for _ in range(count - 1):
             partition, position = self._partition(name, position)
-            partitions.append(partition)
+            moving = self._moving.get((name, partition.partition))
+            partitions.append(
+                partition.reassigned(moving.adding, moving.removing) if moving else partition
+            )
         partitions.sort(key=lambda partition: partition.partition)
         return Topic(name, topic_id, internal, tuple(partitions))
 
@@ -371,16 +395,3 @@ class MetadataScan:
             shift += 7
             if shift > 28:
                 raise MalformedError("contains a varint that is too long")
-
-
-def uuid_of(topic_id: str) -> UUID:
-    """The UUID of a topic ID in Kafka's base64 format."""
-    import base64
-    from uuid import UUID
-
-    return UUID(bytes=base64.urlsafe_b64decode(topic_id + "=="))
-
-
-def format_uuid(raw: bytes) -> str:
-    """A topic ID in Kafka's base64 format (22 characters)."""
-    return b2a_base64(raw, newline=False).rstrip(b"=").translate(_URL_SAFE).decode()

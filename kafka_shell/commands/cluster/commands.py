@@ -105,7 +105,7 @@ COMMANDS = (
             Example("cluster-metadata", "show all brokers"),
             Example("cluster-metadata --quorum", "show voters and their lag"),
         ),
-        apis=(35, 55, 60),
+        apis=(35, 46, 55, 60),
     ),
     Command(
         name="health",

@@ -19,10 +19,13 @@ from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.metadata_scan import MetadataScan
     from kafka_shell.context import Context
 
 _EXCLUDE_INTERNAL = Option("--exclude-internal", kinds.FLAG, "Exclude internal topics.")
 _NO_TOPIC = NoRows("no topics (only topics you may DESCRIBE are visible)")
+_UNREAD = "reassignments could not be read, so replicas that are being added count as out of sync"
+_REASSIGNMENTS = Resource("reassignments", "of the cluster")
 _FILTERS = (
     "under-replicated-partitions",
     "under-min-isr-partitions",
@@ -36,9 +39,13 @@ _FILTERS = (
 
 def list_topics(invocation: Invocation, context: Context) -> Listing | NoRows:
     """The names of topics; with --long also their counts."""
+    from kafka_shell.admin.topics.reassigned import with_reassignments
     from kafka_shell.admin.wire import metadata_scan
 
     found = metadata_scan.scan(context.cluster)
+    if invocation["long"] or (invocation["output"] or context.settings.output) != "table":
+        found = with_reassignments(context.cluster, found)
+        _note_unread(found, context)
     names: Sequence[str] = sorted(found.names)
     if invocation["topic"]:
         names = select.matching(invocation["topic"], names)
@@ -54,6 +61,13 @@ def list_topics(invocation: Invocation, context: Context) -> Listing | NoRows:
     return Listing(LazyRows(names, found.summary), long=invocation["long"])
 
 
+def _note_unread(found: MetadataScan, context: Context) -> None:
+    from kafka_shell.admin.wire.failures import in_one_line
+
+    if found.reassignments_unread is not None:
+        context.note(f"{_UNREAD}: {in_one_line(found.reassignments_unread)}")
+
+
 # -- describe --------------------------------------------------------------------------------------
 
 
@@ -62,11 +76,14 @@ def describe_topic(
 ) -> Results[Resource, TopicDescription] | NoRows:
     """Partitions and overridden configs of topics, or only the partitions that match a filter."""
     from kafka_shell.admin.topics import read as topics
+    from kafka_shell.admin.topics.reassigned import with_reassignments
+    from kafka_shell.admin.wire.metadata_scan import scan
 
     cluster = context.cluster
     names, seen = select.topics_and_scan(invocation, cluster)
     if not names:
         return _NO_TOPIC
+    seen = with_reassignments(cluster, scan(cluster, names) if seen is None else seen)
     filters = [name for name in _FILTERS if invocation[name]]
     leave_out = invocation["exclude-internal"]
     found = topics.describe(
@@ -80,7 +97,10 @@ def describe_topic(
     )
     if filters:
         described = _filtered(found, cluster, filters)
+        if invocation["under-replicated-partitions"] and seen.reassignments_unread is not None:
+            described.failures[_REASSIGNMENTS] = seen.reassignments_unread
     else:
+        _note_unread(seen, context)
         described = _with_overrides(found, cluster, only=invocation["topics-with-overrides"])
     if described.ok and not described.values:
         return NoRows(f"none of the {counted(len(names), 'topic')} matches the filters")
@@ -184,6 +204,7 @@ COMMANDS = (
         ),
         shorts=(Short("topics", "list-topics"), Short("ls", "list-topics")),
         search=("show", "names"),
+        apis=(46,),
         examples=(
             Example("list-topics", "list all topics, one name per line"),
             Example("list-topics --exclude-internal --long",
@@ -197,7 +218,7 @@ COMMANDS = (
         summary="Show partitions, replicas and overridden configs of topics.",
         family="topics",
         run=describe_topic,
-        apis=(32, 55),
+        apis=(32, 46, 55),
         arguments=(
             Argument("topic", kinds.TOPIC, "Topics: a,b  svc-*  /regex/ (default: all)",
                      many=True, required=False, option="--topic"),

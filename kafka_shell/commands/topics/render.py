@@ -62,6 +62,8 @@ PARTITION = (
     Column("REPLICAS", _replicas),
     Column("ISR", _isr),
     Column("OFFLINE", _offline),
+    Column("ADDING", lambda p: _brokers(p.adding)),
+    Column("REMOVING", lambda p: _brokers(p.removing)),
 )
 COLUMNS: dict[type, tuple[Column, ...]] = {
     TopicSummary: (
@@ -101,6 +103,7 @@ def topic_page(description: TopicDescription, width: int | None) -> Iterator[Tex
 def _topic_summary(topic: Topic, width: int | None) -> Iterator[Text]:
     leaderless = sum(partition.leader is None for partition in topic.partitions)
     under = sum(partition.under_replicated for partition in topic.partitions)
+    moving = sum(bool(each.adding or each.removing) for each in topic.partitions)
     yield from summary(
         width,
         text(f"topic {topic.name}", "heading"),
@@ -109,6 +112,7 @@ def _topic_summary(topic: Topic, width: int | None) -> Iterator[Text]:
         "internal" if topic.internal else "",
         text(f"{leaderless} offline", "bad") if leaderless else "",
         text(f"{under} under-replicated", "warning") if under else "",
+        f"{moving} being reassigned" if moving else "",
         text(f"id {topic.id}", "dim") if topic.id else "",
     )
 

@@ -18,8 +18,8 @@ from kafka_shell.admin.cluster.features import METADATA, levels_of_release
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.admin.wire.metadata_scan import uuid_of
 from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
+from kafka_shell.admin.wire.uuids import uuid_of
 from kafka_shell.common.private import private_folder, write_private
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox import cluster as sandboxes

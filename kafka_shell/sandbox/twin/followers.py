@@ -18,9 +18,10 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.stalls import waits_for
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan, uuid_of
+from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.admin.wire.schemas.brokers import AlterPartitionRequest
+from kafka_shell.admin.wire.uuids import uuid_of
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox

@@ -22,11 +22,10 @@ from kafka_shell.admin.wire.metadata_scan import (
     LOWEST_VERSION,
     MetadataScan,
     encode_request,
-    format_uuid,
     scan,
-    uuid_of,
 )
 from kafka_shell.admin.wire.requests import RawRequest
+from kafka_shell.admin.wire.uuids import format_uuid, uuid_of
 from tests.admin.helpers import make_topic
 
 pytestmark = pytest.mark.quick

@@ -1,0 +1,38 @@
+"""Metadata in which the replicas that a reassignment adds are not counted, as in Kafka's own tool.
+
+Brokers list the adding replicas among the replicas of a partition. Until they are in sync, every
+partition that is being reassigned looks under-replicated, with a higher replication factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import as_failure
+
+_READ_S = 2.0  # in an outage the controller may not respond
+
+
+def scan_reassigned(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
+    """The metadata of these topics, or of all (None), with the reassignments in progress."""
+    return with_reassignments(cluster, scan(cluster, names))
+
+
+def with_reassignments(cluster: Cluster, found: MetadataScan) -> MetadataScan:
+    """The metadata with the reassignments in progress (ListPartitionReassignments, API key 46):
+    replicas that are being added count neither as out of sync nor for the replication factor.
+
+    They are only read if a partition has fewer in-sync replicas than replicas. If the controller
+    does not return them in time, nothing is changed but `reassignments_unread`.
+    """
+    if not found.under_replicated or found.reassignments_read:
+        return found
+    try:
+        with cluster.within(_READ_S):
+            return found.with_reassignments(under_way(cluster).values.values())
+    except ShellError as error:
+        return found.with_reassignments((), as_failure(error))
