@@ -30,13 +30,15 @@ CORDONED = "cordoned"
 
 class Targets(Struct, frozen=True):
     """The target replicas of partitions that change, and what the planner says about them: what it
-    refused, the score of each goal, and the `loads` of the topics."""
+    refused, the score of each goal, and the `loads` of the topics. Partitions that are `moving` are
+    already being reassigned to replicas that the planner does not change."""
 
     replicas: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
     refused: dict[Resource, Failure] = field(default_factory=dict)
     scores: tuple[GoalScore, ...] = ()
     warnings: tuple[str, ...] = ()
     loads: tuple[TopicLoads, ...] = ()
+    moving: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
 
     def explaining(self, plan: Plan) -> Plan:
         """The plan of these moves with the loads and scores, what is refused, and the warnings."""
@@ -55,6 +57,7 @@ class Targets(Struct, frozen=True):
             self.scores + other.scores,
             tuple(dict.fromkeys(self.warnings + other.warnings)),
             self.loads + other.loads,
+            self.moving | other.moving,
         )
 
 
@@ -151,7 +154,8 @@ def spread_over(
         leaving=frozenset(held - targets if brokers.named else ()),
         copy_unknown=True,
     )
-    return _targets_of(problem, planner.rebalance(problem), refused, warnings)
+    planned = _targets_of(problem, planner.rebalance(problem), refused, warnings)
+    return _with_moving(planned, now, chosen)
 
 
 def drained(
@@ -176,7 +180,9 @@ def drained(
     targets, warnings = _targets(now, disks, Brokers(excluded=frozenset((broker,))))
     leaving = frozenset((broker,))
     problem = replace(_problem(now, disks, targets), chosen=chosen, leaving=leaving)
-    return _targets_of(problem, planner.drain(problem), refused, warnings)
+    planned = _targets_of(problem, planner.drain(problem), refused, warnings)
+    leaves = [each for each, move in now.moving.items() if broker in move.removing]
+    return _with_moving(planned, now, set(leaves).intersection(chosen))
 
 
 def with_factor(
@@ -200,7 +206,7 @@ def with_factor(
     targets, warnings = _targets(now, disks, Brokers())
     problem = replace(_problem(now, disks, targets), chosen=chosen)
     proposal = planner.with_factor(problem, factor, lagging)
-    return _targets_of(problem, proposal, refused, warnings)
+    return _with_moving(_targets_of(problem, proposal, refused, warnings), now, chosen)
 
 
 def topic_loads(now: CurrentAssignment, target: Assignment) -> TopicLoads:
@@ -341,6 +347,15 @@ def _targets_of(
     copied = [each for each, new in proposal.changes.items() if set(new) - set(before[each])]
     warnings = [*warnings, *_unknown_sizes(problem, copied, "disk space is not checked for them")]
     return Targets(proposal.changes, refused, proposal.scores, tuple(warnings))
+
+
+def _with_moving(
+    planned: Targets, now: CurrentAssignment, chosen: Collection[TopicPartition]
+) -> Targets:
+    """With those of the chosen partitions whose reassignment in progress has the same target."""
+    same = {each: now.moving[each].after for each in chosen if each in now.moving}
+    moving = {each: to for each, to in same.items() if each not in planned.replicas}
+    return replace(planned, moving=moving)
 
 
 def _unknown_sizes(

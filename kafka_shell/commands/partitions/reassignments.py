@@ -62,6 +62,8 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         disks = move_targets.read_disks(context.cluster, now)
         planned, sizes = _planned(invocation, context.cluster, now, disks), disks.sizes
     target: Assignment = planned.replicas if planned else file.target if file else {}
+    if planned and (invocation["additional"] or invocation["throttle"]):
+        target = {**target, **planned.moving}  # to change their throttle, or to refuse that
     rollback = _rollback(invocation)
     if rollback is not None:
         target = rollback.target(target)

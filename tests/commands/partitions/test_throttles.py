@@ -214,6 +214,20 @@ def test_another_target_of_a_move_under_way_needs_additional(moves: Moves) -> No
     assert run.status == 1 and "use --additional" in run.err, str(run)
 
 
+@pytest.mark.parametrize("source", ["--broker-list 2,3", "--drain 1"])
+def test_the_same_move_by_the_planner_changes_the_throttle(moves: Moves, source: str) -> None:
+    line = f"reassign-partitions --topics {moves.topics['a']} {source}"
+    moves.shell.ok(f"{line} --throttle 1")
+    refused = moves.shell(f"{line} --throttle 2")
+    assert refused.status == 1 and "use --additional" in refused.err, str(refused)
+    assert moves.throttles[f"broker 3 {RATE}"] == "1"
+    again = moves.shell.ok(f"{line} --throttle 2 --additional")
+    assert "throttled.rate: 1 -> 2" in again.err, str(again)
+    assert moves.throttles[f"broker 3 {RATE}"] == "2"
+    assert moves.is_moving(moves.topics["a"])
+    assert "nothing to change" in moves.shell.ok(line).err, "nothing else was asked for"
+
+
 def test_a_rate_that_another_move_uses_stays(moves: Moves) -> None:
     planned = moves("a, move faster b")
     assert "throttled.rate: 1 -> 2" in planned.err, "the plan hides the rate that is set"
