@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from kafka_shell.common.escaping import escape
@@ -68,25 +69,32 @@ def grouped_failure_lines(
     listed: str = "",
 ) -> Iterator[Text]:
     """The failure of each resource. Of many that are alike the first, and the names of the rest, at
-    most so many (`listed` says where all are); the hint of several that are alike once."""
+    most so many (`listed` says where all are); a hint that several have in a row once."""
     alike: dict[tuple[str, ...], list[tuple[Any, Failure]]] = {}
     for about, failure in failures.items():
         alike.setdefault(_alike(about, failure), []).append((about, failure))
+    shown: list[tuple[Any, Failure, list[tuple[Any, Failure]]]] = []  # with those that are the same
     for items in alike.values():
         many = len(items) > _ALIKE
-        shown = items[:1] if many else items
-        for number, (about, failure) in enumerate(shown, 1):
-            side, resource = _side(about)
-            if side:
-                message = failure.message.removeprefix(f"{resource}: ")
-                failure = replace(failure, message=message)
-            following = shown[number][1] if number < len(shown) else None
-            if following and (following.hint, following.see) == (failure.hint, failure.see):
-                failure = replace(failure, hint="", see=None)
-            yield from failure_lines(failure, about, room)
-        if many:
-            same = _same_for([_side(about)[1] for about, _ in items[1:]], most, listed)
-            yield from _labeled(text("error: ", "error"), same, room)
+        shown += [(*items[0], items[1:])] if many else [(*item, []) for item in items]
+    hints = once([failure for _, failure, _ in shown])
+    for (about, _, same), failure in zip(shown, hints, strict=True):
+        side, resource = _side(about)
+        if side:
+            failure = replace(failure, message=failure.message.removeprefix(f"{resource}: "))
+        yield from failure_lines(failure, about, room)
+        if same:
+            names = _same_for([_side(other)[1] for other, _ in same], most, listed)
+            yield from _labeled(text("error: ", "error"), names, room)
+
+
+def once(failures: Sequence[Failure]) -> list[Failure]:
+    """The failures; of those in a row with the same hint only the last has it."""
+    shown = list(failures)
+    for number, (failure, following) in enumerate(pairwise(failures)):
+        if (following.hint, following.see) == (failure.hint, failure.see):
+            shown[number] = replace(failure, hint="", see=None)
+    return shown
 
 
 def _side(about: object) -> tuple[str, str]:

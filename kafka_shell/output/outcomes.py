@@ -12,7 +12,7 @@ from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.plan.results import Failure, mentions
 
 from .counts import count_records, past
-from .errors import failure_lines
+from .errors import failure_lines, once
 from .plans import (
     LONG,
     MANY,
@@ -30,6 +30,7 @@ from .text import Text, hang, text
 if TYPE_CHECKING:
     from .writer import Writer
 
+_UNKNOWN = Failure("UNKNOWN", "no reason given")
 _FIELDS = 20  # of one resource are named
 FRESH = 10  # the fresh state is printed for at most this many resources
 _LABELS = {"unknown": "outcome unknown", "skipped": "skipped"}
@@ -192,10 +193,12 @@ def _problems(items: Sequence[ChangeResult], entry: str, room: int | None) -> It
         alike: dict[tuple[Resource, str], list[ChangeResult]] = {}
         for item in items:  # a request alters all fields of a resource or none
             alike.setdefault((item.change.resource, str(item.failure)), []).append(item)
-        for each in alike.values():
-            yield from _problem(each, room)
+        groups = list(alike.values())
+        reasons = once([each[0].failure or _UNKNOWN for each in groups])
+        for each, reason in zip(groups, reasons, strict=True):
+            yield from _problem(each, reason, room)
         return
-    yield from _problem(items[:1], room)
+    yield from _problem(items[:1], items[0].failure or _UNKNOWN, room)
     status = items[0].status
     lead = text("error: ", "error") if status == "failed" else _label(status)
     yield from hang(lead + text(same_for([r.resource for r in resources], entry)), room, 2)
@@ -205,13 +208,12 @@ def _label(status: str) -> Text:
     return text(f"{_LABELS[status]}: ", "warning")
 
 
-def _problem(items: Sequence[ChangeResult], room: int | None) -> Iterator[Text]:
+def _problem(items: Sequence[ChangeResult], reason: Failure, room: int | None) -> Iterator[Text]:
     """Fields of one resource with the same result."""
     item, failure = items[0], items[0].failure
     fields = some([each.change.field for each in items if each.change.field], _FIELDS)
     parts = [part for part in (title_of(item.change.resource), fields) if part]
     if item.status == "failed":
-        reason = failure or Failure("UNKNOWN", "no reason given")
         mentioned = mentions(reason.message, str(item.change.resource))
         parts = parts[1:] if mentioned else parts
         about = " ".join(part for part in parts if not mentions(reason.message, part))

@@ -27,7 +27,7 @@ from .counts import (
     count_verbs,
     past,
 )
-from .errors import failure_lines
+from .errors import failure_lines, grouped_failure_lines
 from .grouping import ChangeGroup, same_changes, same_fields
 from .humanize import change_values
 from .renderers import NO_RENDERERS, Renderers
@@ -136,17 +136,19 @@ def lost_by(changes: Iterable[Change]) -> str:
 
 
 def refused_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
-    """The failures found while planning; of very many alike only the first and a count."""
+    """The failures found while planning. Those that are alike are combined; of very many only the
+    first and a count."""
     by_reason: dict[str, list[tuple[Resource, Failure]]] = {}
     for about, failure in plan.refused.failures.items():
         by_reason.setdefault(failure.name, []).append((about, failure))
     for items in by_reason.values():
-        many = len(items) > MANY
-        for about, failure in items[: 1 if many else None]:
-            yield from failure_lines(failure, about, room)
-        if many:
-            line = text("error: ", "error") + text(same_for([about for about, _ in items]))
-            yield from hang(line, room, 2)
+        if len(items) <= MANY:
+            yield from grouped_failure_lines(dict(items), room)
+            continue
+        about, failure = items[0]
+        yield from failure_lines(failure, about, room)
+        line = text("error: ", "error") + text(same_for([about for about, _ in items]))
+        yield from hang(line, room, 2)
 
 
 def same_for(resources: Sequence[Resource], entry: str = "") -> str:

@@ -106,8 +106,8 @@ def test_csv_has_a_row_a_noun_and_columns_for_failures() -> None:
 
 def test_csv_of_a_page_is_its_rows() -> None:
     assert drawn(TopicDescription(TOPIC), "csv").splitlines()[:2] == [
-        "topic,partition,leader,leader_epoch,replicas,isr,offline",
-        'orders,0,1,5,"1,2,3","1,2,3",',
+        "topic,partition,leader,leader_epoch,replicas,isr,offline,adding,removing",
+        'orders,0,1,5,"1,2,3","1,2,3",,,',
     ]
 
 

@@ -220,6 +220,7 @@ def test_the_same_move_by_the_planner_changes_the_throttle(moves: Moves, source:
     moves.shell.ok(f"{line} --throttle 1")
     refused = moves.shell(f"{line} --throttle 2")
     assert refused.status == 1 and "use --additional" in refused.err, str(refused)
+    assert refused.err.count("hint: ") == 1, "the hint is the same for all partitions"
     assert moves.throttles[f"broker 3 {RATE}"] == "1"
     again = moves.shell.ok(f"{line} --throttle 2 --additional")
     assert "throttled.rate: 1 -> 2" in again.err, str(again)

@@ -142,6 +142,14 @@ def test_records_go_after_a_yes(kafka: Program, topic: str) -> None:
     )  # fmt: skip
 
 
+def test_a_hint_about_many_partitions_is_printed_once(kafka: Program, cluster: Cluster) -> None:
+    name = make_topic(cluster, f"hints.{uuid4().hex[:8]}", partitions=6)
+    run = kafka("delete-records", name, "--to", "99999", "--dry-run")
+    assert run.status == 1 and "out of range 0 to 0" in run.stderr, str(run)
+    assert "the same for 5 more partitions" in run.stderr, str(run)
+    assert run.stderr.count("hint: ") == 1 and "were deleted" not in run.stderr, str(run)
+
+
 def test_records_go_by_kafkas_own_file(kafka: Program, topic: str, tmp_path: Path) -> None:
     file = tmp_path / "offsets.json"
     rows = [{"topic": topic, "partition": 1, "offset": 2}, {"topic": topic, "partition": 0, "offset": -1}]  # fmt: skip  # noqa: E501
