@@ -314,7 +314,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "help alter-configs": ("usage: alter-configs",),
     "help retention": ("alter-configs", "describe-configs"),
     # state
-    "export --only topics,acls": ("version: 1 topics:", "orders.placed: partitions: 3", "acls:"),
+    "export --only topics,acls": ("version: 1 scope:", "orders.placed: partitions: 3", "acls:"),
     "export 'payments.*' --with-assignments > payments.yaml": NOTHING,
     "diff payments.yaml": ("no differences between cluster", "and payments.yaml"),
     "apply payments.yaml --dry-run": SAME,
