@@ -50,11 +50,13 @@ class BrokerSample(Struct, frozen=True):
 
 
 class LagSample(Struct, frozen=True, gc=False):
-    """A group in one partition: committed and log end offsets, and lag. None if unknown."""
+    """A group in one partition: committed and log end offsets, and lag. None if unknown.
+    `out_of_range`: the committed offset is below the log start or above the log end."""
 
     offset: int | None
     end: int | None
     lag: int | None
+    out_of_range: bool = False
 
 
 class GroupSample(Struct, frozen=True):
@@ -108,7 +110,8 @@ class GroupActivity(Struct, frozen=True):
     `change_per_s` is negative while the group catches up, which takes `catch_up_s` seconds at that
     rate: 0 without lag, None if the lag does not shrink. `records_per_s` is how fast its committed
     offsets advance. `unknown` is the number of partitions whose lag is unknown: without committed
-    offset, or not readable; without any other lag, `catch_up_s` is None then.
+    offset, or not readable; without any other lag, `catch_up_s` is None then. `out_of_range` is the
+    number of partitions whose committed offset is below the log start or above the log end.
     """
 
     name: str
@@ -121,6 +124,7 @@ class GroupActivity(Struct, frozen=True):
     records_per_s: float | None
     unknown: int = 0
     note: str = ""
+    out_of_range: int = 0
 
 
 class BrokerActivity(Struct, frozen=True):

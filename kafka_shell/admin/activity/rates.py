@@ -181,6 +181,7 @@ def _group(name: str, was: GroupSample | None, now: GroupSample, seconds: float)
         _per_s((_advance(old.offset, new.offset) for old, new in pairs), seconds),
         unknown,
         now.note,
+        sum(each.out_of_range for each in now.partitions.values()),
     )
 
 

@@ -213,4 +213,4 @@ def _group(group: Group) -> GroupSample:
 def _lag(row: GroupOffset) -> LagSample:
     """The lag of a row. An offset beyond the end, of a topic that was re-created, has none."""
     lag = row.lag if row.lag is not None and row.lag >= 0 else None
-    return LagSample(row.offset, row.end, lag)
+    return LagSample(row.offset, row.end, lag, row.out_of_range)

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.model import OffsetRange, TopicPartition
 from kafka_shell.plan.model import Resource
 
 # States in which no member consumes: a topic of a streams group is missing, or a rebalance is on.
@@ -91,8 +91,9 @@ class GroupOffset(Struct, frozen=True):
 
     `offset` is the committed offset (of a share group: its start offset), None if there is none.
     `end` is the log end offset, and `lag` the difference; None if it could not be read, with the
-    reason in `note` (`no such topic`). The last three are of the member that the partition is
-    assigned to.
+    reason in `note` (`no such topic`). `client_id`, `host` and `member_id` are of the member that
+    the partition is assigned to. `start` is the log start offset: `note` says if `offset` is below
+    it, as records that no longer exist are part of `lag` then, or above `end`.
     """
 
     group: str
@@ -107,6 +108,15 @@ class GroupOffset(Struct, frozen=True):
     client_id: str = ""
     host: str = ""
     member_id: str = ""
+    start: int | None = None
+
+    @property
+    def out_of_range(self) -> bool:
+        """Whether no record has this offset, and none will be written with it next: a consumer
+        there uses its auto.offset.reset."""
+        if self.offset is None or self.start is None or self.end is None:
+            return False
+        return not self.start <= self.offset <= self.end
 
     @property
     def topic_partition(self) -> TopicPartition:
@@ -147,7 +157,8 @@ class Group(Struct, frozen=True):
 
 class GroupTotals(Struct, frozen=True):
     """A group in figures. `lag` is the sum of the known lags, None if none is known; `unknown`
-    counts the partitions with an unknown lag."""
+    counts the partitions with an unknown lag, `out_of_range` those whose committed offset is below
+    the log start or above the log end."""
 
     name: str
     type: GroupType
@@ -160,6 +171,7 @@ class GroupTotals(Struct, frozen=True):
     epoch: int | None = None
     assignment_epoch: int | None = None
     unknown: int = 0
+    out_of_range: int = 0
 
     @staticmethod
     def of(group: Group) -> GroupTotals:
@@ -168,7 +180,7 @@ class GroupTotals(Struct, frozen=True):
         return GroupTotals(
             group.name, group.type, group.state, group.coordinator, group.assignor,
             len(group.members), len(rows), group.lag, group.epoch, group.assignment_epoch,
-            sum(row.lag is None for row in rows),
+            sum(row.lag is None for row in rows), sum(row.out_of_range for row in rows),
         )  # fmt: skip
 
 
@@ -204,9 +216,11 @@ class ResetTo(Struct, frozen=True):
 
 
 class Reset(Struct, frozen=True):
-    """One partition of a reset: the offsets before and after, None for none. `note` is shown."""
+    """One partition of a reset: the offsets before and after, None for none. `note` is shown.
+    `span` is what the partition contains, as far as it was read."""
 
     partition: TopicPartition
     before: int | None
     after: int | None
     note: str = ""
+    span: OffsetRange | None = None

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.partitions.model import LATEST, Offset, TopicPartition
-from kafka_shell.admin.records.offsets import known, list_offsets
+from kafka_shell.admin.partitions.model import OffsetRange, TopicPartition
+from kafka_shell.admin.records.offsets import known, ranges
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import GroupApi, GroupResponses, ResponsesByGroup, ask
 from kafka_shell.admin.wire.error_codes import GROUP_ID_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
@@ -122,8 +122,8 @@ def with_offsets(
 ) -> Results[GroupKey, Group]:
     """The groups with a row for each partition with an offset or an assigned member.
 
-    `responses` contain the offsets. The ends of all partitions are requested once, from all leaders
-    at once.
+    `responses` contain the offsets. The first and end offsets of all partitions are requested once,
+    from all leaders at once.
     """
     failures = dict(groups.failures)
     offsets: dict[str, Offsets] = {}
@@ -138,25 +138,25 @@ def with_offsets(
         for name in offsets
     }
     wanted = {name: sorted({*offsets[name], *readers[name]}) for name in offsets}
-    ends = list_offsets(cluster, {each: LATEST for listed in wanted.values() for each in listed})
+    spans = ranges(cluster, [each for listed in wanted.values() for each in listed])
     values = {
         name: replace(
             groups.values[name],
             offsets=tuple(
-                _row(groups.values[name], each, offsets[name].get(each), ends, readers[name])
+                _row(groups.values[name], each, offsets[name].get(each), spans, readers[name])
                 for each in listed
-                if not _is_beyond_topic(groups.values[name], each, offsets[name], ends)
+                if not _is_beyond_topic(groups.values[name], each, offsets[name], spans)
             ),
         )
         for name, listed in wanted.items()
     }
-    return Results(values, failures | _not_answered(ends))
+    return Results(values, failures | _not_answered(spans))
 
 
-def _not_answered(ends: Results[TopicPartition, Offset]) -> dict[Resource, Failure]:
-    """A failure for each broker that did not return the ends of its partitions."""
+def _not_answered(spans: Results[TopicPartition, OffsetRange]) -> dict[Resource, Failure]:
+    """A failure for each broker that did not return the offsets of its partitions."""
     by_reason: dict[Failure, list[TopicPartition]] = {}
-    for each, failure in ends.failures.items():
+    for each, failure in spans.failures.items():
         if failure.code is None:
             by_reason.setdefault(failure, []).append(each)
     return {
@@ -169,11 +169,11 @@ def _is_beyond_topic(
     group: Group,
     each: TopicPartition,
     offsets: Offsets,
-    ends: Results[TopicPartition, Offset],
+    spans: Results[TopicPartition, OffsetRange],
 ) -> bool:
     """Whether a task's partition number is beyond this topic: its subtopology has a larger
     topic."""
-    failure = ends.failures.get(each)
+    failure = spans.failures.get(each)
     gone = failure is not None and failure.code == UNKNOWN_TOPIC_OR_PARTITION
     return group.type is GroupType.STREAMS and gone and each not in offsets
 
@@ -182,11 +182,12 @@ def _row(
     group: Group,
     each: TopicPartition,
     committed_offset: Committed | None,
-    ends: Results[TopicPartition, Offset],
+    spans: Results[TopicPartition, OffsetRange],
     readers: Mapping[TopicPartition, Member],
 ) -> GroupOffset:
     offset = committed_offset.offset if committed_offset else None
-    end = ends.values[each].offset if each in ends.values else None
+    span = spans.values.get(each)
+    end = span.latest if span else None
     lag = committed_offset.lag if committed_offset else None
     if lag is None and offset is not None and end is not None:
         lag = end - offset
@@ -194,7 +195,8 @@ def _row(
         group.name, each.topic, each.partition, offset, end, lag,
         committed_offset.leader_epoch if committed_offset else None,
         committed_offset.metadata if committed_offset else "",
-        _note(committed_offset, ends.failures.get(each)),
+        _note(committed_offset, span, spans.failures.get(each)),
+        start=span.earliest if span else None,
     )  # fmt: skip
     member = readers.get(each)
     if member is None or group.type is GroupType.SHARE:  # several members share a partition
@@ -202,9 +204,17 @@ def _row(
     return replace(row, client_id=member.client_id, host=member.host, member_id=member.id)
 
 
-def _note(committed_offset: Committed | None, failure: Failure | None) -> str:
+def _note(
+    committed_offset: Committed | None, span: OffsetRange | None, failure: Failure | None
+) -> str:
     if committed_offset and committed_offset.error:
         return error_name(committed_offset.error)
-    if failure is None:
+    if failure is not None:
+        gone = failure.code == UNKNOWN_TOPIC_OR_PARTITION
+        return "no such topic" if gone else failure.name
+    offset = committed_offset.offset if committed_offset else None
+    if span is None or offset is None:
         return ""
-    return "no such topic" if failure.code == UNKNOWN_TOPIC_OR_PARTITION else failure.name
+    if offset < span.earliest:  # the records in between no longer exist
+        return f"below the log start offset {span.earliest}"
+    return f"above the log end offset {span.latest}" if offset > span.latest else ""

@@ -8,8 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import Offset, OffsetRange, TopicPartition
-from kafka_shell.admin.records import delete as records
-from kafka_shell.admin.records.offsets import by_topic, list_offsets
+from kafka_shell.admin.records.offsets import by_topic, list_offsets, ranges
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import GROUP_SUBSCRIBED_TO_TOPIC, NON_EMPTY_GROUP
 from kafka_shell.admin.wire.failures import as_error
@@ -73,9 +72,7 @@ def plan_offsets(
     found = _Found.of(cluster, name, kind, may_be_missing=True)
     if found.why is not None:
         return _refused(name, found.why)
-    current = records.ranges(
-        cluster, [each for each, offset in wanted.items() if offset is not None]
-    )
+    current = ranges(cluster, [each for each, offset in wanted.items() if offset is not None])
     refused: Refused = {each.resource: failure for each, failure in current.failures.items()}
     resets = []
     put = _exactly if exact else _within
@@ -201,23 +198,23 @@ def _refused(name: str, why: Failure) -> Plan:
 def _targets(
     cluster: Cluster, now: Offsets, where: ResetTo, requested: Sequence[TopicPartition]
 ) -> tuple[list[Reset], Refused]:
-    ranges = records.ranges(cluster, requested)
-    failures = dict(ranges.failures)
+    current = ranges(cluster, requested)
+    failures = dict(current.failures)
     at: Mapping[TopicPartition, Offset] = {}
     if where.to is ResetTarget.TIME:
-        found = list_offsets(cluster, dict.fromkeys(ranges.values, where.number))
+        found = list_offsets(cluster, dict.fromkeys(current.values, where.number))
         failures |= found.failures
         at = found.values
     refused: Refused = {each.resource: failure for each, failure in failures.items()}
     resets = []
-    for each, range_ in ranges.values.items():
+    for each, range_ in current.values.items():
         if each in failures:
             continue
         before = _offset(now, each)
         if where.to is ResetTarget.TIME:
             resets.append(_at_time(each, before, at[each], range_, where.number))
         elif where.to is ResetTarget.CURRENT and before is not None:
-            resets.append(Reset(each, before, before))
+            resets.append(Reset(each, before, before, span=range_))
         elif where.to is ResetTarget.SHIFT and before is None:
             message = f"{each} cannot be shifted: it has no committed offset"
             refused[each.resource] = Failure("NO_OFFSETS", message)
@@ -242,28 +239,28 @@ def _at_time(
 ) -> Reset:
     """The first record of that time or later, else the end. Notes show the time zone."""
     if found.offset is None:
-        return Reset(
-            each, before, range_.latest, f"latest offset: no record since {format_time(time)}"
-        )
+        note = f"latest offset: no record since {format_time(time)}"
+        return Reset(each, before, range_.latest, note, range_)
     when = time if found.timestamp is None else found.timestamp
-    return Reset(each, before, found.offset, f"record of {format_time(when)}")
+    return Reset(each, before, found.offset, f"record of {format_time(when)}", range_)
 
 
 def _within(each: TopicPartition, before: int | None, target: int, range_: OffsetRange) -> Reset:
     """The offset, or the first or end offset of the partition if it is out of range."""
     if target < range_.earliest:
-        return Reset(each, before, range_.earliest, f"earliest offset: {target} is out of range")
+        note = f"earliest offset: {target} is out of range"
+        return Reset(each, before, range_.earliest, note, range_)
     if target > range_.latest:
-        return Reset(each, before, range_.latest, f"latest offset: {target} is out of range")
-    return Reset(each, before, target)
+        note = f"latest offset: {target} is out of range"
+        return Reset(each, before, range_.latest, note, range_)
+    return Reset(each, before, target, span=range_)
 
 
 def _exactly(each: TopicPartition, before: int | None, target: int, range_: OffsetRange) -> Reset:
     """Exactly this offset, with a note if it is out of range."""
     note = _within(each, before, target, range_).note
-    return Reset(
-        each, before, target, note and f"out of range {range_.earliest} to {range_.latest}"
-    )
+    outside = f"out of range {range_.earliest} to {range_.latest}"
+    return Reset(each, before, target, note and outside, range_)
 
 
 def _offset(now: Offsets, each: TopicPartition) -> int | None:
@@ -311,11 +308,12 @@ def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Ref
 def _moved_past(moved: Sequence[Reset]) -> tuple[str, str]:
     """The records that are skipped, and those that are read again: `34 records`, empty if none.
 
-    These are upper bounds: not every offset is that of a record that still exists."""
+    Offsets outside of a partition's range are those of no record. Even so these are upper bounds:
+    not every offset inside it is that of a record that still exists."""
     shifts = [
-        each.after - each.before
+        each.span.nearest(each.after) - each.span.nearest(each.before)
         for each in moved
-        if each.before is not None and each.after is not None
+        if each.before is not None and each.after is not None and each.span is not None
     ]
     ahead = sum(shift for shift in shifts if shift > 0)
     back = -sum(shift for shift in shifts if shift < 0)

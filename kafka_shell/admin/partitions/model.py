@@ -77,6 +77,10 @@ class OffsetRange(Struct, frozen=True):
     latest: int
     records: int
 
+    def nearest(self, offset: int) -> int:
+        """The offset, or the first or end offset if it is below or above them."""
+        return min(max(offset, self.earliest), self.latest)
+
 
 class LogReplica(Struct, frozen=True):
     """One replica in a log directory. `size` is in bytes.

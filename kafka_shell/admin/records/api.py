@@ -14,7 +14,7 @@ from kafka_shell.plan.model import Plan
 from . import copy_plan, delete, produce
 from .codecs import CODECS
 from .model import NewRecord
-from .offsets import list_offsets
+from .offsets import list_offsets, ranges
 from .read import Position
 from .stream import RecordStream, last_of
 
@@ -106,7 +106,7 @@ class RecordsApi(Family):
 
         return self._calls.plan(plan)
 
-    offsets = Reads(delete.ranges)
+    offsets = Reads(ranges)
     list_offsets = Reads(list_offsets)
     plan_delete = Plans(delete.plan_delete)
     plan_delete_before = Plans(delete.plan_delete_before)

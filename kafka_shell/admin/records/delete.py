@@ -20,25 +20,10 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
-from .offsets import first_and_end, list_offsets, partition_rows, topic_rows
+from .offsets import list_offsets, partition_rows, ranges, topic_rows
 
 DEFAULT_TIMEOUT_MS = 30_000
 _MOVED_S = 5.0  # how long to retry partitions whose leader changes
-
-
-def ranges(
-    cluster: Cluster, partitions: Sequence[TopicPartition], *, committed: bool = False
-) -> Results[TopicPartition, OffsetRange]:
-    """The offsets in each partition; with `committed` up to the last stable offset. Sends two
-    ListOffsets requests (API key 2) to each leader."""
-    first, end = first_and_end(cluster, partitions, committed=committed)
-    results: Results[TopicPartition, OffsetRange] = Results({}, end.failures | first.failures)
-    for each in (each for each in first.values if each in end.values):
-        begin, to = first[each].offset or 0, end[each].offset or 0
-        results.values[each] = OffsetRange(
-            each.topic, each.partition, begin, to, max(0, to - begin)
-        )
-    return results
 
 
 class Cut(Struct, frozen=True):
@@ -220,7 +205,7 @@ def _out_of_range(each: TopicPartition, to: int, offsets: OffsetRange) -> Failur
         OFFSET_OUT_OF_RANGE,
         text=f"offset {to} of partition {each} is out of range {offsets.earliest} to"
         f" {offsets.latest}",
-        hint="The offset latest deletes all records.",
+        hint="No records of this partition were deleted. The offset latest deletes all records.",
     )
 
 

@@ -20,8 +20,8 @@ from kafka_shell.plan.results import Failure
 
 from .batches import NAMED, THROTTLED, fetch_request, held_back, wait_out
 from .decode import all_records
-from .delete import ranges
 from .model import NewRecord, Record
+from .offsets import ranges
 
 _FETCH_BYTES = 8 << 20
 _MISSING = Failure("UNKNOWN", "the leader's response does not contain the partition")

@@ -13,6 +13,7 @@ from kafka_shell.admin.partitions.model import (
     LATEST_TIERED,
     MAX_TIMESTAMP,
     Offset,
+    OffsetRange,
     TopicPartition,
 )
 from kafka_shell.admin.steps import not_mentioned
@@ -39,8 +40,6 @@ _REMOTE_MS = 30_000  # how long a broker may search remote storage (v10)
 # Replica IDs: a consumer reads from the leader, a debugging client from any replica.
 _CONSUMER, _DEBUGGING = -1, -2
 
-_Wanted = tuple[TopicPartition, int]  # a partition, and a time or constant
-
 # The leader has changed, or does not know the high watermark yet: retry.
 _PASSING = NEW_LEADER | {REPLICA_NOT_AVAILABLE, OFFSET_NOT_AVAILABLE}
 
@@ -57,72 +56,67 @@ def list_offsets(
     fail ("unsupported-version").
     """
 
-    found = _ask_leaders(cluster, wanted.items(), committed)
-    return found.keyed(lambda each: each[0])
-
-
-def first_and_end(
-    cluster: Cluster, partitions: Iterable[TopicPartition], *, committed: bool = False
-) -> tuple[Results[TopicPartition, Offset], Results[TopicPartition, Offset]]:
-    """The first offset and the end of each partition. Sends two requests to each leader, all at
-    once: a leader that does not respond is waited for only once."""
-    listed = tuple(partitions)
-    times = (EARLIEST, LATEST)
-    found = _ask_leaders(cluster, [(each, time) for time in times for each in listed], committed)
-    first, end = (
-        Results(
-            {each: value for (each, time), value in found.values.items() if time == wanted},
-            {each: why for (each, time), why in found.failures.items() if time == wanted},
-        )
-        for wanted in times
-    )
-    return first, end
-
-
-def _ask_leaders(
-    cluster: Cluster, wanted: Iterable[_Wanted], committed: bool
-) -> Results[_Wanted, Offset]:
-    def ask(some: Sequence[_Wanted], found: Results[_Wanted, Offset]) -> list[_Wanted]:
-        return _ask(cluster, some, committed, found)
+    def ask(
+        some: Sequence[TopicPartition], found: Results[TopicPartition, Offset]
+    ) -> list[TopicPartition]:
+        return _ask(cluster, some, [lambda each: wanted[each]], committed, [found])
 
     return ask_in_rounds(cluster, wanted, ask)
 
 
+def ranges(
+    cluster: Cluster, partitions: Iterable[TopicPartition], *, committed: bool = False
+) -> Results[TopicPartition, OffsetRange]:
+    """The offsets in each partition; with `committed` up to the last stable offset. Sends two
+    ListOffsets requests (API key 2) to each leader, all at once."""
+
+    def ask(
+        some: Sequence[TopicPartition], found: Results[TopicPartition, OffsetRange]
+    ) -> list[TopicPartition]:
+        first: Results[TopicPartition, Offset] = Results()
+        last: Results[TopicPartition, Offset] = Results()
+        times = [lambda _: EARLIEST, lambda _: LATEST]
+        again = _ask(cluster, some, times, committed, [first, last])
+        found.failures.update(first.failures | last.failures)
+        for each, end in last.values.items():
+            if each in first.values:
+                begin, to = first.values[each].offset or 0, end.offset or 0
+                count = max(0, to - begin)
+                found.values[each] = OffsetRange(each.topic, each.partition, begin, to, count)
+        return again
+
+    return ask_in_rounds(cluster, partitions, ask)
+
+
 def _ask(
     cluster: Cluster,
-    wanted: Sequence[_Wanted],
+    partitions: Sequence[TopicPartition],
+    times: Sequence[Callable[[TopicPartition], int]],
     committed: bool,
-    found: Results[_Wanted, Offset],
-) -> list[_Wanted]:
-    """Send one round of requests, add the results to `found`, and return what to retry."""
-    leading = leaders(cluster, dict.fromkeys(each for each, _ in wanted))
-    # By leader, lowest version, and whether it is a partition's second time: a request can contain
-    # a partition only once.
-    requests: dict[tuple[int, int, bool], dict[TopicPartition, int]] = {}
-    for each, time in wanted:
-        if each in leading.failures:
-            found.failures[each, time] = leading.failures[each]
-            continue
-        at = leading.values[each], _SINCE.get(time, 1)
-        second = each in requests.get((*at, False), ())
-        requests.setdefault((*at, second), {})[each] = time
-    calls = [
-        Call(_request(group, committed), Node(leader), lowest=lowest)
-        for (leader, lowest, _), group in requests.items()
-    ]
-    again: list[_Wanted] = []
-    for group, response in zip(requests.values(), cluster.send_all(calls), strict=True):
+    found: Sequence[Results[TopicPartition, Offset]],
+) -> list[TopicPartition]:
+    """Send one round of requests for each of the times, add the offsets to the results of that
+    time, and return the partitions to retry."""
+    leading = leaders(cluster, partitions)
+    calls: list[Call] = []
+    asked: list[tuple[Results[TopicPartition, Offset], list[TopicPartition]]] = []
+    for time, results in zip(times, found, strict=True):
+        results.failures.update(leading.failures)
+        requests: dict[tuple[int, int], dict[TopicPartition, int]] = {}
+        for each, leader in leading.values.items():
+            at = time(each)
+            requests.setdefault((leader, _SINCE.get(at, 1)), {})[each] = at
+        for (leader, lowest), wanted in requests.items():
+            calls.append(Call(_request(wanted, committed), Node(leader), lowest=lowest))
+            asked.append((results, list(wanted)))
+    again: dict[TopicPartition, None] = {}
+    for (results, group), response in zip(asked, cluster.send_all(calls), strict=True):
         if isinstance(response, Failure):
-            found.failures.update(dict.fromkeys(group.items(), response))
-            continue
-        rows: Results[TopicPartition, Offset] = Results()
-        again += [
-            (each, group[each])
-            for each in add_rows(group, response, rows, "DESCRIBE", _offset, _PASSING)
-        ]
-        found.values.update((((each, group[each]), row) for each, row in rows.values.items()))
-        found.failures.update((((each, group[each]), why) for each, why in rows.failures.items()))
-    return again
+            results.failures.update(dict.fromkeys(group, response))
+        else:
+            retry = add_rows(group, response, results, "DESCRIBE", _offset, _PASSING)
+            again.update(dict.fromkeys(retry))
+    return list(again)
 
 
 def log_ends(

@@ -20,10 +20,9 @@ from kafka_shell.plan.results import Failure, Results
 from .batches import Batch
 from .chunk import Chunk, Filter, Span
 from .decode import body, values
-from .delete import ranges
 from .fetching import Fetching, fetching
 from .model import Record
-from .offsets import list_offsets
+from .offsets import list_offsets, ranges
 
 T = TypeVar("T")
 

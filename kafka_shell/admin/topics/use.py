@@ -17,7 +17,7 @@ from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import TopicReader
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records.delete import ranges
+from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.transactions.model import ProducerState
 from kafka_shell.admin.wire.chunks import MANY

@@ -40,7 +40,7 @@ Sample = tuple["TopicPartition", str, bytes]
 
 def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | ReadFailure]:
     """Yield the sample of each position of each partition that is not empty."""
-    from kafka_shell.admin.records.delete import ranges
+    from kafka_shell.admin.records.offsets import ranges
     from kafka_shell.admin.wire import metadata_scan as scan
 
     sampling = CURRENT.get(_ANY).sampling

@@ -87,7 +87,7 @@ def read_group_commits(cluster: Cluster, names: Names) -> Rows:
 
 def _commits(cluster: Cluster) -> Iterator[Commit | ReadFailure]:
     from kafka_shell.admin.records import batches, decode
-    from kafka_shell.admin.records.delete import ranges
+    from kafka_shell.admin.records.offsets import ranges
     from kafka_shell.admin.wire import metadata_scan as scan
 
     found = scan.scan(cluster, [_TOPIC])

@@ -150,8 +150,7 @@ def read_topic_configs(cluster: Cluster, names: Names) -> Rows:
 def read_partition_offsets(cluster: Cluster, names: Names) -> Rows:
     """ListOffsets, API key 2."""
     from kafka_shell.admin.partitions.model import MAX_TIMESTAMP, TopicPartition
-    from kafka_shell.admin.records.delete import ranges
-    from kafka_shell.admin.records.offsets import list_offsets
+    from kafka_shell.admin.records.offsets import list_offsets, ranges
 
     described = yield from _described(cluster, names)
     wanted = [TopicPartition(p.topic, p.partition) for topic in described for p in topic.partitions]

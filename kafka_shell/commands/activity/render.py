@@ -72,7 +72,8 @@ def catch_up(row: GroupActivity) -> Cell:
 
 def group_note(row: GroupActivity) -> str:
     """How many partitions have an unknown lag, and why."""
-    return ": ".join(filter(None, (lag_note(row.unknown, row.partitions), row.note)))
+    counts = lag_note(row.unknown, row.out_of_range, row.partitions)
+    return ": ".join(filter(None, (counts, row.note)))
 
 
 def in_sync(row: BrokerActivity) -> Cell:

@@ -220,7 +220,9 @@ COMMANDS: tuple[Command, ...] = (
         description=(
             "Works for all types of groups: consumer (classic and new protocol), share and"
             " streams. LAG is LOG-END-OFFSET minus CURRENT-OFFSET; - means that no offset is"
-            " committed or that the partition cannot be read (see NOTE).\n"
+            " committed or that the partition cannot be read (see NOTE). NOTE also shows committed"
+            " offsets below the log start: LAG counts records there that no longer exist, and the"
+            " consumers use their auto.offset.reset.\n"
             "lag sums the known lags of each group, and counts the partitions whose lag is unknown."
             " watch 5 lag repeats it and also shows the change per second since the last run, and"
             " the time to catch up.\n"

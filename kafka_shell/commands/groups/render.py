@@ -36,9 +36,11 @@ def _lag(lag: int | None) -> Cell:
     return text(str(lag), "warning" if lag else "")
 
 
-def lag_note(unknown: int, partitions: int) -> str:
-    """How many of the partitions have an unknown lag."""
-    return f"lag unknown in {unknown:,} of {counted(partitions, 'partition')}" if unknown else ""
+def lag_note(unknown: int, out_of_range: int, partitions: int) -> str:
+    """How many of the partitions have an unknown lag, or a committed offset out of range."""
+    counts = {"lag unknown": unknown, "committed offset out of range": out_of_range}
+    of = f" of {counted(partitions, 'partition')}"
+    return ", ".join(f"{what} in {count:,}{of}" for what, count in counts.items() if count)
 
 
 def _assignment(member: Member) -> str:
@@ -84,7 +86,7 @@ _TOTALS = (
     Column("MEMBERS", lambda g: g.members, "right"),
     Column("PARTITIONS", lambda g: g.partitions, "right"),
     Column("LAG", lambda g: _lag(g.lag), "right"),
-    Column("NOTE", lambda g: lag_note(g.unknown, g.partitions), role="warning"),
+    Column("NOTE", lambda g: lag_note(g.unknown, g.out_of_range, g.partitions), role="warning"),
     Column("COORDINATOR", lambda g: g.coordinator, "right", overflow="drop"),
     Column("ASSIGNOR", lambda g: g.assignor, overflow="drop"),
     Column("EPOCH", lambda g: g.epoch, "right", overflow="drop"),
@@ -120,6 +122,7 @@ def _heading(group: Group, width: int | None) -> Iterator[Text]:
         _type(group.type) + (f" ({group.protocol})" if _is_not_consumer(group) else ""),
         counted(len(group.members), "member"),
         text(lag, "warning" if group.lag or unknown else ""),
+        text(lag_note(0, sum(row.out_of_range for row in rows), len(rows)), "warning"),
         f"assignor {group.assignor}" if group.assignor else "",
         f"coordinator {group.coordinator}",
         text(_epochs(group), "dim"),

@@ -48,7 +48,6 @@ def list_offsets(
 ) -> Results[Resource, OffsetRange] | Results[Resource, PartitionOffset] | NoRows:
     """First and last offsets of partitions, or the offset at a time (or earliest, latest ...)."""
     from kafka_shell.admin.partitions.model import PartitionOffset
-    from kafka_shell.admin.records import delete as records
     from kafka_shell.admin.records import offsets
 
     cluster = context.cluster
@@ -60,7 +59,7 @@ def list_offsets(
         return NoRows("no partitions (only topics you may DESCRIBE are visible)")
     committed = invocation["isolation"] == READ_COMMITTED
     if invocation["time"] is None:
-        ranges = records.ranges(cluster, partitions, committed=committed)
+        ranges = offsets.ranges(cluster, partitions, committed=committed)
         return Results.merge([Results({}, chosen.failures), ranges.keyed(_resource)])
     time = _time(invocation["time"], context)
     found = offsets.list_offsets(cluster, dict.fromkeys(partitions, time), committed=committed)

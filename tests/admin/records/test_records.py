@@ -6,6 +6,7 @@ import pytest
 
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records import delete as records
+from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
@@ -26,7 +27,7 @@ def filled(either: Cluster, name: str) -> TopicPartition:
 
 
 def first(cluster: Cluster, partition: TopicPartition) -> int:
-    return records.ranges(cluster, [partition])[partition].earliest
+    return ranges(cluster, [partition])[partition].earliest
 
 
 def test_to_an_offset_then_to_a_time_then_to_the_end(
@@ -48,7 +49,7 @@ def test_to_an_offset_then_to_a_time_then_to_the_end(
     plan = records.plan_delete_before(either, [filled], NOON + 60_000)
     assert [change.after for change in plan.changes] == [10], "all of it is older"
     done(records.plan_delete(either, {filled: LATEST}), either)
-    left = records.ranges(either, [filled])[filled]
+    left = ranges(either, [filled])[filled]
     assert (left.earliest, left.latest, left.records) == (10, 10, 0)
 
 
@@ -56,7 +57,7 @@ def test_what_comes_after_the_plan_stays(either: Cluster, filled: TopicPartition
     plan = records.plan_delete(either, {filled: LATEST})
     fill(",".join(map(str, either.config.bootstrap)), filled.topic, 2)
     done(plan, either)
-    assert records.ranges(either, [filled])[filled].records == 2
+    assert ranges(either, [filled])[filled].records == 2
 
 
 def test_nothing_to_delete_is_told_and_not_sent(either: Cluster, filled: TopicPartition) -> None:

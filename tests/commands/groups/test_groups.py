@@ -10,6 +10,7 @@ import pytest
 from kafka_shell.admin.groups import resets as group_resets
 from kafka_shell.admin.groups.model import GroupType
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.undo import undo_lines
@@ -117,7 +118,7 @@ def test_each_view_as_data(kafka: Program, topic: str, group: str) -> None:
     assert whole["offsets"][0] == {
         "group": group, "topic": topic, "partition": 0, "offset": 3, "end": 10, "lag": 7,
         "leader_epoch": None, "metadata": "", "note": "", "client_id": "", "host": "",
-        "member_id": "",
+        "member_id": "", "start": 0,
     }  # fmt: skip
     rows = kafka.ok("lag", group, "--output", "json").json
     assert [row["lag"] for row in rows] == [7, 4]
@@ -303,3 +304,19 @@ def test_members_are_put_out(kafka: Program, sandbox: Sandbox, topic: str, group
     run = kafka.ok("remove-members", group, "--instance", "desk-1", "--yes")
     assert "deleted group-member reader-" in run.stdout.replace("desk-1", "reader")
     assert "0 members" in run.stdout
+
+
+def test_records_that_no_longer_exist_are_not_skipped(
+    kafka: Program, cluster: Cluster, sandbox: Sandbox, group: str
+) -> None:
+    cut = filled(sandbox, cluster, f"cut-{uuid4().hex[:8]}")
+    commit(cluster, group, cut, 0, 6)
+    done(plan_delete(cluster, {TopicPartition(cut, 0): 5}), cluster)
+    where = ["--topic", cut, "--dry-run"]
+    plan = kafka.ok("reset-offsets", group, "--to", "2", *where)
+    assert "0 -> 5" in plan.stdout and "skip" not in plan.stdout + plan.stderr
+    assert f"group {group} will read up to 4 records again" in plan.stdout + plan.stderr, (
+        "of 6 to 2"
+    )
+    ahead = kafka.ok("reset-offsets", group, "--to", "8", *where)
+    assert f"group {group} will skip up to 5 records" in ahead.stdout, "3 from 5, 2 from 6"

@@ -13,6 +13,8 @@ import pytest
 from kafka import KafkaConsumer
 
 from kafka_shell import settings
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.context import ClusterSession, Context, Paths
@@ -142,3 +144,34 @@ def test_the_change_while_it_is_repeated(
 
 def _blocks(text: str) -> list[str]:
     return [block for block in text.split("\n\n") if block.strip()]
+
+
+def test_an_offset_below_the_log_start(
+    shell: Shell, cluster: Cluster, sandbox: Sandbox, groups: tuple[str, str]
+) -> None:
+    """The lag is that of Kafka's tools, and a note says that some of these records are gone."""
+    topic = filled(sandbox, cluster, f"cut-{uuid4().hex[:8]}")
+    name = groups[0]
+    commit(cluster, name, topic, 3, 6)
+    done(plan_delete(cluster, {TopicPartition(topic, 0): 5}), cluster)
+    rows = {f"{row['topic']}:{row['partition']}": row
+            for row in shell.ok(f"lag {name} --output json").json}  # fmt: skip
+    cut, whole = rows[f"{topic}:0"], rows[f"{topic}:1"]
+    assert (cut["start"], cut["offset"], cut["end"], cut["lag"]) == (5, 3, 10, 7)
+    assert (cut["note"], whole["note"], whole["start"]) == ("below the log start offset 5", "", 0)
+    (line,) = [line for line in shell.ok(f"lag {name}").out.splitlines()
+               if line.split()[1:3] == [topic, "0"]]  # fmt: skip
+    assert line.endswith("10    7  below the log start offset 5")
+    note = "committed offset out of range in 1 of 4 partitions"
+    assert note in shell.ok(f"group {name}").out
+    assert note in shell.ok(f"lag {name} --by group").out
+    assert note in shell.ok(f"describe-group {name} --state").out
+
+
+def test_an_offset_above_the_log_end(
+    shell: Shell, topic: str, cluster: Cluster, groups: tuple[str, str]
+) -> None:
+    commit(cluster, groups[0], topic, 12, 6)
+    first, second = shell.ok(f"lag {groups[0]} --output json").json
+    assert (first["lag"], first["note"]) == (-2, "above the log end offset 10")
+    assert (second["lag"], second["note"]) == (4, "")

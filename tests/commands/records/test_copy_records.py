@@ -17,8 +17,9 @@ import pytest
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import copy as copying
 from kafka_shell.admin.records.copy_plan import CopyRequest, plan_copy
-from kafka_shell.admin.records.delete import plan_delete, ranges
+from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.records.model import NewRecord, Record
+from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.records.partitioner import partition_of
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics import change as topics
