@@ -48,7 +48,7 @@ def plan_reset(
     if found.why is not None:
         return _refused(name, found.why)
     requested = list(found.now) if partitions is None else list(dict.fromkeys(partitions))
-    if not requested:
+    if partitions is None and not requested:
         message = f"group {name} has no committed offsets"
         hint = "Name the partitions whose offsets to set."
         return _refused(name, Failure("NO_OFFSETS", message, hint=hint))

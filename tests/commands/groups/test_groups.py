@@ -320,3 +320,11 @@ def test_records_that_no_longer_exist_are_not_skipped(
     )
     ahead = kafka.ok("reset-offsets", group, "--to", "8", *where)
     assert f"group {group} will skip up to 5 records" in ahead.stdout, "3 from 5, 2 from 6"
+
+
+def test_a_mistyped_topic_of_a_reset(kafka: Program, topic: str, group: str) -> None:
+    """The topic is the error: that the group has no offsets would be wrong."""
+    run = kafka("reset-offsets", group, "--to", "-1h", "--topic", topic + "x", "--dry-run")
+    assert run.status == 1
+    assert "NO_OFFSETS" not in run.stderr and "has no committed offsets" not in run.stderr
+    assert f"Did you mean {topic}?" in run.stderr
