@@ -12,6 +12,8 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import Group, GroupKey, GroupListing, GroupOffset
+from kafka_shell.admin.partitions.model import LATEST
+from kafka_shell.admin.records.offset_frames import OffsetRows, offsets_request
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, KAFKA_STORAGE_ERROR
 from kafka_shell.admin.wire.failures import failure, requires
@@ -29,7 +31,7 @@ from .model import (
     Sample,
     TopicSample,
 )
-from .wire import Ends, LogSizes, ends_request, sizes_request
+from .wire import LogSizes, sizes_request
 
 _NO_END = (0, -1)  # error code and offset of a partition that is not in a response
 _ANSWER_S = 4.0  # for a broker with many partitions to answer
@@ -61,12 +63,15 @@ def _sample_topics(cluster: Cluster) -> Sample:
     placement = _placement(found)
     up = [broker.id for broker in found.brokers]
     asked = [broker for broker in up if broker in placement.led]
-    calls = [Call(ends_request(placement.led[id]), Node(id), timeout=_ANSWER_S) for id in asked]
+    calls = [
+        Call(offsets_request(placement.led[id], LATEST), Node(id), timeout=_ANSWER_S)
+        for id in asked
+    ]
     calls += [Call(sizes_request(), Node(id), timeout=_ANSWER_S) for id in up]
     at = time.monotonic()
     responses = cluster.send_all(calls)
     failures: dict[Resource, Failure] = {}
-    ends: dict[int, Ends] = _answered(asked, responses[: len(asked)], failures)
+    ends: dict[int, OffsetRows] = _answered(asked, responses[: len(asked)], failures)
     sizes: dict[int, LogSizes] = _answered(up, responses[len(asked) :], failures)
     _check_log_dirs(sizes, failures)
     return Sample(
@@ -134,7 +139,7 @@ def _check_log_dirs(sizes: dict[int, LogSizes], failures: dict[Resource, Failure
 
 
 def _partitions(
-    topic: str, leaders: Mapping[int, int], ends: dict[int, Ends], sizes: dict[int, LogSizes]
+    topic: str, leaders: Mapping[int, int], ends: dict[int, OffsetRows], sizes: dict[int, LogSizes]
 ) -> dict[int, PartitionSample]:
     found = {}
     for number, leader in leaders.items():

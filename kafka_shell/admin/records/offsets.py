@@ -28,6 +28,8 @@ from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.admin.wire.rounds import ask_in_rounds
 from kafka_shell.plan.results import Failure, Results
 
+from .offset_frames import OffsetRows, offsets_request
+
 if TYPE_CHECKING:
     from uuid import UUID
 
@@ -59,9 +61,38 @@ def list_offsets(
     def ask(
         some: Sequence[TopicPartition], found: Results[TopicPartition, Offset]
     ) -> list[TopicPartition]:
-        return _ask(cluster, some, [lambda each: wanted[each]], committed, [found])
+        return _ask(cluster, {each: wanted[each] for each in some}, committed, found)
 
     return ask_in_rounds(cluster, wanted, ask)
+
+
+def _ask(
+    cluster: Cluster,
+    wanted: Mapping[TopicPartition, int],
+    committed: bool,
+    found: Results[TopicPartition, Offset],
+) -> list[TopicPartition]:
+    """Send one round of requests, add the results to `found`, and return partitions to retry."""
+    leading = leaders(cluster, wanted)
+    found.failures.update(leading.failures)
+    requests: dict[tuple[int, int], list[TopicPartition]] = {}
+    for each, leader in leading.values.items():
+        requests.setdefault((leader, _SINCE.get(wanted[each], 1)), []).append(each)
+    calls = [
+        Call(
+            _request({partition: wanted[partition] for partition in group}, committed),
+            Node(leader),
+            lowest=lowest,
+        )
+        for (leader, lowest), group in requests.items()
+    ]
+    again: list[TopicPartition] = []
+    for group, response in zip(requests.values(), cluster.send_all(calls), strict=True):
+        if isinstance(response, Failure):
+            found.failures.update(dict.fromkeys(group, response))
+        else:
+            again += add_rows(group, response, found, "DESCRIBE", _offset, _PASSING)
+    return again
 
 
 def ranges(
@@ -73,50 +104,52 @@ def ranges(
     def ask(
         some: Sequence[TopicPartition], found: Results[TopicPartition, OffsetRange]
     ) -> list[TopicPartition]:
-        first: Results[TopicPartition, Offset] = Results()
-        last: Results[TopicPartition, Offset] = Results()
-        times = [lambda _: EARLIEST, lambda _: LATEST]
-        again = _ask(cluster, some, times, committed, [first, last])
-        found.failures.update(first.failures | last.failures)
-        for each, end in last.values.items():
-            if each in first.values:
-                begin, to = first.values[each].offset or 0, end.offset or 0
-                count = max(0, to - begin)
-                found.values[each] = OffsetRange(each.topic, each.partition, begin, to, count)
-        return again
+        leading = leaders(cluster, some)
+        found.failures.update(leading.failures)
+        by_leader: dict[int, list[TopicPartition]] = {}
+        for each, leader in leading.values.items():
+            by_leader.setdefault(leader, []).append(each)
+        calls = []
+        for leader, group in by_leader.items():
+            numbers = {of: [each.partition for each in led] for of, led in by_topic(group).items()}
+            for time in (EARLIEST, LATEST):
+                request = offsets_request(numbers, time, committed=committed)
+                calls.append(Call(request, Node(leader)))
+        responses = iter(cluster.send_all(calls))
+        retry: list[TopicPartition] = []
+        for group, first, last in zip(by_leader.values(), responses, responses, strict=True):
+            retry += _add_ranges(group, first, last, found)
+        return retry
 
     return ask_in_rounds(cluster, partitions, ask)
 
 
-def _ask(
-    cluster: Cluster,
-    partitions: Sequence[TopicPartition],
-    times: Sequence[Callable[[TopicPartition], int]],
-    committed: bool,
-    found: Sequence[Results[TopicPartition, Offset]],
+def _add_ranges(
+    group: Sequence[TopicPartition],
+    first: OffsetRows | Failure,
+    last: OffsetRows | Failure,
+    found: Results[TopicPartition, OffsetRange],
 ) -> list[TopicPartition]:
-    """Send one round of requests for each of the times, add the offsets to the results of that
-    time, and return the partitions to retry."""
-    leading = leaders(cluster, partitions)
-    calls: list[Call] = []
-    asked: list[tuple[Results[TopicPartition, Offset], list[TopicPartition]]] = []
-    for time, results in zip(times, found, strict=True):
-        results.failures.update(leading.failures)
-        requests: dict[tuple[int, int], dict[TopicPartition, int]] = {}
-        for each, leader in leading.values.items():
-            at = time(each)
-            requests.setdefault((leader, _SINCE.get(at, 1)), {})[each] = at
-        for (leader, lowest), wanted in requests.items():
-            calls.append(Call(_request(wanted, committed), Node(leader), lowest=lowest))
-            asked.append((results, list(wanted)))
-    again: dict[TopicPartition, None] = {}
-    for (results, group), response in zip(asked, cluster.send_all(calls), strict=True):
+    """Add the range of each partition to the results, and return the partitions to retry."""
+    for response in (first, last):
         if isinstance(response, Failure):
-            results.failures.update(dict.fromkeys(group, response))
+            found.failures.update(dict.fromkeys(group, response))
+            return []
+    assert isinstance(first, dict) and isinstance(last, dict)
+    retry = []
+    for each in group:
+        begin, end = first.get((each.topic, each.partition)), last.get((each.topic, each.partition))
+        if begin is None or end is None:
+            found.failures[each] = not_mentioned(f"partition {each}")
+        elif code := begin[0] or end[0]:
+            found.failures[each] = _failure(code, each, "DESCRIBE")
+            retry += [each] if code in _PASSING else []
         else:
-            retry = add_rows(group, response, results, "DESCRIBE", _offset, _PASSING)
-            again.update(dict.fromkeys(retry))
-    return list(again)
+            low, high = max(begin[1], 0), max(end[1], 0)
+            found.values[each] = OffsetRange(
+                each.topic, each.partition, low, high, max(0, high - low)
+            )
+    return retry
 
 
 def log_ends(
@@ -215,21 +248,24 @@ def add_rows(
     rows = partition_rows(response.topics)
     retry = []
     for partition in partitions:
-        row, about = rows.get(partition), f"partition {partition}"
+        row = rows.get(partition)
         if row is None:
-            results.failures[partition] = not_mentioned(about)
+            results.failures[partition] = not_mentioned(f"partition {partition}")
         elif not row.error_code:
             results.values[partition] = read(partition, row)
         else:
-            results.failures[partition] = failure(
-                row.error_code,
-                getattr(row, "error_message", None),  # not all APIs have one
-                about=about,
-                hint=requires(row.error_code, f"{operation} on topic {partition.topic}"),
-            )
+            message = getattr(row, "error_message", None)  # not all APIs have one
+            results.failures[partition] = _failure(row.error_code, partition, operation, message)
             if row.error_code in retriable:
                 retry.append(partition)
     return retry
+
+
+def _failure(
+    code: int, partition: TopicPartition, operation: str, message: str | None = None
+) -> Failure:
+    hint = requires(code, f"{operation} on topic {partition.topic}")
+    return failure(code, message, about=f"partition {partition}", hint=hint)
 
 
 def _offset(partition: TopicPartition, row: Any) -> Offset:

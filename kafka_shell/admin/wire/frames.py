@@ -7,6 +7,8 @@ the command itself. All other messages are encoded by kafka-python (see codec.py
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Struct
 
@@ -99,6 +101,12 @@ class Reader:
             raise MalformedError("ends too early")
         self._at += size
         return bytes(self._data[self._at - size : self._at])
+
+    def topics(self, row: struct.Struct) -> Iterator[tuple[str, Iterator[tuple[Any, ...]]]]:
+        """An array of topics, each a name and an array of rows of a fixed size."""
+        for _ in range(self.count()):
+            name = self.string() or ""
+            yield name, row.iter_unpack(self.take(self.count() * row.size))
 
     def string(self, flexible: bool = False) -> str | None:
         """A nullable string, compact if `flexible`."""

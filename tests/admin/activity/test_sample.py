@@ -10,10 +10,11 @@ import pytest
 from kafka_shell.admin.activity.model import GroupActivity, TopicActivity
 from kafka_shell.admin.activity.rates import broker_rates, group_rates, topic_rates
 from kafka_shell.admin.activity.sample import sample_groups, sample_topics
-from kafka_shell.admin.activity.wire import ends_request, sizes_request
+from kafka_shell.admin.activity.wire import sizes_request
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records import offsets
+from kafka_shell.admin.records.offset_frames import offsets_request
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Node
@@ -38,7 +39,7 @@ def test_the_bytes_read_are_what_the_messages_say(sandbox: Sandbox, cluster: Clu
     fill(sandbox.bootstrap, topic, 7, partition=1)
     wait_for("its partitions answer", lambda: ends(cluster, topic) == [0, 7, 0])
     partitions = [TopicPartition(topic, number) for number in range(3)]
-    read = cluster.send(ends_request({topic: [0, 1, 2]}), Node(1))
+    read = cluster.send(offsets_request({topic: [0, 1, 2]}, LATEST), Node(1))
     listed = offsets.list_offsets(cluster, dict.fromkeys(partitions, LATEST))
     assert read == {(topic, n): (0, listed[each].offset) for n, each in enumerate(partitions)}
     assert read[topic, 1] == (0, 7)

@@ -315,9 +315,7 @@ def test_records_that_no_longer_exist_are_not_skipped(
     where = ["--topic", cut, "--dry-run"]
     plan = kafka.ok("reset-offsets", group, "--to", "2", *where)
     assert "0 -> 5" in plan.stdout and "skip" not in plan.stdout + plan.stderr
-    assert f"group {group} will read up to 4 records again" in plan.stdout + plan.stderr, (
-        "of 6 to 2"
-    )
+    assert f"group {group} will read up to 4 records again" in plan.stdout
     ahead = kafka.ok("reset-offsets", group, "--to", "8", *where)
     assert f"group {group} will skip up to 5 records" in ahead.stdout, "3 from 5, 2 from 6"
 
