@@ -9,26 +9,30 @@ from msgspec import Struct
 
 from kafka_shell.plan.model import Secret
 
-from .text import Role, Text, cut, text, wrap
+from .text import Role, Text, cut, cut_start, hang, text, wrap
 
 Cell = Text | str | int | None
 GAP = "  "
 NOTHING = Text((("dim", "-"),))
+NAME = 16  # names are not wrapped to fewer cells
+_MOST_LINES = 4  # of a heading
 
 
 class Column(Struct, frozen=True):
     """A column and the function that returns its cell of a row. None and "" are printed as `-`.
 
-    If the terminal is too narrow, columns with `overflow="drop"` are dropped, last first. Then
-    columns with `overflow` "cut" or "wrap" are narrowed (default: the last left-aligned one is
-    cut), but not below their heading or `least`. Then headings are broken at hyphens.
+    If the terminal is too narrow, headings are broken at hyphens into two lines. Then columns with
+    `overflow="drop"` are dropped, last first, and a line below the table names them. Then headings
+    are broken further, and columns with `overflow` "cut", "cut-start" or "wrap" are narrowed, but
+    not below their heading or `least`. If there are none, other left-aligned columns but keys are
+    narrowed, widest first: names are wrapped, other text is cut.
     """
 
     heading: str
     cell: Callable[[Any], Cell]
     align: Literal["left", "right"] = "left"
     role: Role = ""
-    overflow: Literal["", "cut", "wrap", "drop"] = ""
+    overflow: Literal["", "cut", "cut-start", "wrap", "drop"] = ""
     least: int = 8
 
 
@@ -37,6 +41,7 @@ class Layout(Struct, frozen=True):
 
     columns: tuple[Column, ...]
     widths: tuple[int, ...]
+    dropped: tuple[Column, ...] = ()
 
     @property
     def width(self) -> int:
@@ -58,6 +63,15 @@ class Layout(Struct, frozen=True):
             for column, cells_wide in zip(self.columns, self.widths, strict=True)
         ]
         return list(self._lines(cells))
+
+    def footer(self, width: int | None) -> Iterator[Text]:
+        """A line that names the dropped columns, if any."""
+        if self.dropped:
+            headings = ", ".join(column.heading for column in self.dropped)
+            label = "column" if len(self.dropped) == 1 else "columns"
+            yield from hang(
+                text(f"{label} left out (narrow terminal): {headings}", "dim"), width, 2
+            )
 
     def _lines(self, cells: Sequence[Sequence[Text]]) -> Iterator[Text]:
         for line in range(max(map(len, cells))):
@@ -89,13 +103,13 @@ def lay_out(
         for column in columns
         if keep_empty or not rows or any(_has_value(column, row) for row in rows)
     ] or list(columns[:1])
-    widths = [
-        max([len(column.heading), *(cell_of(column, row).width for row in rows)]) for column in kept
-    ]
-    if width is not None:
+    contents = [max([0, *(cell_of(column, row).width for row in rows)]) for column in kept]
+    dropped = _drop_columns(kept, contents, width) if width is not None else []
+    widths = _break_headings(kept, contents, width, 2)
+    if width is not None and _excess(widths, width) > 0:
+        widths = _break_headings(kept, contents, width, _MOST_LINES)
         _narrow(kept, widths, width)
-        _break_headings(kept, widths, width, rows)
-    return Layout(tuple(kept), tuple(widths))
+    return Layout(tuple(kept), tuple(widths), tuple(dropped))
 
 
 def draw_table(
@@ -112,6 +126,7 @@ def draw_table(
     yield from layout.heading()
     for row in rows:
         yield from layout.row(row)
+    yield from layout.footer(width)
 
 
 def _has_value(column: Column, row: object) -> bool:
@@ -120,9 +135,13 @@ def _has_value(column: Column, row: object) -> bool:
 
 
 def _fitted(column: Column, room: int, cell: Text) -> list[Text]:
-    if column.overflow not in ("cut", "wrap") or cell.width <= room:
+    if cell.width <= room:
         return [cell]
-    return [cut(cell, room)] if column.overflow == "cut" else wrap(cell, room)
+    if column.overflow == "wrap":
+        return wrap(cell, room)
+    if column.overflow == "cut-start":
+        return [cut_start(cell, room)]
+    return [cut(cell, room)] if column.overflow == "cut" else [cell]
 
 
 def cell_of(column: Column, row: object) -> Text:
@@ -137,44 +156,68 @@ def cell_of(column: Column, row: object) -> Text:
     return text(str(value), column.role)
 
 
-def _narrow(columns: list[Column], widths: list[int], room: int) -> None:
-    """Drop and narrow columns until the table fits, as far as possible."""
-    excess = sum(widths) + len(GAP) * (len(widths) - 1) - room
+def _excess(widths: Sequence[int], room: int) -> int:
+    return sum(widths) + len(GAP) * (len(widths) - 1) - room
+
+
+def _drop_columns(columns: list[Column], contents: list[int], room: int) -> list[Column]:
+    """Drop columns until the table fits, as far as possible; return them in order."""
+    dropped: list[Column] = []
     for index in reversed(range(1, len(columns))):
-        if excess > 0 and columns[index].overflow == "drop":
-            excess -= widths[index] + len(GAP)
-            del columns[index], widths[index]
-    if excess <= 0:
-        return
-    giving = [index for index, column in enumerate(columns) if column.overflow in ("cut", "wrap")]
-    if not giving:
-        left = [n for n, column in enumerate(columns) if n and column.align == "left"]
-        if not left:
-            return
-        giving = left[-1:]
-        columns[giving[0]] = _cutting(columns[giving[0]])
-    for index in giving:
-        least = max(columns[index].least, len(columns[index].heading))
-        removed = min(excess, max(0, widths[index] - least))
-        widths[index] -= removed
-        excess -= removed
+        if _excess(_break_headings(columns, contents, room, 2), room) <= 0:
+            break
+        if columns[index].overflow == "drop":
+            dropped.insert(0, columns.pop(index))
+            del contents[index]
+    return dropped
 
 
 def _break_headings(
-    columns: list[Column], widths: list[int], room: int, rows: Sequence[object]
-) -> None:
-    """Narrow columns whose headings are wider than their cells, widest first."""
-    excess = sum(widths) + len(GAP) * (len(widths) - 1) - room
-    if excess <= 0:
-        return
-    minimum = {}
-    for index, column in enumerate(columns):
-        longest = max(map(len, _pieces(column.heading)))
-        minimum[index] = max([longest, *(cell_of(column, row).width for row in rows)])
-    for index in sorted(minimum, key=lambda each: minimum[each] - widths[each]):
-        if excess > 0 and minimum[index] < widths[index]:
-            excess -= widths[index] - minimum[index]
-            widths[index] = minimum[index]
+    columns: Sequence[Column], contents: Sequence[int], room: int | None, most: int
+) -> list[int]:
+    """The widths of the columns, with headings broken into at most this many lines if needed.
+
+    All are broken into two lines before one is broken into three, those that save most first.
+    """
+    widths = [
+        max(len(column.heading), content) for column, content in zip(columns, contents, strict=True)
+    ]
+    for lines in range(2, most + 1):
+        least = [
+            max(_heading_width(column.heading, lines), content)
+            for column, content in zip(columns, contents, strict=True)
+        ]
+        for index in sorted(range(len(widths)), key=lambda each: least[each] - widths[each]):
+            if room is None or _excess(widths, room) <= 0:
+                return widths
+            widths[index] = least[index]
+    return widths
+
+
+def _heading_width(heading: str, lines: int) -> int:
+    """The width that a heading takes on this many lines."""
+    longest = max(map(len, _pieces(heading)))
+    return next(
+        room for room in range(longest, len(heading) + 1) if len(_broken(heading, room)) <= lines
+    )
+
+
+def _narrow(columns: list[Column], widths: list[int], room: int) -> None:
+    """Narrow columns until the table fits, as far as possible."""
+    giving = [n for n, column in enumerate(columns) if column.overflow not in ("", "drop")]
+    if not giving:
+        giving = [
+            n for n, column in enumerate(columns) if column.align == "left" and column.role != "key"
+        ]
+        giving.sort(key=lambda each: -widths[each])
+        for index in giving:
+            columns[index] = _narrowed(columns[index], first=index == 0)
+    for index in giving:
+        excess = _excess(widths, room)
+        if excess <= 0:
+            return
+        least = max(columns[index].least, len(columns[index].heading))
+        widths[index] -= min(excess, max(0, widths[index] - least))
 
 
 def _pieces(heading: str) -> list[str]:
@@ -192,7 +235,11 @@ def _broken(heading: str, room: int) -> list[str]:
     return lines
 
 
-def _cutting(column: Column) -> Column:
+def _narrowed(column: Column, *, first: bool) -> Column:
+    """The column with what identifies a row wrapped, because a name cut short may be that of
+    another row; and other text cut."""
     from kafka_shell.common.structs import replace
 
-    return replace(column, overflow="cut")
+    if column.role == "name":
+        return replace(column, overflow="wrap", least=max(column.least, NAME))
+    return replace(column, overflow="wrap" if first else "cut")

@@ -104,6 +104,18 @@ def cut(line: Text, cells: int) -> Text:
     return kept + Text(((role, ELLIPSIS),))
 
 
+def cut_start(line: Text, cells: int) -> Text:
+    """The line cut to at most this many cells, beginning with `…` if cut: a path keeps its end."""
+    excess = line.width - cells
+    if excess <= 0:
+        return line
+    _, kept = _split(line, excess)
+    while kept and kept.width >= cells:  # also makes room for the ellipsis
+        _, kept = _split_at(kept, 1)
+    role = kept.parts[0][0] if kept.parts else ""
+    return Text(((role, ELLIPSIS),)) + kept
+
+
 def wrap(line: Text, cells: int) -> list[Text]:
     """Lines of at most this many cells, broken after a space or comma if possible."""
     if line.width <= cells:

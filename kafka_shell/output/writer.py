@@ -245,6 +245,7 @@ class Writer:
         self.out.lines(chain(layout.heading(), *(layout.row(row) for row in first)))
         for row in values:
             self.out.lines(layout.row(row))
+        self.out.lines(layout.footer(self.out.width))
 
 
 def _resource(entry: object) -> object:

@@ -80,6 +80,60 @@ def test_headings_are_broken_where_they_alone_are_too_wide() -> None:
     )
 
 
+def test_headings_are_broken_evenly_before_names_are_wrapped() -> None:
+    columns = (
+        Column("TOPIC", lambda row: row[0], role="name"),
+        Column("CURRENT-OFFSET", lambda row: row[1], "right"),
+        Column("LOG-END-OFFSET", lambda row: row[2], "right"),
+    )
+    rows = [("web.clickstream-of-visitors", 7, 71), ("web.searches", 34, 58)]
+    assert plain(draw_table(columns, rows, width=48)) == (
+        "TOPIC                        CURRENT-  LOG-END-\n"
+        "                               OFFSET    OFFSET\n"
+        "web.clickstream-of-visitors         7        71\n"
+        "web.searches                       34        58"
+    )
+    assert plain(draw_table(columns, rows, width=38)) == (
+        "TOPIC                 CURRENT-    LOG-\n"
+        "                        OFFSET    END-\n"
+        "                                OFFSET\n"
+        "web.clickstream-of-v         7      71\n"
+        "isitors\n"
+        "web.searches                34      58"
+    )
+
+
+def test_one_long_name_takes_two_lines_and_the_others_one() -> None:
+    name = Column("NAME", lambda row: row[0], role="name")
+    table = plain(draw_table((name, COUNT), [("n" * 30, 1), ("short", 2)], width=27))
+    assert table == (
+        "NAME                  COUNT\nnnnnnnnnnnnnnnnnnnnn      1\nnnnnnnnnnn\nshort                     2"
+    )
+
+
+def test_columns_that_are_left_out_are_named_below_the_table() -> None:
+    columns = (
+        NAME,
+        Column("LEADER-EPOCH", lambda row: row[1], "right", overflow="drop"),
+        Column("NOTE", lambda row: row[2], overflow="drop"),
+    )
+    rows = [("orders", 6, "a note that is long")]
+    assert plain(draw_table(columns, rows, width=20)) == (
+        "NAME    LEADER-EPOCH\norders             6\ncolumn left out\n  (narrow terminal):\n  NOTE"
+    )
+    assert "left out" not in plain(draw_table(columns, rows, width=None))
+    assert "columns left out (narrow terminal): LEADER-EPOCH, NOTE" in plain(
+        draw_table((NAME, *columns[1:], COUNT), [("o" * 60, 6, "a note")], width=67)
+    )
+
+
+def test_paths_keep_their_end() -> None:
+    path = Column("DIR", lambda row: row[0], overflow="cut-start")
+    rows = [("/var/lib/kafka/data-a", 1), ("/var/lib/kafka/data-b", 2)]
+    table = plain(draw_table((path, COUNT), rows, width=17))
+    assert table == "DIR         COUNT\n…ka/data-a      1\n…ka/data-b      2"
+
+
 def test_a_secret_is_not_drawn() -> None:
     with pytest.raises(TypeError, match="Secret"):
         list(draw_table([NAME], [(Secret("hunter2"),)]))

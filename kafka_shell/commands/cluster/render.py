@@ -255,7 +255,7 @@ COLUMNS |= {
         Column("LAG", lambda r: r.lag, "right"),
         Column("BEHIND", _behind, "right"),
         Column("LAST-CAUGHT-UP", lambda r: local_time(r.last_caught_up), overflow="drop"),
-        Column("ENDPOINTS", lambda r: ",".join(map(str, r.endpoints))),
+        Column("ENDPOINTS", lambda r: ",".join(map(str, r.endpoints)), overflow="wrap", least=24),
         Column("DIRECTORY-ID", lambda r: r.directory_id, role="dim", overflow="drop"),
     ),
     Feature: (

@@ -73,13 +73,13 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
     ),
     LogDirUse: (
         Column("BROKER", lambda u: u.broker, "right", "name"),
-        Column("DIR", lambda u: u.path, overflow="cut", least=16),
+        Column("DIR", lambda u: u.path, overflow="cut-start", least=16),
         Column("STATE", lambda u: text(u.state, _STATES.get(u.state, ""))),
         Column("REPLICAS", lambda u: NOTHING if u.replicas is None else u.replicas, "right"),
         Column("INCOMING", lambda u: u.incoming or None, "right"),
         Column("SIZE", lambda u: NOTHING if u.size is None else approximate_bytes(u.size), "right"),
         Column("USABLE", _usable, "right"),
-        Column("TOTAL", lambda u: _size(u.total), "right", overflow="drop"),
+        Column("TOTAL", lambda u: _size(u.total), "right"),
     ),
     ReplicaOnDisk: (
         Column("BROKER", lambda r: r.broker, "right"),
@@ -88,7 +88,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("SIZE", lambda r: approximate_bytes(r.size), "right"),
         Column("LAG", lambda r: r.offset_lag or None, "right"),
         Column("FUTURE", lambda r: text("yes", "warning") if r.future else None),
-        Column("DIR", lambda r: r.path),
+        Column("DIR", lambda r: r.path, overflow="cut-start", least=16),
     ),
     DiskUse: (
         Column("BROKER", lambda u: u.broker, "right", "name"),
