@@ -105,7 +105,10 @@ def _tab(event: KeyPressEvent) -> None:
 def _complete(buffer: Buffer, offer: Offer) -> None:
     """Insert the candidate without repeating the rest of the word after the cursor."""
     rest = buffer.document.text_after_cursor.partition(" ")[0]
-    buffer.apply_completion(offer)
+    buffer.cancel_completion()
+    buffer.delete_before_cursor(-offer.start_position)
+    # As if not typed: a menu of further words would cover the screen of a line that is complete.
+    buffer.insert_text(offer.text, fire_event=False)
     if rest and offer.text.endswith(rest):
         buffer.delete(len(rest))
     _after(buffer, offer)
@@ -128,11 +131,11 @@ def _accept(buffer: Buffer) -> None:
 
 
 def _after(buffer: Buffer, offer: Offer) -> None:
-    """Add a space after a complete word, or show the next candidates."""
+    """Add a space after a complete word, or show the candidates that continue it."""
     if offer.continues:
         buffer.start_completion(insert_common_part=False)
     elif not buffer.document.text_after_cursor:
-        buffer.insert_text(" ")
+        buffer.insert_text(" ", fire_event=False)
 
 
 def _close_menu(event: KeyPressEvent) -> None:

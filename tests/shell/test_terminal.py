@@ -317,6 +317,20 @@ def test_the_only_candidate_is_taken_in_the_middle_of_a_line(shell: Terminal) ->
     shell.until(lambda: shell.line.endswith("topic shell.orders --output json"))
 
 
+def test_no_menu_follows_the_only_candidate_until_tab_or_a_letter(shell: Terminal) -> None:
+    shell.type("describe-topic clic")
+    shell.sees("shell.clicks.raw")
+    shell.press("tab")
+    shell.until(lambda: shell.line.endswith("describe-topic shell.clicks.raw"))
+    shell.press("f4")
+    shell.until(lambda: "F4 vi" not in shell.text and "  vi" in shell.text)
+    shell.press("f4")
+    shell.sees("F4 vi")  # a menu would have been drawn before
+    assert "shell.payments" not in shell.text
+    shell.press("tab")
+    shell.sees("shell.payments")
+
+
 def test_f1_on_a_config_key_shows_all_about_it(shell: Terminal) -> None:
     shell.type("alter-configs shell.orders cleanup.policy=")
     shell.sees("cleanup.policy  list")
