@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell import settings
-from kafka_shell.context import ClusterSession, Context, Paths, Resources
+from kafka_shell.context import ClusterSession, Context, Paths, Report, Resources
 from kafka_shell.run.dispatch import run_text
 
 
@@ -38,6 +38,7 @@ class Shell:
     bootstrap: str
     resources: Resources = field(default_factory=Resources)
     answers: list[str] = field(default_factory=list)
+    report: Report = lambda task, done, total: None
     asked: list[str] = field(default_factory=list)  # the questions so far
 
     def __call__(self, line: str, *, answer: str | None = None) -> Answer:
@@ -57,6 +58,7 @@ class Shell:
             environ={},
             ask=None if answer is None else ask,
             resources=self.resources,
+            report=self.report,
         )
         try:
             status = run_text(line, context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 
@@ -107,6 +108,7 @@ def commands_of(module: str) -> tuple[Command, ...]:
 _RENDERED_BY = {"audit": "spark", "plan": "program", "output": "program"}
 
 
+@cache
 def render_module(model: type) -> ModuleType | None:
     """The module with the tables and pages of a type of model; None if it is not of this program.
     It is imported when first needed."""

@@ -38,10 +38,8 @@ Data = Any  # None, bool, int, float, str, lists and dicts of these
 
 def plain(value: object) -> Data:
     """A value as plain data. Raises TypeError for a Secret and for unsupported types."""
-    if value is None or type(value) in (str, int, float, bool):
+    if value is None or type(value) in _PLAIN:
         return value
-    if isinstance(value, Secret):
-        raise TypeError("a Secret cannot be printed")
     special = _SPECIAL.get(type(value))
     if special is not None:
         return special(value)
@@ -58,7 +56,12 @@ def plain(value: object) -> Data:
     return _scalar(value)
 
 
+_PLAIN = frozenset((str, int, float, bool))
+
+
 def _scalar(value: object) -> Data:
+    if isinstance(value, Secret):
+        raise TypeError("a Secret cannot be printed")
     for kind in (bool, int, float, str):
         if isinstance(value, kind):
             return kind(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cache
 from typing import Any, Protocol
 
@@ -153,20 +153,18 @@ def _streamed_csv(values: Iterator[object], options: EncodingOptions) -> Iterato
 
     failing, first = isinstance(values, Parts), list(islice(values, 1))
     failing = failing or any(isinstance(each, Results) for each in first)
-    header: list[str] = []
+    header: dict[str, None] = {}  # ordered, and fast to look up
     for row in rows(chain(first, values), options.renderers):
         data = plain(row)
         if not header:
-            header = list(_flat(data))
-            if failing:
-                header += [name for name in _OF_FAILURES if name not in header]
-            yield _csv_line(header, options)
+            header = dict.fromkeys((*_flat(data), *(_OF_FAILURES if failing else ())))
+            yield _csv_line(list(header), options)
         cells = _flat(data, known=header)
-        if any(cells[name] for name in cells.keys() - header):
+        if any(cells[name] for name in cells.keys() - header.keys()):
             yield "\n"  # rows of another model, which no command streams: a table of their own
             cells = _flat(data)
-            header = list(cells)
-            yield _csv_line(header, options)
+            header = dict.fromkeys(cells)
+            yield _csv_line(list(header), options)
         yield _csv_line([cells.get(name, "") for name in header], options)
 
 
@@ -192,7 +190,7 @@ def _column_names(names: _Names, prefix: str = "") -> Iterator[str]:
             yield from _column_names(inner, f"{prefix}.{key}" if prefix else key)
 
 
-def _flat(data: Data, prefix: str = "", known: Sequence[str] = ()) -> dict[str, str]:
+def _flat(data: Data, prefix: str = "", known: Container[str] = ()) -> dict[str, str]:
     """The cells of a row by column. An object in a `known` column is one cell."""
     if not isinstance(data, dict):
         return {prefix or "value": _csv_cell(data)}
@@ -207,6 +205,8 @@ def _flat(data: Data, prefix: str = "", known: Sequence[str] = ()) -> dict[str, 
 
 
 def _csv_cell(data: Data) -> str:
+    if type(data) is str:
+        return data
     if data is None:
         return ""
     if isinstance(data, bool):
@@ -214,12 +214,17 @@ def _csv_cell(data: Data) -> str:
     if isinstance(data, dict) or (
         isinstance(data, list) and any(isinstance(item, dict | list) for item in data)
     ):
-        import json
-
-        return json.dumps(data, ensure_ascii=False)
+        return _json_encode()(data)
     if isinstance(data, list):
         return ",".join(_csv_cell(item) for item in data)
     return str(data)
+
+
+@cache
+def _json_encode() -> Callable[[Data], str]:
+    import json
+
+    return json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _csv_line(cells: Sequence[str], options: EncodingOptions) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, TextIO
 
 from kafka_shell.common.escaping import printable
@@ -15,6 +16,8 @@ from .text import ELLIPSIS, Role, Text, rstrip, text
 if TYPE_CHECKING:
     from .styles import Depth
     from .theme import Theme
+
+_AT_ONCE = 1_000  # lines written at once
 
 
 def columns_of(stream: TextIO) -> int | None:
@@ -86,8 +89,10 @@ class StyledStream:
         self.draw(self.styled(rstrip(line)) + "\n")
 
     def lines(self, lines: Iterable[Text]) -> None:
-        """Lines, written at once."""
-        self.draw("".join(self.styled(rstrip(line)) + "\n" for line in lines))
+        """Lines, written at once; very many in parts, so that the first are shown meanwhile."""
+        left = iter(lines)
+        while part := "".join(self.styled(rstrip(line)) + "\n" for line in islice(left, _AT_ONCE)):
+            self.draw(part)
 
     def words(self, words: Sequence[str]) -> None:
         """Plain words, one per line; fast for hundreds of thousands."""

@@ -29,9 +29,10 @@ class Writer:
     """Prints values to `out` and failures to `err`. `format`: table, json, yaml or csv.
 
     `color` is for `out`; `color_err` for `err` (default: as `out`). `width` is that of the
-    terminal, or None to never cut or wrap lines. `before` is called before each write (to hide a
-    progress bar). `renderers` have the tables and pages of models. Every method raises PipeClosed
-    when the reader of `out` is closed; the caller then ends the command quietly.
+    terminal, or None to never cut or wrap lines. `before` is called before each write to `out` (to
+    hide a progress bar), `before_err` before each to `err`. `renderers` have the tables and pages
+    of models. Every method raises PipeClosed when the reader of `out` is closed; the caller then
+    ends the command quietly.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Writer:
         color_err: bool | None = None,
         depth: Depth | None = None,
         before: Callable[[], None] | None = None,
+        before_err: Callable[[], None] | None = None,
         safe_csv: bool = False,
         verbose: bool = False,
         renderers: Renderers = NO_RENDERERS,
@@ -61,7 +63,7 @@ class Writer:
             out, theme=theme, depth=depth if color else 0, width=width, before=before
         )
         self.err = StyledStream(
-            err, theme=theme, depth=depth if color_err else 0, width=width, before=before
+            err, theme=theme, depth=depth if color_err else 0, width=width, before=before_err
         )
 
     def write(self, value: object) -> None:

@@ -50,6 +50,8 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
     plain = bool(
         values.get("no-color") or context.settings.no_color or context.environ.get("NO_COLOR")
     )
+    # Writing to a file or pipe does not disturb a progress bar.
+    clear = getattr(context.report, "clear", None)
     color, color_err = (not plain and stream.isatty() for stream in (out, context.err))
     return Writer(
         out,
@@ -59,7 +61,8 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
         color,
         columns_of(out),
         color_err=color_err,
-        before=getattr(context.report, "clear", None),
+        before=clear if out.isatty() else None,
+        before_err=clear,
         safe_csv=bool(values.get("safe-csv")),
         verbose=bool(values.get("verbose")),
         renderers=Renderers(render_module),

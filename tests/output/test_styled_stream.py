@@ -4,12 +4,13 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kafka_shell.output.styled_stream import PipeClosed, StyledStream
-from kafka_shell.output.text import text
+from kafka_shell.output.text import Text, text
 from kafka_shell.output.theme import load
 
 pytestmark = pytest.mark.quick
@@ -33,6 +34,19 @@ def test_a_stream_without_unicode_gets_escapes() -> None:
     stream = io.TextIOWrapper(raw, encoding="ascii")
     StyledStream(stream).line(text("größer…"))
     assert raw.getvalue() == b"gr\\xf6\\xdfer...\n"
+
+
+def test_the_first_of_very_many_lines_are_shown_before_the_last_is_made() -> None:
+    stream, seen = io.StringIO(), []
+
+    def lines() -> Iterator[Text]:
+        for number in range(2_000):
+            seen.append(stream.getvalue().count("\n"))
+            yield text(str(number))
+
+    StyledStream(stream).lines(lines())
+    assert stream.getvalue().splitlines() == list(map(str, range(2_000)))
+    assert seen[-1] == 1_000
 
 
 def test_something_is_hidden_before_anything_is_written() -> None:

@@ -107,7 +107,10 @@ def test_one_long_name_takes_two_lines_and_the_others_one() -> None:
     name = Column("NAME", lambda row: row[0], role="name")
     table = plain(draw_table((name, COUNT), [("n" * 30, 1), ("short", 2)], width=27))
     assert table == (
-        "NAME                  COUNT\nnnnnnnnnnnnnnnnnnnnn      1\nnnnnnnnnnn\nshort                     2"
+        "NAME                  COUNT\n"
+        "nnnnnnnnnnnnnnnnnnnn      1\n"
+        "nnnnnnnnnn\n"
+        "short                     2"
     )
 
 

@@ -14,6 +14,7 @@ from kafka_shell.admin.configs.model import (
     ResourceType,
 )
 from kafka_shell.commands import select
+from kafka_shell.commands.progress import reported
 from kafka_shell.common.command_results import Listing, NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import some
@@ -165,6 +166,7 @@ def describe_configs(
     found = configs.in_parts(
         context.cluster, resources, keys or None, synonyms=True, documentation=documented
     )
+    found = reported(found, len(resources), context)
     only_set = invocation["only-set"] or not (keys or show_all)
     shown = (_shown(part, only_set=only_set, documented=documented) for part in found)
     if show_all and not keys and len(resources) > _STREAM_ABOVE:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics.model import Partition, Topic, TopicDescription, TopicSummary
 from kafka_shell.commands import select
+from kafka_shell.commands.progress import reported
 from kafka_shell.common.command_results import LazyRows, Listing, NoRows
 from kafka_shell.common.units import counted
 from kafka_shell.language import kinds
@@ -101,7 +102,7 @@ def describe_topic(
             described.failures[_REASSIGNMENTS] = seen.reassignments_unread
     else:
         _note_unread(seen, context)
-        described = _with_overrides(found, cluster, only=invocation["topics-with-overrides"])
+        described = _with_overrides(found, context, only=invocation["topics-with-overrides"])
     if described.ok and not described.values:
         return NoRows(f"none of the {counted(len(names), 'topic')} matches the filters")
     return described
@@ -169,12 +170,13 @@ _PARTITION_MATCHES: dict[str, Callable[[Partition, int | None], bool]] = {
 
 
 def _with_overrides(
-    found: Results[str, Topic], cluster: Cluster, *, only: bool
+    found: Results[str, Topic], context: Context, *, only: bool
 ) -> Results[Resource, TopicDescription]:
     from kafka_shell.admin.configs import read as configs
 
     resources = [ConfigResource(ResourceType.TOPIC, name) for name in found.values]
-    read = configs.describe(cluster, resources) if resources else Results()
+    parts = configs.in_parts(context.cluster, resources)
+    read = Results.merge(reported(parts, len(resources), context))
     failures = _of_topics(found)
     for resource, failure in read.failures.items():
         failures[Resource("configs", f"of topic {resource.name}")] = failure
