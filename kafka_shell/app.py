@@ -171,7 +171,7 @@ def _context(line: Split, paths: Paths) -> Context:
     from . import settings
     from .context import ClusterSession, Context
     from .run.dispatch import run_text
-    from .run.reporting import warn
+    from .run.reporting import warn_of_settings
     from .run.script import run_file
 
     environ = dict(os.environ)
@@ -191,8 +191,7 @@ def _context(line: Split, paths: Paths) -> Context:
         full_screen=_full_screen(),
         defaults=_defaults(line.program),
     )
-    for message in found.warnings:
-        warn(context, message)
+    warn_of_settings(context, found)
     return context
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from kafka_shell.admin.wire.client_properties import shown_value, to_connection
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.properties import Property, bad
-from kafka_shell.admin.wire.property_warnings import connection_warnings
+from kafka_shell.admin.wire.property_warnings import connection_warnings, file_warnings
 from kafka_shell.common.command_results import FORMATS
 from kafka_shell.common.structs import replace
 
@@ -40,6 +40,7 @@ class Setting(Struct, frozen=True):
 
 class Settings(Struct, frozen=True):
     """The settings of a session or line. `sources` has every setting that is not a default.
+    `file_warnings` are the warnings about files that other users can read.
 
     `properties` are the client properties of the connection. `profile_address` says whether the
     bootstrap servers are those of the profile. `label` names a cluster that has no profile.
@@ -56,6 +57,7 @@ class Settings(Struct, frozen=True):
     no_color: bool = False
     flags: Mapping[str, object] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    file_warnings: tuple[str, ...] = ()
     sources: Mapping[str, Setting] = field(default_factory=dict)
     properties: Mapping[str, Property] = field(default_factory=dict)
     profile_address: bool = False
@@ -127,6 +129,7 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: P
         no_color=values.get("no-color") == "true",
         flags=dict(flags),
         warnings=(*options.warnings, *connection_warnings(properties, connection)),
+        file_warnings=tuple(file_warnings(properties)),
         sources=_sources(name, options, {**program, **properties}),
         properties=properties,
         profile_address=own is not None and same_cluster(own, properties[BOOTSTRAP]),
@@ -168,6 +171,7 @@ def load_for_line(
         connection=connection,
         flags=_merged_flags(session, flags),
         warnings=(*options.warnings, *warnings, *connection_warnings(added, connection)),
+        file_warnings=tuple(file_warnings(added)),
         properties=properties,
         profile_address=session.profile_address and BOOTSTRAP not in added,
     )

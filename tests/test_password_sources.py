@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,13 @@ import pytest
 
 from kafka_shell.admin.wire import password_source
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.errors import ShellError, Status
+from kafka_shell.run.reporting import warn_of_settings
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import Settings, load
+from tests.output.samples import Tty
 from tests.program import Process
 
 JAAS = "org.apache.kafka.common.security.plain.PlainLoginModule required"
@@ -257,14 +261,31 @@ def test_a_loopback_needs_no_tls(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_readable_file_is_reported_once_and_only_on_a_terminal(
+    tmp_path: Path, terminal: bool
+) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("ssl.key.password=s3cret\n")
+    file.chmod(0o644)
+    found = load({"command-config": str(file), "broker": "a:1"}, {}, tmp_path / "none")
+    err = Tty() if terminal else io.StringIO()
+    context = Context(ClusterSession(found), Paths.of({}), err, err)
+    for _ in range(2):
+        warn_of_settings(context, found)
+    assert " ".join(err.getvalue().split()).count("run chmod 600 on it") == terminal
+
+
+@pytest.mark.quick
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
 def test_a_password_readable_by_every_user_is_a_warning(tmp_path: Path, mode: int) -> None:
     jaas = f'"sasl.jaas.config" = \'{JAAS} username="al" password="s3cret";\'\n'
     found = loaded(tmp_path, SASL + jaas, mode)
-    assert len(found.warnings) == (mode == 0o644)
-    assert all("readable by every user; run chmod 600" in each for each in found.warnings)
+    assert found.warnings == ()
+    assert len(found.file_warnings) == (mode == 0o644)
+    assert all("readable by every user; run chmod 600" in each for each in found.file_warnings)
     file = tmp_path / "client.properties"
     file.write_text("ssl.key.password=s3cret\n")
     file.chmod(mode)
     named = load({"command-config": str(file), "broker": "a:1"}, {}, tmp_path / "none")
-    assert len(named.warnings) == (mode == 0o644)
+    assert len(named.file_warnings) == (mode == 0o644)

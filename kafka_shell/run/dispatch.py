@@ -23,7 +23,7 @@ from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.runbook import Runbook
 
-from .reporting import report_error, warn, writer_for
+from .reporting import report_error, warn, warn_of_settings, writer_for
 
 _SHORT = 100  # characters of a line in an error about it
 # Errors of writing the result. A broken pipe is not an error.
@@ -268,8 +268,7 @@ def _connected(context: Context, invocation: Invocation) -> Context:
     found = settings.load_for_line(
         context.settings, flags, context.environ, context.paths.config_file
     )
-    for message in found.warnings:
-        warn(context, message)
+    warn_of_settings(context, found)
     return context.with_settings(found)
 
 

@@ -13,6 +13,7 @@ from kafka_shell.output.renderers import Renderers
 from kafka_shell.output.styled_stream import PipeClosed, StyledStream, columns_of
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
+from kafka_shell.settings import Settings
 
 
 def report_error(
@@ -42,6 +43,16 @@ def warn(context: Context, message: str) -> None:
 
         context.script.warned.add(message)
         draw_note(message, StyledStream(context.err, width=columns_of(context.err)))
+
+
+def warn_of_settings(context: Context, settings: Settings) -> None:
+    """Print the warnings of settings. Those about files are for a person who can change them: a
+    terminal, not the log of every job."""
+    for message in settings.warnings:
+        warn(context, message)
+    if context.err.isatty():
+        for message in settings.file_warnings:
+            warn(context, message)
 
 
 def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> Writer:

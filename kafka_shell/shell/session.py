@@ -58,7 +58,7 @@ class Session:
     """A prompt on a terminal. Implements `context.ShellControl` for commands."""
 
     def __init__(self, context: Context) -> None:
-        self._notes: list[str] = list(context.settings.warnings)
+        self._notes: list[str] = []
         self._usable: dict[str, bool] = {}  # line -> whether it may be suggested
         self._leaving = False
         self._menu_rows = screen.MENU_ROWS
@@ -183,7 +183,7 @@ class Session:
         self.context.session.cache = None
         if settings is not self.context.settings:
             self.context.session.expected_id = ""
-            self._notes += settings.warnings
+            self._notes += (*settings.warnings, *settings.file_warnings)
         self.context.session.settings = settings
         self._reported_unreachable = False
         self.cache = self._open_cache()

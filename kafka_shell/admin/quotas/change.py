@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import Any
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.common.structs import replace
-from kafka_shell.plan.model import Change, Effect, NotChecked, Outcomes, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from .model import (
@@ -25,8 +25,6 @@ from .model import (
     QuotaEntity,
 )
 from .read import describe_each
-
-_RATES = (NotChecked("current rates", "brokers report them only as metrics"),)
 
 Entity = tuple[tuple[str, str | None], ...]  # as in requests, sorted
 
@@ -155,16 +153,7 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
                     else "no change: not set")
             for change in AlterQuotas(tuple(same), now).changes
         ),
-        not_checked=_RATES if any(_is_lower(each, current) for each in wanted) else (),
     )  # fmt: skip
-
-
-def _is_lower(
-    each: QuotaAlteration, current: Mapping[tuple[QuotaEntity, str], float | None]
-) -> bool:
-    """Whether the entity gets less than before, so that its current rate may be too high."""
-    before = current.get((each.entity, each.key))
-    return each.value is not None and (before is None or each.value < before)
 
 
 def _invalid(alterations: Sequence[QuotaAlteration]) -> dict[Resource, Failure]:

@@ -20,13 +20,12 @@ _LOOPBACK = ("localhost", "127.", "::1")
 def connection_warnings(
     properties: Mapping[str, Property], connection: ConnectionConfig
 ) -> tuple[str, ...]:
-    """Misspelled names, unused logins, disabled checks, unencrypted and readable passwords."""
+    """Misspelled names, unused logins, disabled checks, and unencrypted passwords."""
     return (
         *_misspelled(properties),
         *_unused_credentials(properties),
         *_no_host_name_check(properties, connection),
         *_unencrypted_password(connection),
-        *_readable_by_everyone(properties),
     )
 
 
@@ -76,7 +75,8 @@ def _unencrypted_password(connection: ConnectionConfig) -> Iterator[str]:
     )
 
 
-def _readable_by_everyone(properties: Mapping[str, Property]) -> Iterator[str]:
+def file_warnings(properties: Mapping[str, Property]) -> Iterator[str]:
+    """Files with secrets that every user of this machine can read."""
     files: dict[Path, str] = {}
     for name, found in properties.items():
         if is_secret(name) and found.value:

@@ -292,7 +292,8 @@ COMMANDS = (
         apis=(48, 49),
         description=(
             "With a user and a client ID, the quota applies to that client ID of that user."
-            " Quotas apply per broker and may have units: 5MB/s, 50%, 10/s."
+            " Quotas apply per broker and may have units: 5MB/s, 50%, 10/s. A plan does not compare"
+            " them with current rates, which brokers report only as metrics."
         ),
         examples=(
             Example("alter-quotas --user alice producer_byte_rate=5MB/s",
