@@ -52,7 +52,12 @@ _SIZES = {"B": 1, "KB": 1000} | {
 _FORMAT_SIZES = tuple((n, s) for n, s in _SIZES.items() if n in ("kB", "KiB") or n[0] in "MGTP")
 # Lower case is accepted, too. Mb is not a size: it means megabits.
 _SIZES |= {name.lower(): size for name, size in _SIZES.items()}
+_DECIMAL = ("B", "kB", "MB", "GB", "TB")
 _BINARY = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+class Bytes(int):
+    """A number of bytes. Progress shows it with units."""
 
 
 def to_path(text: str) -> Path:
@@ -204,6 +209,16 @@ def approximate_bytes(count: int) -> str:
         power += 1
     size = count / 1024**power
     return f"{size:.{0 if size >= 99.95 else 1}f} {_BINARY[power - 1]}"
+
+
+def approximate_rate(rate: float) -> str:
+    """`980B/s`, `873kB/s`, `1.4MB/s`: rounded, in the units in which throttles are typed."""
+    power = 0
+    while rate >= 999.5 * 1000**power and power < len(_DECIMAL) - 1:
+        power += 1
+    size = rate / 1000**power
+    decimals = 0 if power == 0 or size >= 99.95 else 1
+    return f"{size:.{decimals}f}{_DECIMAL[power]}/s"
 
 
 def approximate_duration(seconds: float) -> str:

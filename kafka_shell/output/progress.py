@@ -6,7 +6,12 @@ from time import monotonic
 from typing import TextIO
 
 from kafka_shell.common.escaping import escape
-from kafka_shell.common.units import format_remaining
+from kafka_shell.common.units import (
+    Bytes,
+    approximate_bytes,
+    approximate_rate,
+    format_remaining,
+)
 
 from .styled_stream import columns_of
 from .terminal import draw
@@ -41,7 +46,8 @@ class Progress:
     def __call__(self, task: str, done: int, total: int | None = None) -> None:
         """Report that `done` of `total` (None: unknown) is complete. At the total the task ends.
 
-        `evaluating controls (T01)` and `evaluating controls (T02)` are one task.
+        Numbers of bytes are `Bytes`. `evaluating controls (T01)` and `evaluating controls (T02)`
+        are one task.
         """
         now, key = monotonic(), _key(task)
         elapsed = now - self._started.setdefault(key, now)
@@ -155,8 +161,10 @@ def _so_far(done: int, total: int | None, elapsed: float) -> str:
 
 
 def _rate(done: int, elapsed: float) -> str:
-    """`, 330k/s`; nothing if it is small or not known yet."""
+    """`, 330k/s`, `, 1.4MB/s`; nothing if it is small or not known yet."""
     rate = done / elapsed if elapsed > 0 else 0.0
+    if isinstance(done, Bytes):
+        return f", {approximate_rate(rate)}" if rate else ""
     if rate < _FAST:
         return ""
     for size, unit in ((1e6, "M"), (1e3, "k")):
@@ -166,6 +174,8 @@ def _rate(done: int, elapsed: float) -> str:
 
 
 def _short(count: int, scale: int) -> str:
+    if isinstance(count, Bytes):
+        return approximate_bytes(count)
     return str(count) if scale < _MANY else f"{count / _MANY:,.1f}M"
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kafka_shell.common.private import private_folder
+from kafka_shell.common.units import Bytes
 from kafka_shell.common.xdg import xdg_folder
 from kafka_shell.errors import ShellError
 
@@ -148,7 +149,7 @@ def _maven(scratch: Path, report: Report, total: int) -> MavenContext:
         nonlocal done
         with lock:
             done += count
-            report("Downloading Kafka", done, total)
+            report("Downloading Kafka", Bytes(done), Bytes(total))
 
     @contextmanager
     def progress(_file: str, _size: int) -> Iterator[Callable[[int], None]]:

@@ -141,6 +141,15 @@ def test_approximate_bytes(count: int, text: str) -> None:
     assert units.approximate_bytes(count) == text
 
 
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [(0, "0B/s"), (980.4, "980B/s"), (999.6, "1.0kB/s"), (873_000, "873kB/s"),
+     (999_600, "1.0MB/s"), (1_030_000, "1.0MB/s"), (1e16, "10000TB/s")],
+)  # fmt: skip
+def test_approximate_rate(rate: float, text: str) -> None:
+    assert units.approximate_rate(rate) == text
+
+
 def test_the_tilde_of_an_unknown_user_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/alice")
     assert str(units.to_path("~/f")) == "/home/alice/f"

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from kafka_shell.common.units import Bytes
 from kafka_shell.output import progress as progress_module
 from kafka_shell.output.progress import Progress
 from kafka_shell.output.terminal import standard
@@ -31,6 +32,16 @@ def test_a_bar_is_drawn_and_erased() -> None:
         assert "reading topics:  25%" in err.getvalue()
     assert err.getvalue().endswith(ERASED)
     assert "\n" not in err.getvalue()
+
+
+def test_bytes_have_the_units_of_sizes_and_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = Tty()
+    seconds = iter((0.0, 2.0))
+    monkeypatch.setattr(progress_module, "monotonic", lambda: next(seconds))
+    report = Progress(err)
+    report("a", Bytes(0), Bytes(60_600_000))
+    report("a", Bytes(2_800_000), Bytes(60_600_000))
+    assert "| 2.7 MiB/57.8 MiB [00:02<00:41, 1.4MB/s]" in err.getvalue()
 
 
 def test_a_task_ends_when_it_is_done() -> None:

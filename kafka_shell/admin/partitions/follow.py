@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from msgspec import Struct, field
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.units import counted
+from kafka_shell.common.units import Bytes, counted
 from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.plan.apply import SENDING
 from kafka_shell.plan.model import Report
@@ -242,7 +242,7 @@ class _Progress:
         total = size - self._start
         # Never complete: only the controller decides when a reassignment has ended.
         done = max(0, min(copied - self._start, total - 1))
-        self._report(self._task, done, total if total > 0 else None)
+        self._report(self._task, Bytes(done), Bytes(total) if total > 0 else None)
 
     def waiting(self, reason: str) -> None:
         """Report what is waited for."""

@@ -22,7 +22,7 @@ from kafka_shell.admin.wire.failures import as_error, failure
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.common.structs import replace
-from kafka_shell.common.units import approximate_bytes, counted
+from kafka_shell.common.units import Bytes, approximate_bytes, counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Report, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -184,7 +184,7 @@ def follow(cluster: Cluster, report: Report, moves: Sequence[LogDirMove]) -> Non
             report(task, total, total)
             return
         copied = sum(_copied(move, places) for move in moves)
-        report(task, min(copied, total - 1), total)
+        report(task, Bytes(min(copied, total - 1)), Bytes(total))
         if cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline:
             raise ShellError(f"deadline exceeded: {task.lower()}", code="deadline")
         time.sleep(_POLL_S)

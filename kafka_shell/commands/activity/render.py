@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_shell.admin.activity.model import BrokerActivity, GroupActivity, TopicActivity
 from kafka_shell.commands.groups.render import lag_note
-from kafka_shell.common.units import approximate_bytes, approximate_duration
+from kafka_shell.common.units import approximate_bytes, approximate_duration, approximate_rate
 from kafka_shell.output.tables import Cell, Column
 from kafka_shell.output.text import Role, Text, text
 
@@ -34,10 +34,10 @@ def number(value: float) -> str:
 
 
 def bytes_rate(value: float | None, missing: int) -> Cell:
-    """Bytes per second: `1.4 MiB/s`; `1.4 MiB/s+` if partitions are missing from it."""
+    """Bytes per second: `1.4MB/s`; `1.4MB/s+` if partitions are missing from it."""
     if value is None:
         return None
-    return text(f"{approximate_bytes(round(value))}/s", "" if value else "dim") + _more(missing)
+    return text(approximate_rate(value), "" if value else "dim") + _more(missing)
 
 
 def size(value: int | None, missing: int = 0) -> Cell:

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.commands.activity.meter import GROUPS
-from kafka_shell.common.units import approximate_bytes, counted
+from kafka_shell.common.units import approximate_rate, counted
 from kafka_shell.output.tables import NOTHING
 from kafka_shell.output.text import Role, Text, cut, join, pad, text
 from kafka_shell.plan.results import Failure
@@ -112,7 +112,7 @@ def _totals(state: TopState) -> list[Text]:
     return [
         text(count),
         text("" if records is None else f"{records:,.0f}{partial} records/s"),
-        text("" if size is None else f"{approximate_bytes(round(size))}/s{more}"),
+        text("" if size is None else f"{approximate_rate(size)}{more}"),
     ]
 
 
