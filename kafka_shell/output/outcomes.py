@@ -11,7 +11,7 @@ from kafka_shell.plan.model import Change, Effect, Resource
 from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.plan.results import Failure, mentions
 
-from .counts import count_records, past
+from .counts import count_kinds, count_records, past
 from .errors import failure_lines, once
 from .plans import (
     LONG,
@@ -119,6 +119,9 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
     done = [item.change for item in outcome.changes if item.status == "done"]
     resources = _done_resources(outcome)
     begun = outcome.plan.partial and outcome.plan.waited is None
+    if done and begun and outcome.plan.later:
+        yield text("started: ", "good") + text(_started(resources, outcome.plan.later))
+        return
     if done and (begun or (len(resources) > MANY and not verbose)):
         yield text("started: " if begun else "done: ", "good") + text(counted_changes(done))
         return
@@ -127,6 +130,12 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
         by_resource.setdefault(change.resource, []).append(change)
     for changes in by_resource.values():
         yield _done_line(changes)
+
+
+def _started(done: Sequence[Change], later: int) -> str:
+    """`2 partitions; 4 more in later batches`. What is sent later counts as done, too."""
+    moved = [each.resource for each in done if each.resource.kind == "partition"]
+    return f"{count_kinds(moved[later:]) or 'nothing new'}; {later:,} more in later batches"
 
 
 def _done_resources(outcome: Outcome) -> list[Change]:

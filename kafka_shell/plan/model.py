@@ -118,9 +118,9 @@ class Plan(Struct, frozen=True):
     `waits`, the prompt follows the change in the background, and one-shot commands do not follow
     it. There, `lasting(cluster, report)` removes what remained on a broker that was down, when it
     is back, and returns whether nothing is left. A `partial` plan sends the rest of the change
-    while it is followed. `resume` is the command that shows the progress of such a change, or
-    continues it. If the plan is `repeatable`, the same command continues when not everything was
-    sent.
+    while it is followed: `later` is for how many resources. `resume` is the command that shows the
+    progress of such a change, or continues it. If the plan is `repeatable`, the same command
+    continues when not everything was sent.
     `figures` are models that are shown with the changes. `stakes` is what is lost, for the question
     (`1,200 records, 3 groups`). `not_checked` is what could not be read for warnings and figures.
 
@@ -142,6 +142,7 @@ class Plan(Struct, frozen=True):
     follow: Callable[[Any, Report], Any] | None = None
     waits: bool = True
     partial: bool = False
+    later: int = 0
     afterwards: tuple[Step, ...] = ()
     lasting: Callable[[Any, Report], bool] | None = None
     resume: str = ""
@@ -203,6 +204,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         follow=follow_all if follow else None,
         waits=all(plan.waits for plan in plans),
         partial=any(plan.partial for plan in plans),
+        later=sum(plan.later for plan in plans),
         afterwards=tuple(step for plan in plans for step in plan.afterwards),
         lasting=next((plan.lasting for plan in plans if plan.lasting is not None), None),
         resume=next((plan.resume for plan in reversed(plans) if plan.resume), ""),

@@ -207,6 +207,7 @@ def _batched(
         steps=(*earlier, StartBatches(step, run, throttle, continued)),
         follow=run,
         partial=True,
+        later=sum(len(batch.target) for batch in run.batches[1:]),
         afterwards=(ReportLeft(run.record),),
         lasting=RemoveThrottleLater(run.record),
         fresh=None,

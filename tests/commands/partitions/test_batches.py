@@ -30,6 +30,7 @@ def test_a_move_in_batches_ends_after_the_first_and_is_resumed(
     assert "3 batches" in planned.stdout, str(planned)
     started = kafka.ok(*f"{line} --batch 2 --throttle 50MB/s".split())
     id = id_in(started.stderr)
+    assert "started: 2 partitions; 3 more in later batches" in started.stdout, str(started)
     wait_for("the first batch ends", lambda: replicas(three, topic)[:2] == [(2, 3)] * 2)
     assert replicas(three, topic)[2:] == [(1, 2)] * 3, "the next batch was started"
     (state,) = unfinished(kafka)
