@@ -32,7 +32,7 @@ from .steps import MoveReplicas
 from .throttle_configs import ThrottleRecord
 from .throttles import remove_own
 
-_PATIENCE_S = 60.0  # to become healthy before the next batch
+_PATIENCE_S = 60.0  # to become healthy before the next batch; for a broker that is down in one
 _POLL_S = 1.0
 
 
@@ -40,7 +40,8 @@ class InBatches(Struct, frozen=True):
     """A reassignment in batches. Called, it waits for the first batch, then moves the others.
 
     `below` are the partitions below min.insync.replicas before it was started, and `before` the
-    replicas then, as far as known; `total` is the number of batches with those that are done.
+    replicas then, as far as known; `total` is the number of batches with those that are done. Not
+    `patient`, it also pauses in a batch that has waited for a broker that is down for a minute.
     Raises ShellError (code `paused`) if the cluster is not healthy or a batch cannot be moved, as
     Follow does if it is interrupted, and UnexpectedEnd if partitions are not at their target at the
     end. The state then says how far it is.
@@ -54,6 +55,7 @@ class InBatches(Struct, frozen=True):
     before: Assignment = field(default_factory=dict)
     dirs: Dirs = field(default_factory=dict)
     hints: Hints = field(default_factory=Hints)
+    patient: bool = True
 
     def __call__(self, cluster: Cluster, report: Report) -> None:
         batch, refused = self.batches[0], dict[TopicPartition, Failure]()
@@ -156,7 +158,8 @@ class InBatches(Struct, frozen=True):
         """Wait until the batch is in sync, then remove its throttle. Returns what of the throttle
         could not be removed."""
         moves = tuple(Move(each, (), after) for each, after in batch.target.items())
-        follow = Follow(moves, self.hints, self._dirs_of(batch))
+        patience = None if self.patient else _PATIENCE_S
+        follow = Follow(moves, self.hints, self._dirs_of(batch), patience)
         try:
             follow(cluster, self._reporting(batch, report))
         except UnexpectedEnd as error:

@@ -61,12 +61,14 @@ class Follow(Struct, frozen=True):
 
     Then wait until replicas are in their target log directories. A broker that restarts is waited
     for, and named. Raises ShellError if interrupted or at the deadline, and UnexpectedEnd if a move
-    was cancelled or changed.
+    was cancelled or changed; with `patience`, also (code `paused`) if every move that is left has
+    waited so many seconds for a broker that is down.
     """
 
     moves: tuple[Move, ...] | None = None
     hints: Hints = field(default_factory=Hints)
     dirs: Dirs = field(default_factory=dict)
+    patience: float | None = None
 
     def __call__(self, cluster: Cluster, report: Report) -> None:
         watch = _Waiting(self, cluster, report)
@@ -153,6 +155,7 @@ class _Waiting:
                 if refused or time.monotonic() > last_response + _MAX_SILENCE_S:
                     raise
             self._check_deadline()
+            self._check_patience()
             time.sleep(min(pause, self._seconds_left))
             pause = min(2 * pause, _POLL_S)
 
@@ -178,6 +181,16 @@ class _Waiting:
             hint=self._follow.hints.lines(self.stalls),
             code="deadline",
         )
+
+    def _check_patience(self) -> None:
+        """Raise ShellError if nothing that is left can be moved, and that for too long."""
+        patience = self._follow.patience
+        if patience is None:
+            return
+        down = [stall for stall in self.stalls if stall.down and stall.seconds >= patience]
+        if down and sum(len(stall.partitions) for stall in down) == len(self._left):
+            reasons = "; ".join(stall.reason for stall in down)
+            raise ShellError(reasons, hint=self._follow.hints.lines(down), code="paused")
 
     def _report_progress(self, moving: Sequence[Reassignment]) -> None:
         """Report how much is copied, or what is waited for: then no remaining time is known."""

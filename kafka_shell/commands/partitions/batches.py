@@ -34,7 +34,9 @@ ABOUT = (
     " and no partition is below min.insync.replicas that was not before; otherwise the"
     " reassignment pauses and reports why. To continue after a pause, Ctrl-C or a lost terminal,"
     " run reassign-partitions --resume ID. Without --wait, the prompt moves the batches in the"
-    " background; elsewhere, the command ends when the first one is started."
+    " background; elsewhere, the command ends when the first one is started, but --resume moves all"
+    " that are left. It pauses if what is left of a batch waits for a broker that has been down for"
+    " a minute; with --wait, it waits for the broker."
 )
 
 
@@ -117,7 +119,8 @@ def resume(invocation: Invocation, context: Context) -> Plan:
         )
     given = invocation["throttle"]
     throttle = started.throttle if given is None else given
-    run = replace(_run(context, paths, file.dirs), before=file.before)
+    patient = bool(invocation["wait"]) or context.shell is not None
+    run = replace(_run(context, paths, file.dirs), before=file.before, patient=patient)
     if given is None:
         state.check_free()
     elif state.in_use:
