@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka_shell.admin.configs import read as configs
@@ -19,7 +19,8 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
-from .model import NewTopic, Topic, TopicDescription, format_assignment
+from . import growth
+from .model import NewTopic, Topic, TopicDescription, format_assignment, named_topics
 from .read import describe
 from .steps import (
     DEFAULT_TIMEOUT_MS,
@@ -62,12 +63,25 @@ def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT
 def plan_create_checked(
     cluster: Cluster, topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT_MS
 ) -> Plan:
-    """The same, with warnings about topics whose min.insync.replicas is too high."""
+    """The same, with warnings about topics with a single replica, whose min.insync.replicas is too
+    high, or whose names are the same in metrics."""
     from . import min_isr
 
     warnings, not_checked = min_isr.of_new(cluster, topics) if topics else ((), ())
     plan = plan_create(topics, timeout_ms=timeout_ms)
-    return replace(plan, warnings=warnings, not_checked=not_checked)
+    colliding = _same_in_metrics(topics)
+    return replace(plan, warnings=(*warnings, *colliding), not_checked=not_checked)
+
+
+def _same_in_metrics(topics: Sequence[NewTopic]) -> Iterator[str]:
+    """Warnings about new topics whose names differ only in . and _, which are the same in metrics.
+    Brokers refuse a topic like an existing one, but not two in one request."""
+    groups: dict[str, list[str]] = {}
+    for name in dict.fromkeys(new.name for new in topics):
+        groups.setdefault(name.replace(".", "_"), []).append(name)
+    for names in groups.values():
+        if len(names) > 1:
+            yield f"{named_topics(names)} have the same name in metrics, which replace . by _"
 
 
 def with_checked_configs(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic]:
@@ -223,27 +237,20 @@ def plan_growth(
             growths.append(Growth(topic.name, have, count, placed[have:]))
         else:
             refused.failures[Resource("topic", topic.name)] = wrong
+    effects = growth.check(cluster, {each.name: each.before for each in growths})
     return Plan(
         Effect.CHANGE,
         tuple(
             CreatePartitions(request, timeout_ms)
-            for request in in_requests(growths, lambda growth: growth.after - growth.before)
+            for request in in_requests(growths, lambda each: each.after - each.before)
         ),
+        confirm=effects.loses_state,
         touches=frozenset({"topics"}),
         refused=refused,
-        fresh=lambda later: describe(later, [growth.name for growth in growths]),
-        warnings=_keys_move(growths),
+        fresh=lambda later: describe(later, [each.name for each in growths]),
+        warnings=tuple(effects.warnings),
+        not_checked=tuple(effects.not_checked),
         unchanged=tuple(unchanged),
-    )
-
-
-def _keys_move(growths: Sequence[Growth]) -> tuple[str, ...]:
-    if not growths:
-        return ()
-    more = f" and {len(growths) - 1:,} more" if len(growths) > 1 else ""
-    return (
-        f"topic {growths[0].name}{more}: new records with the same key may go to another partition"
-        " than the existing ones",
     )
 
 

@@ -12,15 +12,14 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.facts import Budget, attempt, not_checked
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan
-from kafka_shell.common.units import counted, some
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.common.units import counted
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure, Results
 
-from .model import NewTopic, Partition, Topic
+from .model import NewTopic, Partition, Topic, named_topics
 
 _DEFAULT_FACTOR = "default.replication.factor"
-_NAMED = 3  # topics that a warning names
 KEY = "min.insync.replicas"
 _CAPPED_SINCE = (3, 7)  # KAFKA-15583
 
@@ -134,26 +133,21 @@ def warnings(cluster: Cluster, after: Iterable[Requirement]) -> list[str]:
 
 
 def unreplicated(factors: Mapping[str, int]) -> Iterator[str]:
-    """A warning about topics that lose all replicas but one. `factors` is the smallest replication
-    factor of each topic that loses replicas."""
+    """A warning about topics with one replica. `factors` is the smallest replication factor of each
+    topic that is created or loses replicas."""
     topics = sorted(topic for topic, factor in factors.items() if factor == 1)
     if topics:
         yield (
-            f"{_which(topics)} would have a single replica: if its broker is down, reads and writes"
-            " fail; if its disk is lost, records are lost"
+            f"{named_topics(topics)} would have a single replica: if its broker is down, reads and"
+            " writes fail; if its disk is lost, records are lost"
         )
-
-
-def _which(topics: Sequence[str]) -> str:
-    """`topic a`, `5 topics (a, b, c and 2 more)`."""
-    if len(topics) == 1:
-        return f"topic {topics[0]}"
-    return f"{len(topics):,} topics ({some(topics, _NAMED)})"
 
 
 def _warning(minimum: int, factor: int, topics: Sequence[str], capped: bool) -> str:
     relation = "equal to" if minimum == factor else "above"
-    about = f"{KEY}={minimum} is {relation} the replication factor {factor} of {_which(topics)}"
+    about = (
+        f"{KEY}={minimum} is {relation} the replication factor {factor} of {named_topics(topics)}"
+    )
     if minimum == factor:
         return f"{about}: acks=all producers fail when any broker is down"
     if not capped:
@@ -172,19 +166,25 @@ def of_new(
     cluster apply to what a topic does not set."""
     needed = not all(_factor(new, None) and KEY in dict(new.configs) for new in topics)
     defaults: dict[str, str | None] = {}
-    if needed:
-        with Budget(cluster).until(1):
+    missing: list[NotChecked] = []
+    with Budget(cluster).until(1):
+        if needed:
             found = attempt(lambda: _defaults(cluster))
-        if isinstance(found, Failure):
-            return (), (not_checked(f"{KEY} against the replication factor", found),)
-        defaults = found
+            if isinstance(found, Failure):
+                missing.append(not_checked(f"{KEY} against the replication factor", found))
+            else:
+                defaults = found
+        factors = {new.name: _factor(new, defaults.get(_DEFAULT_FACTOR)) for new in topics}
+        brokers = attempt(lambda: len(scan(cluster, []).brokers)) if 1 in factors.values() else 0
     after = []
     for new in topics:
         minimum = dict(new.configs).get(KEY, defaults.get(KEY)) or ""
-        factor = _factor(new, defaults.get(_DEFAULT_FACTOR))
-        if factor and minimum.isdecimal():
-            after.append(Requirement(new.name, int(minimum), factor))
-    return tuple(warnings(cluster, after)), ()
+        if factors[new.name] and minimum.isdecimal():
+            after.append(Requirement(new.name, int(minimum), factors[new.name]))
+    if isinstance(brokers, Failure):
+        missing.append(not_checked("whether topics could have more than one replica", brokers))
+    single = unreplicated(factors) if not isinstance(brokers, Failure) and brokers > 1 else ()
+    return (*single, *warnings(cluster, after)), tuple(missing)
 
 
 def _defaults(cluster: Cluster) -> dict[str, str | None]:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kafka_shell.common.structs import replace
+from kafka_shell.common.units import some
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry
     from kafka_shell.admin.groups.model import TopicReader
+
+_NAMED = 3  # topics that a message names
 
 
 class Partition(Struct, frozen=True):
@@ -113,6 +116,13 @@ class NewTopic(Struct, frozen=True):
 def format_assignment(assignment: Iterable[Sequence[int]]) -> str:
     """An assignment as it is typed: `1:2,2:3`."""
     return ",".join(":".join(map(str, replicas)) for replicas in assignment)
+
+
+def named_topics(topics: Sequence[str]) -> str:
+    """`topic a`, `5 topics (a, b, c and 2 more)`."""
+    if len(topics) == 1:
+        return f"topic {topics[0]}"
+    return f"{len(topics):,} topics ({some(topics, _NAMED)})"
 
 
 class TopicDescription(Struct, frozen=True):

@@ -16,6 +16,7 @@ from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.min_isr import Requirement
 from kafka_shell.admin.topics.model import NewTopic, Partition
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.config_alterations import DEFAULT, delete, restored, set_, topic_of
 from tests.admin.helpers import done, make_topic
@@ -138,3 +139,32 @@ def test_many_topics_are_one_warning(cluster: Cluster) -> None:
         f"{KEY}=2 is above the replication factor 1 of 30 topics (t0, t1, t10 and 27 more):"
         " brokers require only this one replica"
     ]
+
+
+def test_a_single_replica_on_several_brokers(three: Cluster, cluster: Cluster, name: str) -> None:
+    """Also if it is the default of the brokers; on one broker there is no choice."""
+    single = (
+        f"topic {name} would have a single replica: if its broker is down, reads and writes fail;"
+        " if its disk is lost, records are lost"
+    )
+    default = topic_changes.plan_create_checked(three, [NewTopic(name)])
+    assert default.warnings == (single,)
+    assigned = topic_changes.plan_create_checked(three, [NewTopic(name, assignment=((1,), (2,)))])
+    assert assigned.warnings == (single,)
+    two = topic_changes.plan_create_checked(three, [NewTopic(name, replication_factor=2)])
+    assert two.warnings == ()
+    assert topic_changes.plan_create_checked(cluster, [NewTopic(name)]).warnings == ()
+
+
+@pytest.mark.quick
+def test_names_that_are_the_same_in_metrics(cluster: Cluster, name: str) -> None:
+    """Brokers refuse a topic like an existing one, but create two in one request."""
+    names = [f"{name}.a_b", f"{name}_a.b", f"{name}.c"]
+    plan = topic_changes.plan_create_checked(cluster, [NewTopic(each, 1) for each in names])
+    assert plan.warnings == (
+        f"2 topics ({names[0]}, {names[1]}) have the same name in metrics, which replace . by _",
+    )
+    done(plan, cluster)
+    later = apply(topic_changes.plan_create([NewTopic(f"{name}_c", 1)]), cluster)
+    (why,) = later.failures.values()
+    assert why.name == "INVALID_TOPIC_EXCEPTION" and "collides with existing topic" in why.message
