@@ -238,7 +238,12 @@ def test_it_pauses_while_partitions_are_below_min_insync_replicas(
 
 
 def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
-    three_brokers: Sandbox, three: Cluster, kafka_on_three: Program, filled: Filled, tmp_path: Path
+    three_brokers: Sandbox,
+    three: Cluster,
+    kafka_on_three: Program,
+    filled: Filled,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kafka, topics = kafka_on_three, filled.topics(2)
     line = reassigned_topics.reassign(tmp_path, [(topic, 0) for topic in topics])
@@ -250,7 +255,19 @@ def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
             assert "waiting for broker 3, which is down" in waits.stdout, str(waits)
             batch = Batch(2, {TopicPartition(topics[1], 0): (2, 3)})
             assert problem(three, batch, frozenset()) == "broker 3 is down"
-            assert "broker 3 left out: not running" in kafka.ok("rebalance", "--dry-run").stdout
+            balanced = kafka.ok("rebalance", "--dry-run")
+            assert "broker 3 left out: not running" in balanced.stdout
+            assert "the cluster is not healthy" not in balanced.stdout, "all replicas are in sync"
+            planned = kafka.ok("reassign-partitions", "--resume", id, "--dry-run")
+            assert "2.9 MiB to move" in planned.stdout, str(planned)
+            (row,) = [line for line in planned.lines if line.split()[:1] == ["3"]]
+            assert row.split()[-2:] == ["2.9", "MiB"], str(planned)
+            with monkeypatch.context() as patch:
+                patch.setattr(batched, "_PATIENCE_S", 2.0)  # not a minute
+                paused, took = timed(kafka, "reassign-partitions", "--resume", id)
+            assert paused.status == 1 and took < 20, f"{took:.1f} s: {paused}"
+            why = "paused at batch 1 of 2: waiting for broker 3, which is down (1 partition)"
+            assert why in paused.stderr, str(paused)
             ended, took = timed(kafka, "reassign-partitions", "--resume", id, "--deadline", "6s")
             assert ended.status == 1 and took < 20, f"{took:.1f} s: {ended}"
             assert "waiting for broker 3, which is down (1 partition)" in ended.stderr

@@ -12,12 +12,14 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.cluster.registrations import registered_brokers
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
@@ -31,6 +33,7 @@ from .model import (
     MoveState,
     MoveStatus,
     PartitionMove,
+    Racks,
     Reassignment,
     Throttle,
     TopicPartition,
@@ -200,7 +203,8 @@ def _plan(
     figures: tuple[Any, ...] = ()
     if requested.moves and not quick:
         sizes = (sizes or move_sizes.read(cluster)).with_empty(now.added)
-        figures = move_sizes.figures(requested.moves, now.racks, now.replicas, sizes, throttle)
+        racks = _racks(cluster, requested.moves, now)
+        figures = move_sizes.figures(requested.moves, racks, now.replicas, sizes, throttle)
     reduced = _reduced(requested.moves)
     too_high, not_checked = min_isr.of_reduced(cluster, {} if quick else reduced)
     return Plan(
@@ -223,6 +227,19 @@ def _plan(
         figures=figures,
         not_checked=not_checked,
     )
+
+
+def _racks(cluster: Cluster, moves: Sequence[Move], now: CurrentAssignment) -> Racks:
+    """The racks of the running brokers, and of others that have or get a replica, if known."""
+    affected = {broker for move in moves for broker in (*move.before, *move.after)}
+    down = affected - now.racks.keys()
+    if not down:
+        return now.racks
+    try:
+        known = registered_brokers(cluster) or {}
+    except ShellError:
+        known = {}
+    return now.racks | {id: known[id].rack if id in known else None for id in down}
 
 
 def _cancelled(count: int) -> tuple[str, ...]:

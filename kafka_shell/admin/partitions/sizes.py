@@ -116,7 +116,8 @@ def broker_loads(
     led = [
         Counter(replicas[0] for replicas in assignment.values()) for assignment in (before, after)
     ]
-    brokers = sorted({*racks, *(broker for move in moves for broker in move.before)})
+    moved = (broker for move in moves for broker in (*move.before, *move.after))
+    brokers = sorted({*racks, *moved})
     loads = []
     for broker in brokers:
         now = sizes.on(broker)

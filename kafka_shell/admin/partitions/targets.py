@@ -125,8 +125,22 @@ def rebalanced(
     left = len(chosen) - len(problem.chosen or ())
     if left:
         warnings.append(f"{counted(left, 'partition')} left out: already being reassigned")
+    warnings += _unhealthy(now)
     loads = (topic_loads(now, proposal.changes),) if proposal.changes else ()
     return Targets(proposal.changes, refused, proposal.scores, tuple(warnings), loads)
+
+
+def _unhealthy(now: CurrentAssignment) -> list[str]:
+    """A warning if replicas are out of sync: where they are is not where the load will be."""
+    found = now.found.with_reassignments(now.moving.values())
+    counts = {"without a leader": found.offline, "under-replicated": found.under_replicated}
+    wrong = [f"{counted(count, 'partition')} {what}" for what, count in counts.items() if count]
+    if not wrong:
+        return []
+    return [
+        f"the cluster is not healthy: {', '.join(wrong)}; copying replicas adds load, and brokers"
+        " that come back are not balanced: rebalance when all replicas are in sync"
+    ]
 
 
 def spread_over(

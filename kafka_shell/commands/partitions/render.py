@@ -30,6 +30,7 @@ from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.tables import NOTHING, Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text
 
+_PREFERRED = "PREFERRED-LEADERS"
 _FULL = 0.9  # of a volume
 _MOST_TOPICS = 20  # in the figures of a plan
 
@@ -218,7 +219,7 @@ COLUMNS |= {
         Column("BROKER", lambda b: b.broker, "right"),
         Column("RACK", lambda b: b.rack),
         Column("REPLICAS", lambda b: _change(b.replicas_before, b.replicas_after), "right"),
-        Column("LEADERS", lambda b: _change(b.leaders_before, b.leaders_after), "right"),
+        Column(_PREFERRED, lambda b: _change(b.leaders_before, b.leaders_after), "right"),
         Column("BYTES", _bytes, "right"),
         Column("TO-COPY", lambda b: approximate_bytes(b.incoming) if b.incoming else None, "right"),
     ),
@@ -231,7 +232,9 @@ COLUMNS |= {
         Column(
             "REPLICAS", lambda t: _by_broker(t.replicas_before, t.replicas_after), overflow="wrap"
         ),
-        Column("LEADERS", lambda t: _by_broker(t.leaders_before, t.leaders_after), overflow="wrap"),
+        Column(
+            _PREFERRED, lambda t: _by_broker(t.leaders_before, t.leaders_after), overflow="wrap"
+        ),
     ),
     Throttle: (
         Column("RESOURCE", lambda t: t.resource, role="name"),

@@ -57,7 +57,7 @@ def test_a_move_prints_its_plan_its_undo_and_the_command_that_finishes_it(
     assert "+ follower.replication.throttled.rate: 5MB/s" in run.stderr
     assert "move   1 partition   1 replica to copy" in run.stderr
     heading = next(row for row in run.stderr.splitlines() if row.startswith("BROKER"))
-    assert heading.split()[:4] == ["BROKER", "RACK", "REPLICAS", "LEADERS"]
+    assert heading.split()[:4] == ["BROKER", "RACK", "REPLICAS", "PREFERRED-LEADERS"]
     look, back = told(run, "see:"), told(run, "undo:")
     finished = kafka.ok(stdin=look + "\n")
     assert "completed" in finished.stdout
