@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.units import counted
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Results
 
@@ -13,6 +16,7 @@ from .log_dir_targets import Dirs, plan_revert
 from .model import Assignment, Move, TopicPartition
 from .progress import under_way
 from .reassignment import cancelling, not_changed
+from .reassignment_files import MovePaths, read_moves
 from .throttle_configs import ThrottleRecord
 from .throttles import on_down_brokers
 
@@ -34,7 +38,7 @@ def plan_cancel(
     moving = under_way(cluster).values
     dir_moves, failures = plan_revert(cluster, dirs or {})
     in_dirs = {*failures, *(move.partition for move in dir_moves)}
-    moves, ended, unchanged = [], [], []
+    moves, ended, unchanged, unknown = [], [], [], 0
     for each in dict.fromkeys(partitions):
         if each not in moving:
             ended.append(each)
@@ -48,6 +52,7 @@ def plan_cancel(
             continue
         back = (before or {}).get(each, ())
         known = set(back) == set(moving[each].before)
+        unknown += not known and len(moving[each].before) > 1
         moves.append(Move(each, moving[each].after, back if known else moving[each].before))
         ended.append(each)
     record = record or ThrottleRecord()
@@ -61,8 +66,38 @@ def plan_cancel(
         touches=frozenset({"topics"}),
         refused=Results({}, {each.resource: failure for each, failure in failures.items()}),
         unchanged=tuple(unchanged),
-        warnings=tuple(
-            f"{broker} is down: its throttle remains set until the broker is up again"
-            for broker in dict.fromkeys(str(row.resource) for row in down)
+        warnings=(
+            *_order_unknown(unknown),
+            *(
+                f"{broker} is down: its throttle remains set until the broker is up again"
+                for broker in dict.fromkeys(str(row.resource) for row in down)
+            ),
         ),
+    )
+
+
+def recorded_before(cluster: Cluster, folder: Path) -> Assignment:
+    """The previous replicas, in their order, of the reassignments in progress on this cluster that
+    were started with files in this folder."""
+    moving, found = under_way(cluster).values, dict[TopicPartition, tuple[int, ...]]()
+    for paths in MovePaths.newest(folder) if moving else ():
+        try:
+            file = read_moves(str(paths.move))
+        except ShellError:  # it tells nothing
+            continue
+        if file.cluster != cluster.cluster_id:
+            continue
+        for each, before in file.before.items():
+            if each in moving and set(file.target.get(each, ())) == set(moving[each].after):
+                found.setdefault(each, before)
+    return found
+
+
+def _order_unknown(partitions: int) -> Sequence[str]:
+    if not partitions:
+        return ()
+    whose = "its preferred leader" if partitions == 1 else "their preferred leaders"
+    return (
+        f"the previous order of the replicas of {counted(partitions, 'partition')} is not known:"
+        f" {whose} may change",
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from .log_dir_targets import Dirs
 from .model import Assignment, TopicPartition
 
 _OURS = "kafka.sh"
+_NEWEST = 100  # files: older reassignments have ended
 _ANY = "any"  # the broker chooses the log directory
 _FORMAT = 'Expected {"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[1,2]}]}.'
 
@@ -33,8 +35,8 @@ class MoveFile(Struct, frozen=True):
     """The content of a reassignment file: the `target` replicas by partition.
 
     `dirs` are target log directories by broker and partition. Files written by this program also
-    have the replicas `before` and the throttle (bytes per second), and the target replicas of each
-    of the `batches`, if there are several.
+    have the replicas `before`, the throttle (bytes per second), the ID of the `cluster`, and the
+    target replicas of each of the `batches`, if there are several.
     """
 
     target: dict[TopicPartition, tuple[int, ...]]
@@ -42,6 +44,7 @@ class MoveFile(Struct, frozen=True):
     before: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
     throttle: int | None = None
     batches: tuple[Assignment, ...] = ()
+    cluster: str = ""
 
 
 # -- read ------------------------------------------------------------------------------------------
@@ -63,6 +66,7 @@ def read_moves(path: str) -> MoveFile:
             _assignment(ours.get("before", ())),
             None if throttle is None else _number(throttle, 1 << 63),
             _batches(target, ours.get("batches", ())),
+            _text(ours["cluster"]) if "cluster" in ours else "",
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise bad_file(path, _reason(error), hint=_FORMAT) from None
@@ -202,6 +206,12 @@ class MovePaths(Struct, frozen=True):
         """The paths of the reassignment that this file is one of; None if it is another file."""
         name, _, what = path.name.rpartition("-")
         return cls.named(path.parent, name) if what in ("move.json", "rollback.json") else None
+
+    @classmethod
+    def newest(cls, folder: Path) -> Iterator[MovePaths]:
+        """The last reassignments that were started, the newest first."""
+        files = sorted(folder.glob("*-move.json"), reverse=True)[:_NEWEST]
+        return (cls.named(folder, file.name.removesuffix("-move.json")) for file in files)
 
     @classmethod
     def unfinished(cls, folder: Path) -> list[MovePaths]:

@@ -75,7 +75,7 @@ class RecordedMove(Struct, BaseStep, frozen=True):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         """Write both files, then start the moves. Raises ShellError if a file cannot be written."""
         try:
-            self.write()
+            self.write(cluster)
         except ShellError:
             self.step.remove_throttle(cluster)
             raise
@@ -87,7 +87,7 @@ class RecordedMove(Struct, BaseStep, frozen=True):
             results.failures[self._written] = Failure("UNUSED", "nothing was moved")
         return results
 
-    def write(self) -> None:
+    def write(self, cluster: Cluster) -> None:
         """Both files, unless they exist."""
         if self.written:
             return
@@ -107,6 +107,7 @@ class RecordedMove(Struct, BaseStep, frozen=True):
             self.paths.rollback, to_json(before, old_dirs, **_throttle_entry(self.throttle)), why
         )
         ours = _throttle_entry(self.throttle) | {"before": rows_of(before)}
+        ours["cluster"] = cluster.cluster_id
         if isinstance(self.step, StartBatches):  # the partitions are in their order
             ours["batches"] = [len(batch.target) for batch in self.step.run.batches]
         _write(self.paths.move, to_json(after, dirs, **ours), why)
@@ -127,7 +128,7 @@ class RecordedThrottle(Struct, BaseStep, frozen=True):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         """Write the files, then set the throttle. Raises ShellError if either fails."""
         if not validate_only:
-            self.move.write()
+            self.move.write(cluster)
         return self.step.send(cluster, validate_only=validate_only)
 
 

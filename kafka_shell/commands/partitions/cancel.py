@@ -24,7 +24,7 @@ _SUBJECTS = ("reassignment-json-file", "topics", "partitions", "resume")
 def cancel(invocation: Invocation, context: Context) -> Plan:
     """The plan that cancels reassignments in progress: those of a file, of topics or of partitions,
     or those that a reassignment in batches has started."""
-    from kafka_shell.admin.partitions.cancel import plan_cancel
+    from kafka_shell.admin.partitions.cancel import plan_cancel, recorded_before
 
     from .throttle_store import throttle_record
 
@@ -37,7 +37,8 @@ def cancel(invocation: Invocation, context: Context) -> Plan:
         )
     if given[0] in ("topics", "partitions"):
         moving = _moving(invocation, context)
-        plan = plan_cancel(context.cluster, list(moving), record=throttle_record(context))
+        before = recorded_before(context.cluster, context.paths.reassignments)
+        plan = plan_cancel(context.cluster, list(moving), before, record=throttle_record(context))
         return replace(plan, refused=Results.merge([plan.refused, Results({}, moving.failures)]))
     return _of_file(invocation, context)
 
@@ -64,7 +65,7 @@ def _moving(invocation: Invocation, context: Context) -> Results[Resource, Topic
 def _of_file(invocation: Invocation, context: Context) -> Plan:
     """Cancel what the file has started. What it has not started yet is not started later."""
     from kafka_shell.admin.partitions.batch_plans import EndBatches
-    from kafka_shell.admin.partitions.cancel import plan_cancel
+    from kafka_shell.admin.partitions.cancel import plan_cancel, recorded_before
     from kafka_shell.admin.partitions.reassignment_files import MovePaths, read_moves
     from kafka_shell.common.units import to_path
 
@@ -80,8 +81,9 @@ def _of_file(invocation: Invocation, context: Context) -> Plan:
     partitions = list(file.target)
     if started is not None:
         partitions = [each for batch in file.batches[: started.batches] for each in batch]
+    before = {**recorded_before(context.cluster, context.paths.reassignments), **file.before}
     plan = plan_cancel(
-        context.cluster, partitions, file.before, file.dirs, throttle_record(context), file.target
+        context.cluster, partitions, before, file.dirs, throttle_record(context), file.target
     )
     if started is None or state is None or paths is None:
         return plan

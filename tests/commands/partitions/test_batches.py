@@ -102,6 +102,45 @@ def test_what_is_cancelled_or_rolled_back_is_what_was_started(
     assert unfinished(kafka) == [], "the next batch can still be started"
 
 
+@pytest.mark.parametrize("batches", ["", "--batch 1"])
+@pytest.mark.parametrize("how", ["--topics", "--partitions", "file", "recorded file"])
+def test_a_cancelled_move_has_its_replicas_in_their_order(
+    kafka_on_three: Program,
+    three: Cluster,
+    filled: Filled,
+    tmp_path: Path,
+    batches: str,
+    how: str,
+) -> None:
+    kafka = kafka_on_three
+    first, second = filled.topics(2)
+    line = reassign(tmp_path, [(first, 0), (second, 0)])
+    kafka.ok(*f"{line} {batches} --throttle 1".split())
+    wait_for("it moves", lambda: reassigned_topics.moving(three, first) == {0: (3,)})
+    (recorded,) = kafka.home.glob("state/reassignments/*-move.json")
+    subject = {
+        "--topics": f"--topics {first},{second}",
+        "--partitions": f"--partitions {first}:0 --partitions {second}:0",
+        "file": line.removeprefix("reassign-partitions "),
+        "recorded file": f"--reassignment-json-file {recorded}",
+    }[how]
+    cancelled = kafka.ok(*f"reassign-partitions --cancel {subject}".split())
+    assert "order" not in cancelled.stderr, str(cancelled)
+    for topic in (first, second):
+        wait_for("the order is restored", lambda topic=topic: replicas(three, topic)[0] == (1, 2))
+
+
+def test_an_order_that_another_user_knows_may_change(
+    kafka_on_three: Program, three: Cluster, filled: Filled, tmp_path: Path
+) -> None:
+    """Controllers do not remember it."""
+    (topic,) = filled.topics(1)
+    kafka_on_three.ok(*f"{reassign(tmp_path, [(topic, 0)])} --throttle 1".split())
+    colleague = Program(tmp_path / "colleague", kafka_on_three.broker)
+    cancelled = colleague.ok("reassign-partitions", "--cancel", "--topics", topic)
+    assert "the previous order of the replicas of 1 partition is not known" in cancelled.stderr
+
+
 def test_what_somebody_else_has_moved_is_left_there(
     kafka_on_three: Program, three: Cluster, tmp_path: Path
 ) -> None:
