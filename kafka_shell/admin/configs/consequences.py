@@ -17,6 +17,7 @@ from kafka_shell.admin.topics.min_isr import Requirement
 from kafka_shell.admin.topics.reassigned import with_reassignments
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.common.config_units import format_config_value
 from kafka_shell.common.units import counted, some
 from kafka_shell.plan.model import Change, NotChecked
 from kafka_shell.plan.results import Failure
@@ -25,9 +26,11 @@ from . import lost_records
 from .inheritance import TOPIC_KEYS, TopicValues
 from .inheritance import read as read_topics
 from .losses import DELETED_BY, OF_BROKER, POLICY, DataLoss, RetentionLimits, policies
+from .model import ConfigType
 from .read import own_values
 
 _DEFAULT = "broker-default"
+_LARGEST = "max.message.bytes"
 _NAMED = 5  # brokers that a warning names
 
 
@@ -72,6 +75,7 @@ def find(cluster: Cluster, altered: Sequence[Altered]) -> Consequences:
     with budget.until(0.5):
         topics = _topics(cluster, altered, found)
     found.warnings += _inheriting(defaults, topics)
+    found.warnings += _refused_batches(altered)
     with budget.until(0.9):
         _losses(cluster, altered, topics, found)
     with budget.until(1):
@@ -202,12 +206,40 @@ def _losses(
 def _verb(each: Altered) -> str:
     if each.change.after is None:
         return "removing"
-    limited = OF_BROKER.get(each.key, each.key) in DELETED_BY
+    limited = OF_BROKER.get(each.key, each.key) in DELETED_BY or each.topic_key == _LARGEST
     return "lowering" if limited else "changing"
 
 
 def _of_broker(each: Altered) -> bool:
     return each.change.resource.kind in (_DEFAULT, "broker")
+
+
+# -- records that are refused ----------------------------------------------------------------------
+
+
+def _refused_batches(altered: Sequence[Altered]) -> list[str]:
+    """A warning for each lower limit of the size of record batches."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for each in altered:
+        change = each.change
+        before = change.effective if change.before is None else change.before
+        if each.topic_key == _LARGEST and _is_lower(each.value, before):
+            limit = format_config_value(each.key, ConfigType.UNKNOWN, str(each.value))
+            limit += " bytes" if limit.isdecimal() else ""
+            key = (_verb(each), each.key, limit)
+            groups.setdefault(key, []).append(change.resource.name)
+    return [
+        f"{verb} {key} refuses record batches larger than {limit}"
+        + (f" in {len(names):,} topics" if key == _LARGEST and len(names) > 1 else "")
+        + ": producers get MESSAGE_TOO_LARGE"
+        for (verb, key, limit), names in groups.items()
+    ]
+
+
+def _is_lower(after: str | None, before: object) -> bool:
+    """Whether a number is lower than the previous one; not if one of them is unknown."""
+    old = str(before)
+    return after is not None and after.isdecimal() and old.isdecimal() and int(after) < int(old)
 
 
 # -- in-sync replicas ------------------------------------------------------------------------------

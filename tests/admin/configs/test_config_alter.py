@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from kafka import KafkaProducer
+from kafka.errors import MessageSizeTooLargeError
 
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import checks as config_checks
@@ -11,6 +13,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.config_alterations import (
     DEFAULT,
     alter,
@@ -249,3 +252,28 @@ def test_fresh_state_has_the_altered_keys_of_every_topic(cluster: Cluster, name:
 def test_nothing_to_alter_is_no_request(cluster: Cluster, topic: str) -> None:
     assert config_changes.plan_alter(cluster, {}).steps == ()
     assert config_changes.plan_alter(cluster, {topic_of(topic): []}).steps == ()
+
+
+def test_a_lower_limit_of_batches_says_that_larger_ones_are_refused(
+    cluster: Cluster, sandbox: Sandbox, topic: str
+) -> None:
+    key, resource = "max.message.bytes", topic_of(topic)
+    plan = config_changes.plan_alter(cluster, {resource: [set_(key, "100")]})
+    assert plan.warnings == (
+        "lowering max.message.bytes refuses record batches larger than 100 bytes:"
+        " producers get MESSAGE_TOO_LARGE",
+    )
+    done(plan, cluster)
+    producer = KafkaProducer(bootstrap_servers=sandbox.bootstrap)
+    try:
+        with pytest.raises(MessageSizeTooLargeError):
+            producer.send(topic, b"x" * 100).get(30)
+    finally:
+        producer.close()
+    higher = config_changes.plan_alter(cluster, {resource: [set_(key, "200")]})
+    assert higher.warnings == ()
+    assert config_changes.plan_alter(cluster, {resource: [delete(key)]}).warnings == ()
+    (of_brokers, *_) = config_changes.plan_alter(
+        cluster, {DEFAULT: [set_("message.max.bytes", "1000")]}
+    ).warnings[-1:]
+    assert of_brokers.startswith("lowering message.max.bytes refuses record batches larger than")
