@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from kafka_shell.admin.acls import rights
 from kafka_shell.admin.acls.model import AclOperation
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import (
     OFFSETS_TOPIC,
@@ -142,6 +143,29 @@ def readers(
             results.failures[each.name] = found
         else:
             results.values[each.name] = tuple(found)
+    return results
+
+
+def committed_offsets(
+    cluster: Cluster, groups: Sequence[GroupListing]
+) -> Results[str, dict[TopicPartition, int]]:
+    """The committed offsets of each group, of share groups their start offsets (API keys 9, 90).
+
+    All coordinators are asked at once. A group that is gone has none.
+    """
+    types = {each.name: each.type for each in groups}
+    wanted = {
+        name: [group_offsets.SHARED if kind is GroupType.SHARE else group_offsets.COMMITTED]
+        for name, kind in types.items()
+    }
+    results: Results[str, dict[TopicPartition, int]] = Results()
+    for name, response in ask(cluster, wanted).items():
+        found = group_offsets.of_responses(types[name], response)
+        if not isinstance(found, Failure):
+            known = {each: row.offset for each, row in found.items() if row.offset is not None}
+            results.values[name] = known
+        elif found.code != GROUP_ID_NOT_FOUND:
+            results.failures[name] = found
     return results
 
 

@@ -20,6 +20,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
+from . import unread
 from .offsets import list_offsets, partition_rows, ranges, topic_rows
 
 DEFAULT_TIMEOUT_MS = 30_000
@@ -153,13 +154,18 @@ def _plan(
     names = list(dict.fromkeys(cut.partition.topic for cut in cuts))
     ids = tuple(_ids(cluster, names).items())
     changed = [cut.partition for cut in cuts]
+    behind = unread.read(cluster, {cut.partition: (cut.first, cut.to) for cut in cuts})
+    total = counted(sum(cut.to - cut.first for cut in cuts), "record")
+    by = f", unread by {counted(len(behind.groups), 'group')}" if behind.groups else ""
     return Plan(
         Effect.DESTROY,
         (DeleteRecords(tuple(cuts), ids, timeout_ms),) if cuts else (),
         fresh=lambda later: ranges(later, changed),
-        warnings=_warnings(cuts),
+        warnings=(*_warnings(cuts), *filter(None, [behind.warning])),
         refused=Results({}, refused),
         unchanged=tuple(unchanged),
+        stakes=f"{total}{by}" if cuts else "",
+        not_checked=tuple(behind.not_checked),
     )
 
 
@@ -193,10 +199,10 @@ def _ids(cluster: Cluster, names: Sequence[str]) -> dict[str, str]:
 
 
 def _warnings(cuts: Sequence[Cut]) -> tuple[str, ...]:
-    if len(cuts) < 2:  # the change itself says so
+    if not cuts:
         return ()
     total = counted(sum(cut.to - cut.first for cut in cuts), "record")
-    where = f"{len(cuts):,} partitions"
+    where = f"{len(cuts):,} partitions" if len(cuts) > 1 else f"partition {cuts[0].partition}"
     return (f"{total} in {where} will be deleted; deleted records cannot be restored",)
 
 

@@ -212,13 +212,14 @@ COMMANDS: tuple[Command, ...] = (
         exactly_one=(("topic", "offset-json-file"),),
         search=("purge", "truncate", "empty", "trim"),
         description=(
+            "The plan names the groups that have not read the records yet.\n"
             "A number of more than 11 digits is a time in milliseconds.\n"
             "Deleted records cannot be restored. latest is the end of the partition when the plan"
             " is made; records written later are kept. The file lists {\"partitions\": [{\"topic\":"
             " \"orders\", \"partition\": 0, \"offset\": 100}]}; offset -1 is the end.\n"
             "Requires a cleanup.policy that includes delete."
         ),
-        apis=(2, 21),
+        apis=(2, 9, 16, 21, 60, 90),
         examples=(
             Example("delete-records orders.placed:0 --to 10 --dry-run",
                     "preview deleting the records before offset 10"),

@@ -326,3 +326,27 @@ def test_a_mistyped_topic_of_a_reset(kafka: Program, topic: str, group: str) -> 
     assert run.status == 1
     assert "NO_OFFSETS" not in run.stderr and "has no committed offsets" not in run.stderr
     assert f"Did you mean {topic}?" in run.stderr
+
+
+def test_deleting_records_names_the_groups_that_have_not_read_them(
+    kafka: Program, cluster: Cluster, sandbox: Sandbox, group: str
+) -> None:
+    cut = filled(sandbox, cluster, f"cut-{uuid4().hex[:8]}")
+    behind, further = f"a-{group}", f"b-{group}"
+    commit(cluster, group, cut, 10, 5)
+    commit(cluster, behind, cut, 3, 6)
+    commit(cluster, further, cut, 4, 0)
+    try:
+        plan = kafka.ok("delete-records", f"{cut}:0", "--to", "8", "--dry-run").stdout
+        assert (
+            f"warning: 8 records in partition {cut}:0 will be deleted; deleted records cannot be"
+            " restored\n"
+            f"warning: 2 groups have not read all of these records: {behind} (up to 5 records),"
+            f" {further} (up to 4 records)\n"
+        ) in plan
+        ahead = kafka.ok("delete-records", f"{cut}:0", "--to", "2", "--dry-run").stdout
+        assert "2 records in partition" in ahead and "have not read" not in ahead
+        both = kafka.ok("delete-records", cut, "--to", "latest", "--dry-run").stdout
+        assert f"3 groups have not read all of these records: {further} (up to 16 records)" in both
+    finally:
+        forget(cluster, behind, further)
