@@ -274,7 +274,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "api-versions ShareGroup Raft": ("77 ShareGroupDescribe 1-1", "80 AddRaftVoter 0-1"),
     "api-versions --differences": NOTHING,
     "unregister-broker 1 --dry-run": ("INVALID_REQUEST", "broker 1 is running"),
-    "top --once --interval 500ms": ("orders.placed 0 0 B/s",),
+    "top --once --interval 500ms": ("orders.placed 0 0B/s",),
     "top groups --once --interval 500ms --output json": ('"name": "orders-enricher"', '"lag": 34'),
     "top brokers --once --interval 500ms": ("1 up rack-a",),
     "describe-broker 1": ("broker 1 127.0.0.1:", "rack rack-a", "data-b online"),

@@ -149,7 +149,7 @@ def test_partitions_that_are_missing_from_a_sum_are_counted() -> None:
     assert (row.size, row.size_not_read) == (340, 1)
     (broker,) = broker_rates(one(old, 0.0), after)
     assert (broker.bytes_per_s, broker.bytes_not_measured) == (200.0, 2)
-    assert " 60  200 B/s+  340 B+ " in drawn([row])
+    assert " 60  200B/s+  340 B+ " in drawn([row])
 
 
 def test_a_group_catches_up_over_the_partitions_that_are_known() -> None:
