@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
 from kafka_shell.commands.hints import with_hint
-from kafka_shell.commands.records.positions import offset_or_time
+from kafka_shell.commands.records.positions import offset_or_time, with_future_warning
 from kafka_shell.common.units import in_utc
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds, selectors
@@ -82,11 +82,13 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
     if not invocation["topic"]:
         plan = group_resets.plan_reset(cluster, group, where, kind=kind)
         hint = "Name the partitions: --topic orders:0,1 or --topic orders"
-        return with_hint(plan, "NO_OFFSETS", hint)
-    chosen = select.partitions(invocation, cluster)
-    plan = group_resets.plan_reset(cluster, group, where, select.topic_partitions(chosen), kind)
-    plan.refused.failures.update(chosen.failures)
-    return plan
+        plan = with_hint(plan, "NO_OFFSETS", hint)
+    else:
+        chosen = select.partitions(invocation, cluster)
+        plan = group_resets.plan_reset(cluster, group, where, select.topic_partitions(chosen), kind)
+        plan.refused.failures.update(chosen.failures)
+    time = where.number if where.to is ResetTarget.TIME else 0
+    return with_future_warning(plan, time, context, "without records that late, it means latest")
 
 
 def _plan_copy(invocation: Invocation, cluster: Cluster, offsets: Offsets, kind: GroupType) -> Plan:

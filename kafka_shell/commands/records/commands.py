@@ -16,7 +16,7 @@ from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
 
 from .isolation import ISOLATION_LEVELS, READ_COMMITTED
-from .positions import offset_or_time
+from .positions import offset_or_time, with_future_warning
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import (
@@ -126,7 +126,8 @@ def delete_records(invocation: Invocation, context: Context) -> Plan:
         targets = dict.fromkeys(partitions, -1 if offset is None else offset)
         plan = records.plan_delete(cluster, targets, timeout_ms=timeout)
     plan.refused.failures.update(chosen.failures)
-    return plan
+    meaning = "without records that late, it means latest"
+    return with_future_warning(plan, time or 0, context, meaning)
 
 
 def _target(invocation: Invocation, context: Context) -> tuple[int | None, int | None]:

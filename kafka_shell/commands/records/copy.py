@@ -15,7 +15,7 @@ from kafka_shell.plan.model import Effect, Plan
 
 from .decoding import filter_of, formats_of
 from .isolation import ISOLATION_LEVELS, READ_COMMITTED
-from .positions import ENDS, STARTS, position
+from .positions import ENDS, STARTS, check_order, position
 from .write import CODECS
 
 if TYPE_CHECKING:
@@ -104,14 +104,16 @@ def _request(invocation: Invocation, context: Context) -> CopyRequest:
 
     source, numbers = invocation["source"]
     now = int(context.clock() * 1000)
+    start = position(invocation, "from", now) or FROM_EARLIEST
     end = position(invocation, "until", now) or TO_LATEST
     if invocation["to-offset"] is not None:
         end = Position(offset=invocation["to-offset"])
+    check_order(invocation, start, end, "until" if invocation["until"] else "to-offset")
     return CopyRequest(
         source=source,
         target=invocation["to"],
         numbers=numbers,
-        start=position(invocation, "from", now) or FROM_EARLIEST,
+        start=start,
         end=end,
         limit=invocation["limit"],
         keep=_filter(context, source, invocation["where"], invocation["grep"]),

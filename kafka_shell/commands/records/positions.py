@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kind import CandidateSource, Kind
 
 if TYPE_CHECKING:
     from kafka_shell.admin.records.read import Position
+    from kafka_shell.context import Context
+    from kafka_shell.plan.model import Plan
 
 STARTS = Kind(
     "text",
@@ -39,6 +42,36 @@ def position(invocation: Invocation, name: str, now: int) -> Position | None:
             code="bad-value",
             span=invocation.span(name),
         ) from None
+
+
+def check_order(invocation: Invocation, start: Position, end: Position, to: str) -> None:
+    """Raise UsageError if the end, of the option `to`, is before the start of --from whatever a
+    partition contains."""
+    if start.offset is not None and end.offset is not None:
+        reversed_ = end.offset < start.offset
+    else:
+        times = start.offset is None and end.offset is None and min(start.time, end.time) >= 0
+        reversed_ = times and end.time < start.time
+    if reversed_:
+        raise UsageError(
+            f"--{to} {invocation[to]} is before --from {invocation['from']}",
+            code="bad-value",
+            span=invocation.span(to),
+        )
+
+
+def future_warning(time: int, now: int, meaning: str) -> str:
+    """A warning about a time in the future, empty for others: of records it usually is a mistake.
+    `meaning` is what the command does there. Times are in milliseconds."""
+    from kafka_shell.common.units import format_time
+
+    return f"{format_time(time)} is in the future: {meaning}" if time > now else ""
+
+
+def with_future_warning(plan: Plan, time: int, context: Context, meaning: str) -> Plan:
+    """The plan with that warning, if it changes anything."""
+    warning = future_warning(time, int(context.clock() * 1000), meaning)
+    return replace(plan, warnings=(warning, *plan.warnings)) if warning and plan.steps else plan
 
 
 def offset_or_time(text: str, now: int) -> tuple[int | None, int | None]:

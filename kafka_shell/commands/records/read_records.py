@@ -15,7 +15,7 @@ from kafka_shell.language.selectors import select as matching
 
 from .decoding import FORMATS, filter_of, formats_of
 from .isolation import ISOLATION_LEVELS, READ_COMMITTED
-from .positions import ENDS, STARTS, position
+from .positions import ENDS, STARTS, check_order, future_warning, position
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
@@ -63,6 +63,9 @@ class _Reading:
         now = int(context.clock() * 1000)
         start = position(invocation, "from", now) or read.FROM_EARLIEST
         end = position(invocation, "to", now) or read.TO_LATEST
+        check_order(invocation, start, end, "to")
+        if future := future_warning(start.time, now, "only records with such timestamps are read"):
+            self._warn(future)
         chosen = select.partitions(invocation, context.cluster)
         self.failures: dict[Resource, Failure] = dict(chosen.failures)
         self.spans: Results[TopicPartition, Span] = read.spans(
@@ -77,6 +80,16 @@ class _Reading:
         total = reading.count()
         self._finish(reading)
         yield f"{total}\n"
+
+    def _note_if_none(self, found: bool, reading: Reading) -> None:
+        """Say on standard error that no record was printed, unless some could not be read."""
+        if found or self.failures:
+            return
+        if self._keep is not None and reading.scanned:
+            self._say("no record matches", "note")
+        else:
+            ranged = self._invocation["from"] is not None or self._invocation["to"] is not None
+            self._say("no records in this range" if ranged else "no records", "note")
 
     def values(self) -> Iterator[list[bytes | None]] | None:
         """Only the values, if the order of arrival is that of the records, and all are wanted."""
@@ -99,9 +112,12 @@ class _Reading:
                 self._warn(failure)
 
     def _values(self) -> Iterator[list[bytes | None]]:
-        reading = self._reading()
-        yield from reading.values()
+        reading, found = self._reading(), False
+        for block in reading.values():
+            found = found or bool(block)
+            yield block
         self._finish(reading)
+        self._note_if_none(found, reading)
 
     def _all_blocks(self) -> Iterator[list[Record]]:
         if self._last:
@@ -110,15 +126,20 @@ class _Reading:
             reading = self._reading()
             found = last(reading, self._last)
             self._finish(reading)
+            if not self._follow:
+                self._note_if_none(bool(found), reading)
             yield found
         if self._follow:
             yield from self._arriving()
         elif not self._last:
-            reading = self._reading()
+            reading, some = self._reading(), False
             try:
-                yield from reading.ordered()
+                for block in reading.ordered():
+                    some = some or bool(block)
+                    yield block
             finally:
                 self._finish(reading)
+            self._note_if_none(some, reading)
 
     def _arriving(self) -> Iterator[list[Record]]:
         """Records from the start, or from the end if none before it is wanted, without end."""
@@ -171,11 +192,14 @@ class _Reading:
         self.failures.update({where.resource: why for where, why in failures.items()})
 
     def _warn(self, message: str) -> None:
+        self._say(message, "warning")
+
+    def _say(self, message: str, label: str) -> None:
         from kafka_shell.output.errors import draw_note
         from kafka_shell.output.styled_stream import StyledStream
 
         before = getattr(self._context.report, "clear", None)
-        draw_note(message, StyledStream(self._context.err, before=before))
+        draw_note(message, StyledStream(self._context.err, before=before), label=label)
 
 
 def _internal(invocation: Invocation) -> bool:
@@ -240,7 +264,8 @@ COMMANDS: tuple[Command, ...] = (
             "--from is inclusive, --to exclusive. Without --to, reading stops at the current end of"
             " the log. A time selects the first record with this timestamp or a later one; a"
             " number of more than 11 digits is a time in milliseconds. No"
-            " consumer group is used, and nothing is committed.\n"
+            " consumer group is used, and nothing is committed. That there are no such records is"
+            " only said on standard error.\n"
             "Conditions: key, value, header.NAME, or a path into JSON (value.user.name,"
             " value.items.0); = != < <= > >=, =~ (contains a match of the regular expression) and"
             " !~. Numbers are compared as numbers. null is a null key or value: value=null finds"

@@ -350,3 +350,12 @@ def test_deleting_records_names_the_groups_that_have_not_read_them(
         assert f"3 groups have not read all of these records: {further} (up to 16 records)" in both
     finally:
         forget(cluster, behind, further)
+
+
+def test_a_time_in_the_future_means_latest(kafka: Program, topic: str, group: str) -> None:
+    warning = "is in the future: without records that late, it means latest"
+    reset = kafka.ok("reset-offsets", group, "--to", "2990-01-01", "--dry-run")
+    assert warning in reset.stdout
+    delete = kafka.ok("delete-records", f"{topic}:0", "--to", "2990-01-01", "--dry-run")
+    assert warning in delete.stdout
+    assert warning not in kafka.ok("reset-offsets", group, "--to", "-1h", "--dry-run").stdout
