@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kafka_shell.common.quoting import quote
 from kafka_shell.errors import UsageError, did_you_mean, is_one_edit
 from kafka_shell.plan.model import Effect
 
@@ -13,8 +14,9 @@ from .command import Argument, Command, Invocation, Option
 from .common import PROGRAM
 from .kind import convert
 from .logical_lines import Span
-from .registry import Registry
+from .registry import Registry, words_of_command
 from .scan import FoundCommand, Scan, Scope, Use, WordProblem, bare, find_command, scan
+from .selectors import is_glob_or_regex, text_of_pattern
 from .tokens import Line, Word
 from .usage import usage
 
@@ -241,7 +243,21 @@ def _explain(
     else:
         message = f"unexpected word '{_short(word.text)}'"
         hint = did_you_mean(f"--{word.text}", scope.spellings)
+        hint = hint or _name_hint(word.text, scope, registry)
     return UsageError(message, hint=hint, code=problem.code, span=span)
+
+
+def _name_hint(text: str, scope: Scope, registry: Sequence[Command]) -> str:
+    """What to run for a name or pattern after a command that lists all: `groups x`."""
+    singular = {word[:-1]: word for word in words_of_command(scope.command) if word.endswith("s")}
+    found = next(
+        (each.word for command in registry for each in command.shorts if each.word in singular), ""
+    )
+    if not found:
+        return ""
+    if is_glob_or_regex(text):
+        return f"Filter the names: {singular[found]} | grep {quote(text_of_pattern(text))}"
+    return f"Did you mean {found} {quote(text)}?"
 
 
 def _expected(parameter: Argument | Option) -> str:

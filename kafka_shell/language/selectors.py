@@ -73,6 +73,16 @@ def is_pattern(word: str) -> bool:
     return any(_is_regex(item) or _GLOB.search(item) for item in split(word)) or "," in word
 
 
+def is_glob_or_regex(text: str) -> bool:
+    """Whether a single name is written as a glob or an expression."""
+    return _is_regex(text) or _GLOB.search(text) is not None
+
+
+def text_of_pattern(pattern: str) -> str:
+    """What to search for instead of a simple pattern: `orders` for `orders*`."""
+    return pattern.strip("*?/^$")
+
+
 def check(word: str) -> None:
     """Raise UsageError for an invalid regular expression."""
     for item in split(word):

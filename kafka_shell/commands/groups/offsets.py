@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
-from kafka_shell.commands.hints import with_hint
+from kafka_shell.commands.hints import with_group_pattern_hints, with_hint
 from kafka_shell.commands.records.positions import offset_or_time, with_future_warning
 from kafka_shell.common.units import in_utc
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
@@ -51,6 +51,7 @@ _KAFKA_OPTIONS: dict[str, Callable[[Any], str]] = {
 def reset_offsets(invocation: Invocation, context: Context) -> Plan:
     """Reset the committed offsets of a group; asks for confirmation."""
     plan = _plan(invocation, context)
+    plan.refused.failures.update(with_group_pattern_hints(plan.refused.failures))
     if invocation["export"]:
         from .files import write_offsets
 
