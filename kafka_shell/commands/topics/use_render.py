@@ -16,22 +16,41 @@ _ROOM = 16
 
 
 def use_page(use: TopicsUse, width: int | None) -> Iterator[Text]:
-    """One topic as lines; several as a table, of very many only those that are used most."""
-    if not any(map(_is_used, use.topics)):
+    """One topic as lines; several as a table of those that are used, of very many only those that
+    are used most, and a line with the totals of the others."""
+    used = sorted(filter(_is_used, use.topics), key=_order)
+    if not used:
         yield text("  no records", "dim")
         return
     if len(use.topics) == 1:
         yield from _one(use.topics[0], width)
         return
-    topics = sorted(use.topics, key=_order)
-    yield from draw_table(USE, topics[:MOST_TOPICS], width=width)
-    rest = topics[MOST_TOPICS:]
+    yield from draw_table(USE, used[:MOST_TOPICS], width=width)
+    rest = used[MOST_TOPICS:]
     if rest:
         records = sum(topic.records or 0 for topic in rest)
         unread = sum(topic.unread_partitions for topic in rest)
         more = f"... and {counted(len(rest), 'more topic')} with {counted(records, 'record')}"
         more += f" ({counted(unread, 'partition')} not checked)" if unread else ""
         yield text(f"{more} (for the full list, use --output json)", "dim")
+    unused = [topic for topic in use.topics if not _is_used(topic)]
+    if unused:
+        yield text(_unused(unused), "dim")
+
+
+def _unused(topics: Sequence[TopicUse]) -> str:
+    """`4,980 topics without records, groups and producers`: what is known of all of them."""
+    facts = {"groups": "readers", "producers": "producers", "ACLs": "acls"}
+    known = [
+        noun
+        for noun, name in facts.items()
+        if all(getattr(topic, name) is not None for topic in topics)
+    ]
+    *first, last = ["records", *known]
+    nouns = f"{', '.join(first)} or {last}" if first else last
+    size = sum(topic.bytes or 0 for topic in topics)
+    on_disk = f" ({approximate_bytes(size)} on disk)" if size else ""
+    return f"{counted(len(topics), 'topic')} without {nouns}{on_disk}"
 
 
 def _is_used(topic: TopicUse) -> bool:

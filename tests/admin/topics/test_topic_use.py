@@ -100,6 +100,27 @@ def test_records_groups_producers_and_acls(sandbox: Sandbox, cluster: Cluster, n
         done(topic_changes.plan_delete(cluster, [used, other]), cluster)
 
 
+@quick
+def test_topics_without_records_are_one_line() -> None:
+    def lines(*topics: TopicUse) -> list[str]:
+        return [line.plain for line in use_page(TopicsUse(topics), None)]
+
+    empty = [TopicUse(f"e{number}", 0, 0, (), 0, None, ()) for number in range(30)]
+    used = TopicUse("used", 5, 100, (), 0, None, ())
+    heading, row, rest = lines(*empty, used)
+    assert heading.split() == ["TOPIC", "RECORDS", "ON-DISK"]
+    assert row.split() == ["used", "5", "100", "B"]
+    assert rest == "30 topics without records, groups, producers or ACLs"
+    unread = TopicUse("unread", 0, 2048, None, None, None, None)
+    assert lines(*empty[:2], unread, used)[-1] == "3 topics without records (2.0 KiB on disk)"
+    assert lines(*empty) == ["  no records"]
+    many = [TopicUse(f"u{number}", 1, 0, (), 0, None, ()) for number in range(25)]
+    assert lines(*empty, *many)[-2:] == [
+        "... and 5 more topics with 5 records (for the full list, use --output json)",
+        "30 topics without records, groups, producers or ACLs",
+    ]
+
+
 def test_an_older_broker_reports_it_too(
     old_sandbox: Sandbox, old_cluster: Cluster, name: str
 ) -> None:
