@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.quoting import quote
 from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Invocation
@@ -156,10 +157,17 @@ def _refuse_unmatched(
         index, word = patterns[0]
         raise ShellError(
             f"no {noun} matches '{word}'",
-            hint="Run list-topics to see the names.",
+            hint=hint_of_quotes(word) or "Run list-topics to see the names.",
             code="no-match",
             span=invocation.span(name, index),
         )
+
+
+def hint_of_quotes(word: str) -> str:
+    """The hint for a pattern that is quoted twice, so that quotes are part of it; else ""."""
+    if len(word) < 3 or word[0] != word[-1] or word[0] not in "'\"":
+        return ""
+    return f"The quotes are part of the pattern. Use {quote(word[1:-1])}."
 
 
 def matching(words: Sequence[str], names: Sequence[str]) -> list[str]:

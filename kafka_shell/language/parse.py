@@ -275,10 +275,12 @@ def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:
     near = did_you_mean(name, scope.spellings)
     full = _full_name(name, registry)
     owners = [c.name for c in registry if _owns(c, full)]
+    if scope.command.name in owners:
+        return f"Did you mean {full}?"
     if owners:
         more = ", ..." if len(owners) > 3 else ""
         return f"{full} is an option of {', '.join(owners[:3])}{more}" + (
-            f"; {near}" if near else ""
+            f". {near}" if near else ""
         )
     if near or name.startswith("--"):
         return near

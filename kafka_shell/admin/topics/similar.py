@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_shell.admin.wire.error_codes import INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.common.characters import escape
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, near_miss
 from kafka_shell.plan.results import Failure
@@ -17,19 +19,24 @@ _MANY = 2_000  # with more topics, comparing all names takes too long
 _TOO_MANY = 20_000
 _LENGTHS = 3  # ... so names of about the same length are compared
 
+_INVALID = re.compile(r"[^a-zA-Z0-9._-]")
+
 K = TypeVar("K")
 
 
 def with_near_misses(
     cluster: Cluster, failures: Mapping[K, Failure], name_of: Callable[[K], str]
 ) -> dict[K, Failure]:
-    """The failures; the hint of an unknown topic is a similar name. Lists all topics once."""
+    """The failures; the hint of an unknown topic is a similar name, an invalid name is explained.
+
+    Lists all topics once.
+    """
+    found = {key: _explained(failure, name_of(key)) for key, failure in failures.items()}
     missing = [
         key
         for key, failure in failures.items()
         if failure.code == UNKNOWN_TOPIC_OR_PARTITION and not failure.hint and name_of(key)
     ]
-    found = dict(failures)
     if not 0 < len(missing) <= _MOST_UNKNOWN:
         return found
     try:
@@ -41,6 +48,18 @@ def with_near_misses(
         if near is not None:
             found[key] = replace(found[key], hint=f"Did you mean {near}?")
     return found
+
+
+def _explained(failure: Failure, name: str) -> Failure:
+    invalid = "".join(dict.fromkeys(_INVALID.findall(name)))
+    if failure.code != INVALID_TOPIC_EXCEPTION or not invalid:
+        return failure
+    characters = ", ".join("a space" if each == " " else escape(each) for each in invalid)
+    return replace(
+        failure,
+        message=f"topic '{escape(name)}': the name contains {characters};"
+        " valid are letters, digits, '.', '_' and '-'",
+    )
 
 
 def _similar_name(name: str, names: Sequence[str]) -> str | None:

@@ -54,6 +54,8 @@ def list_topics(invocation: Invocation, context: Context) -> Listing | NoRows:
         words = " ".join(invocation["topic"])
         has_pattern = any(is_pattern(word) for word in invocation["topic"])
         hint = "" if has_pattern else f"; use '*{words}*' to match part of a name"
+        if quotes := select.hint_of_quotes(words):
+            return NoRows(f"no topic matches {words}. {quotes}")
         return NoRows(f"no topic matches '{words}'{hint}")
     if not names:
         return _NO_TOPIC

@@ -64,6 +64,25 @@ def test_a_pattern_does_not_change_internal_topics(
     forget(cluster, f"{stem}.group")
 
 
+def test_the_invalid_characters_of_a_name_are_named(shell: Shell) -> None:
+    for command in ("describe-topic", "list-offsets", "describe-configs"):
+        run = shell(f"{command} 'orders .pl@ced'")
+        assert run.status == 1
+        assert "the name contains a space, @; valid are letters, digits" in run.err, str(run)
+
+
+def test_a_pattern_in_two_pairs_of_quotes_is_explained(shell: Shell) -> None:
+    for command in ("list-topics", "describe-topic", "list-offsets"):
+        run = shell(f"{command} \"'orders.*'\"")
+        assert "The quotes are part of the pattern. Use 'orders.*'." in run.err, str(run)
+        assert "quotes" not in shell(f"{command} 'nothing-like-it.*'").err
+
+
+def test_an_option_of_the_same_command_is_suggested_once(shell: Shell) -> None:
+    run = shell("scram-credentials --describe --password x")
+    assert "hint: Did you mean --password-file?\n" in run.err
+
+
 def test_a_config_without_its_option_is_refused(shell: Shell, stem: str) -> None:
     """Before: it was one more topic, and the other was created or altered without the config."""
     for line in (
