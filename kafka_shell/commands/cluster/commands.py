@@ -84,6 +84,11 @@ def api_versions(
     )
     if not rows and not failed:
         return NoRows("no broker supports these APIs" if requested else "no differences")
+    if not rows:
+        compared = [broker.broker for row in found for broker in row.brokers]
+        others = ", ".join(map(str, sorted(set(compared))))
+        if others and invocation["differences"]:
+            context.note(f"no differences between the brokers that answered: {others}")
     values = {"brokers": rows} if rows else {}
     return Results(values, {f"broker {broker}": failure for broker, failure in failed.items()})
 

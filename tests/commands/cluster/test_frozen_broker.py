@@ -80,6 +80,13 @@ def test_the_others_answers_are_shown(mute: Shell, line: str) -> None:
     assert "internal" not in run.err and "internal error in" not in run.err, str(run)
 
 
+def test_the_api_versions_of_the_others_are_compared(mute: Shell) -> None:
+    run = mute("api-versions --differences --deadline 5s")
+    assert run.status == 1
+    assert "no differences between the brokers that answered: 1, 2" in run.err, str(run)
+    assert "broker 3" in run.err
+
+
 def test_list_offsets_has_the_rows_of_the_others(mute: Shell) -> None:
     run = mute(f"list-offsets {TOPIC} --output json --deadline 5s")
     assert {row["partition"] for row in rows(run)} == {0, 1}, str(run)
