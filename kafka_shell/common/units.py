@@ -30,6 +30,7 @@ _SIZE = re.compile(_AMOUNT + r"\s*([A-Za-z]+)(/s)?")
 
 SECOND, MINUTE, HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
 _WEEK = 7 * _DAY
+_LONG_COMMAND, _SHORT_COMMAND = 500, 120  # characters
 _MIN_ELAPSED_S = 2.0  # no estimate of the remaining time before
 _NO_LIMIT = 1 << 62  # numbers from here on mean "forever" or "no limit"
 _DURATIONS = {
@@ -237,6 +238,14 @@ def some(names: Sequence[object], most: int) -> str:
     """`a, b, c and 2 more`: the first names, at most so many."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(map(str, names[:most])) + more
+
+
+def shorten_command(line: str) -> str:
+    """A command line, or its first words and the number of the others if it is very long."""
+    if len(line) <= _LONG_COMMAND:
+        return line
+    kept = line[:_SHORT_COMMAND].rpartition(" ")[0] or line[:_SHORT_COMMAND]
+    return f"{kept} ... and {counted(len(line[len(kept) :].split()), 'more word')}"
 
 
 def shorten(text: str) -> str:

@@ -15,6 +15,7 @@ from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING
 
 from kafka_shell.common.structs import replace
+from kafka_shell.common.units import shorten_command
 from kafka_shell.output.resource_kinds import title_of
 from kafka_shell.plan.model import Change, Plan, Resource
 from kafka_shell.plan.results import Failure
@@ -164,8 +165,8 @@ def same_for(resources: Sequence[Resource], entry: str = "") -> str:
 def undo_lines(undo: Sequence[str], lost: str = "", entry: str = "") -> Iterator[Text]:
     """`undo: <command>`, or several commands below `undo:`, unwrapped for copying.
 
-    Very many commands and unprintable ones are left to the journal (`entry`). `lost` is what they
-    do not restore.
+    Very many, very long and unprintable commands are left to the journal (`entry`). `lost` is what
+    they do not restore.
     """
     if not undo:
         return
@@ -178,7 +179,8 @@ def undo_lines(undo: Sequence[str], lost: str = "", entry: str = "") -> Iterator
         reason = f"{'it contains' if one else 'they contain'} control characters"
         yield lead + f" not shown: {reason} (saved in the journal)"
     elif len(undo) == 1:
-        yield lead + " " + text(undo[0])
+        whole = shorten_command(undo[0])
+        yield lead + " " + text(whole if whole == undo[0] else f"{whole} ({source})")
     else:
         yield lead
         yield from map(text, undo)

@@ -150,6 +150,15 @@ def test_approximate_rate(rate: float, text: str) -> None:
     assert units.approximate_rate(rate) == text
 
 
+def test_a_very_long_command_is_cut_between_words_and_the_rest_is_counted() -> None:
+    line = "create-topic " + " ".join(f"perf.t{number}" for number in range(500))
+    short = units.shorten_command(line)
+    kept, _, rest = short.partition(" ... and ")
+    assert line.startswith(f"{kept} ") and len(short) < 150
+    assert rest == f"{501 - len(kept.split())} more words"
+    assert units.shorten_command(line[:400]) == line[:400]
+
+
 def test_the_tilde_of_an_unknown_user_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/alice")
     assert str(units.to_path("~/f")) == "/home/alice/f"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kafka_shell.commands.program.model import SandboxReport
+from kafka_shell.common.units import shorten_command
 from kafka_shell.journal import change_of
 from kafka_shell.output.counts import count_kinds
 from kafka_shell.output.humanize import local_time
@@ -35,14 +36,14 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator[Text]:
     """Each entry with time and cluster, then its undo commands, unwrapped for copying."""
     for entry in entries:
-        yield _heading(entry)
+        yield _heading(entry, width)
         yield from _undo(entry)
 
 
 def details_page(entries: Sequence[EntryDetails], width: int | None) -> Iterator[Text]:
     """Each entry with its changes by status, many of them grouped and counted as in a plan."""
     for entry in entries:
-        yield _heading(entry)
+        yield _heading(entry, width)
         by_status: dict[str, list[Change]] = {}
         for row in entry.changes:
             by_status.setdefault(row.get("status", "unknown"), []).append(change_of(row))
@@ -61,7 +62,7 @@ def _role(status: str) -> Role:
     return "good" if status == "done" else "warning"
 
 
-def _heading(entry: JournalEntry) -> Text:
+def _heading(entry: JournalEntry, width: int | None) -> Text:
     return join(
         "  ",
         (
@@ -69,7 +70,7 @@ def _heading(entry: JournalEntry) -> Text:
             text(local_time(int(entry.time) * 1000), "dim"),
             text(entry.bootstrap),
             text("undone" if entry.undone else entry.status, _role(entry.status)),
-            text(entry.command),
+            text(entry.command if width is None else shorten_command(entry.command)),
         ),
     )
 

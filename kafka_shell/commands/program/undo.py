@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
+from kafka_shell.common.units import shorten_command
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -135,13 +136,14 @@ def _older(than: JournalEntry, context: Context, cluster_id: str) -> str:
         if isinstance(entry, Path) or entry.undone or entry.undoes or not entry.changed:
             continue
         if entry.undo:
-            return f"\nTo undo the change before it ({entry.command}), run undo {entry.id}"
+            before = shorten_command(entry.command)
+            return f"\nTo undo the change before it ({before}), run undo {entry.id}"
         break
     return "\nTo undo an older change, run undo ID"
 
 
 def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
-    about = f"{entry.id} ({entry.command})"
+    about = f"{entry.id} ({shorten_command(entry.command)})"
     about = f"the last change, {about}," if last else about
     if entry.cluster != cluster_id:
         raise ShellError(
@@ -283,7 +285,7 @@ def _about(chosen: Sequence[JournalEntry]) -> tuple[str, ...]:
     from kafka_shell.output.humanize import local_time
 
     every = [
-        f"undo {entry.id} of {local_time(int(entry.time) * 1000)}: {entry.command}"
+        f"undo {entry.id} of {local_time(int(entry.time) * 1000)}: {shorten_command(entry.command)}"
         for entry in chosen
     ]
     return tuple(_few(every, "changes"))
