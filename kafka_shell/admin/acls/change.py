@@ -207,6 +207,11 @@ def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
     return _with_consequences(cluster, _deletion(cluster, filters))
 
 
+def _no_match(wanted: AclFilter) -> str:
+    whole = wanted.principal is not None and wanted == AclFilter(wanted.principal)
+    return f"{wanted.principal} has no ACLs" if whole else f"no ACL matches {wanted}"
+
+
 def _deletion(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
     count = Counter(filters)
     requested = [each for each, number in count.items() if number == 1]
@@ -220,7 +225,7 @@ def _deletion(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
         wanted.update(dict.fromkeys(found))
         if not found:
             refused[Resource("acl", str(each))] = Failure(
-                "RESOURCE_NOT_FOUND", f"no ACL matches {each}", RESOURCE_NOT_FOUND
+                "RESOURCE_NOT_FOUND", _no_match(each), RESOURCE_NOT_FOUND
             )
     unknown = [binding for binding in wanted if _is_incomplete(binding)]
     for binding in unknown:

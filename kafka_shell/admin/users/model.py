@@ -50,6 +50,18 @@ class UserPage(Struct, frozen=True):
     client_ids: tuple[str, ...]
 
     @property
+    def known(self) -> bool:
+        """Whether anything names this user; True if a part could not be read."""
+        own = (self.credentials, self.quotas, self.client_configs, self.registrations, self.tokens)
+        acls = self.acls
+        if not isinstance(acls, Failure):
+            acls = tuple(each for each in acls if each.principal == self.principal)
+        parts = (*own, acls)
+        return bool(self.super_user) or any(
+            part.name not in ABSENT if isinstance(part, Failure) else part for part in parts
+        )
+
+    @property
     def ok(self) -> bool:
         """Whether all parts that this cluster supports could be read."""
         parts = (

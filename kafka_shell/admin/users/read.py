@@ -74,6 +74,33 @@ def describe(cluster: Cluster, name: str) -> UserPage:
     )
 
 
+def is_known(cluster: Cluster, principal: str) -> bool:
+    """Whether an ACL, a SCRAM credential or a quota names the principal. Raises ShellError if that
+    cannot be read."""
+    if any(acls.describe_each(cluster, [AclFilter(principal=principal)])[0]):
+        return True
+    type_, _, user = principal.partition(":")
+    if type_ != "User":
+        return False
+    return bool(_credentials(cluster, user) or quotas.describe(cluster, QuotaFilter(user=user)))
+
+
+def known_users(cluster: Cluster) -> tuple[str, ...]:
+    """The users that ACLs, SCRAM credentials and quotas name, as far as these can be read."""
+    bindings = _part(lambda: acls.describe_each(cluster, [AclFilter()])[0])
+    credentials = _part(lambda: scram.describe(cluster, None).values)
+    quoted = _part(lambda: quotas.describe(cluster, QuotaFilter()))
+    names: set[str] = set()
+    if not isinstance(bindings, Failure):
+        principals = (binding.principal.partition(":") for binding in bindings)
+        names.update(name for type_, _, name in principals if type_ == "User" and name != "*")
+    if not isinstance(credentials, Failure):
+        names.update(credentials)
+    if not isinstance(quoted, Failure):
+        names.update(q.entity.user for q in quoted if isinstance(q.entity.user, str))
+    return tuple(sorted(names))
+
+
 def _part(read: Callable[[], T]) -> T | Failure:
     try:
         return read()

@@ -6,6 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from kafka_shell.common.command_results import NoRows
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option, Short
@@ -14,7 +15,7 @@ from kafka_shell.plan.model import Effect, Plan
 from .kinds import ACL_OPERATION, ACL_RULE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from kafka_shell.admin.acls.model import AccessCheck, AclBinding, AclFilter
     from kafka_shell.context import Context
@@ -124,6 +125,8 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
 
     (principal,) = principals(invocation, "principal")
     requested = operations(invocation)
+    if AclOperation.ALL in requested:
+        requested = tuple(AclOperation)
     for name in _RESOURCE_NAMES:
         if name != "cluster" and "*" in invocation[name]:
             raise UsageError(
@@ -140,15 +143,38 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
         if operation in OPERATIONS_OF[target.type]
     ]
     applicable = {access.operation for access in accesses}
-    for operation in requested:
-        if operation is AclOperation.ALL or operation not in applicable:
+    for operation in operations(invocation):
+        if operation is not AclOperation.ALL and operation not in applicable:
             raise ShellError(
                 f"operation {operation.label} does not apply to these resources",
                 hint="Name operations of a client, such as --operation Read,Describe.",
                 code="bad-operation",
                 span=invocation.span("operation"),
             )
-    return authorizer.check(context.cluster, list(dict.fromkeys(accesses)))
+    found = authorizer.check(context.cluster, list(dict.fromkeys(accesses)))
+    return replace(found, notes=(*found.notes, *_missing(context, principal, invocation["topic"])))
+
+
+def _missing(context: Context, principal: str, topics: Sequence[str]) -> Iterator[str]:
+    """Notes on topics that do not exist, and on a principal that nothing mentions."""
+    from kafka_shell.admin.users import read as users
+    from kafka_shell.admin.wire import metadata_scan
+
+    if topics:
+        existing = metadata_scan.scan(context.cluster, topics).names
+        for name in dict.fromkeys(topics):
+            if name not in existing:
+                yield f"topic {name} does not exist, or you may not DESCRIBE it"
+    try:
+        known = users.is_known(context.cluster, principal)
+    except ShellError as error:
+        yield f"not checked: whether {principal} is known: {error.message}"
+        return
+    if not known:
+        yield (
+            f"{principal} has no ACLs, SCRAM credentials or quotas; whether such a user exists"
+            " cannot be determined"
+        )
 
 
 def _client_host(invocation: Invocation) -> str | None:
@@ -304,8 +330,9 @@ COMMANDS: tuple[Command, ...] = (
         run=check_acl,
         options=(
             Option("--principal", kinds.PRINCIPAL, "The principal: User:bob.", required=True),
-            Option("--operation", ACL_OPERATION, "The operations: Read,Write.", many=True,
-                   required=True, choices=_OPERATIONS[1:], metavar="OPERATIONS"),
+            Option("--operation", ACL_OPERATION, "The operations: Read,Write, or All for each one.",
+                   many=True,
+                   required=True, choices=_OPERATIONS, metavar="OPERATIONS"),
             *_ONE_RESOURCE,
             Option("--host", kinds.IP,
                    "The client's IP address (default: an address that no ACL names).",
@@ -327,6 +354,6 @@ COMMANDS: tuple[Command, ...] = (
             Example("check-acl --principal User:bob --operation Read --topic orders.placed"
                     " --group billing-sync", "check everything a consumer needs"),
         ),
-        apis=(29, 32),
+        apis=(3, 29, 32, 48, 50),
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
-from kafka_shell.errors import UsageError
+from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
@@ -109,7 +109,11 @@ def describe_user(invocation: Invocation, context: Context) -> UserPage:
     """Everything about one user; a part that cannot be read shows why."""
     from kafka_shell.admin.users import read as users
 
-    return users.describe(context.cluster, invocation["user"])
+    found = users.describe(context.cluster, invocation["user"])
+    if not found.known:
+        near = did_you_mean(found.user, users.known_users(context.cluster))
+        context.note(f"nothing is known of user {found.user}{'. ' if near else ''}{near}")
+    return found
 
 
 # fmt: off

@@ -48,6 +48,11 @@ def user_page(page: UserPage, width: int | None) -> Iterator[Text]:
         if page.super_user is None
         else "",
     )
+    if not page.known:
+        yield Text()
+        nothing = "no SCRAM credentials, quotas, client configs, ACLs or tokens of this user"
+        yield from hang(text(f"{nothing}; --output json has the defaults"), width, 2)
+        return
     yield from _part(
         "credentials", page.credentials, _table(_CREDENTIAL), width, "no SCRAM credentials"
     )

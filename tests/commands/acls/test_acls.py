@@ -274,7 +274,7 @@ def test_all_acls_of_a_principal_are_copied_and_removed(
     ("words", "status", "said"),
     [
         (("--copy-from", "User:nobody-at-all", "--copy-to", "User:x"), 1, "has no ACLs"),
-        (("--remove-principal", "User:nobody-at-all", "--yes"), 1, "no ACL matches"),
+        (("--remove-principal", "User:nobody-at-all", "--yes"), 1, "has no ACLs"),
         (("--copy-from", "User:x"), 2, "--copy-from requires --copy-to"),
         (("--copy-to", "User:x", "--remove-principal", "User:y"), 2, "requires --copy-from"),
         (("--copy-from", "User:x", "--copy-to", "User:x"), 2, "the same principal"),
@@ -354,6 +354,12 @@ def test_check_acl_shows_the_deciding_acls(kafka: Program, bob: str) -> None:
     (verdict,) = run.json["verdicts"]
     assert (verdict["allowed"], verdict["because"], verdict["by"]) == (False, "no-acl", [])
     assert "super.users" in verdict["unless"]
+    run = kafka("check-acl", "--principal", who, "--operation", "All", "--topic", bob,
+                "--group", bob, "--output", "json")  # fmt: skip
+    assert run.status == 1, "not all are allowed"
+    accesses = [verdict["access"] for verdict in run.json["verdicts"]]
+    assert len(accesses) == len({str(access) for access in accesses}) == 8 + 5
+    assert not any(access["operation"] == "all" for access in accesses)
     for words, status in (
         (("--operation", "IdempotentWrite", "--topic", bob), 1),
         (("--operation", "All", "--topic", bob), 1),
@@ -362,6 +368,18 @@ def test_check_acl_shows_the_deciding_acls(kafka: Program, bob: str) -> None:
         (("--operation", "Raed", "--topic", bob), 2),
     ):
         assert kafka("check-acl", "--principal", who, *words).status == status, words
+
+
+def test_what_is_not_known_is_said(kafka: Program, bob: str) -> None:
+    nosuch = f"User:nosuch-{bob}"
+    run = kafka("check-acl", "--principal", nosuch, "--operation", "Describe", "--topic",
+                f"{bob}.none")  # fmt: skip
+    said = " ".join(run.stdout.split())
+    assert f"topic {bob}.none does not exist" in said
+    assert f"{nosuch} has no ACLs, SCRAM credentials or quotas" in said
+    removed = kafka("alter-acls", "--remove-principal", nosuch, "--yes")
+    assert removed.status == 1
+    assert f"{nosuch} has no ACLs" in removed.stderr and "any resource:" in removed.stderr
 
 
 def test_the_missing_permission_on_acls_is_named(secure_sandbox: Sandbox, tmp_path: Path) -> None:

@@ -285,10 +285,20 @@ def test_an_unreadable_part_shows_why_and_the_others_are_shown(
     assert "Requires" not in page["tokens"][0]
 
 
+def test_nothing_is_known_of_a_misspelled_user(demo_sandbox: Sandbox, tmp_path: Path) -> None:
+    run = Program(tmp_path, demo_sandbox.bootstrap).ok("describe-user", "alicee")
+    assert "nothing is known of user alicee. Did you mean alice?" in run.stderr
+    assert "no SCRAM credentials, quotas, client configs, ACLs or tokens" in run.stdout
+    assert len(run.lines) == 3, str(run)
+
+
 def test_a_cluster_without_an_authorizer_has_no_acls(program: Program, user: str) -> None:
-    run = program.ok("describe-user", user)
-    page = parts(run)
+    program.ok("alter-quotas", "--user", user, "request_percentage=7")
+    page = parts(program.ok("describe-user", user))
     assert page["credentials"][0].split("  ")[-1].strip() == "no SCRAM credentials"
+    program.ok("alter-quotas", "--user", user, "--delete-config", "request_percentage")
+    program.ok("scram-credentials", "--add", "SCRAM-SHA-256", "--username", user, "--generate")
+    page = parts(program.ok("describe-user", user))
     assert page["quotas"][0].split("  ")[-1].strip() == "none of its own"
 
 
