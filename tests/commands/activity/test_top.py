@@ -143,8 +143,10 @@ def test_a_group_that_is_left_behind(shell: Shell) -> None:
     row = row_of(run, group)
     assert is_rate_of(written, row["change_per_s"]), (written, run)
     assert row["lag"] > RATE and row["catch_up_s"] is None and row["records_per_s"] == 0
-    assert list(row) == ["name", "state", "members", "partitions", "lag", "change_per_s",
-                         "catch_up_s", "records_per_s", "unknown", "note", "out_of_range"]  # fmt: skip
+    assert list(row) == [
+        "name", "state", "members", "partitions", "lag", "change_per_s", "catch_up_s",
+        "records_per_s", "unknown", "note", "out_of_range",
+    ]  # fmt: skip
     table = shell.ok("top groups --once --interval 200ms")
     assert "CATCH-UP" in table.out
 
