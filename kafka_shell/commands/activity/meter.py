@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
 from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Meter:
 
         of_groups = view == GROUPS
         after = sample_groups(self._cluster) if of_groups else sample_topics(self._cluster)
+        after = _with_lost_brokers(after, self._samples[of_groups])
         before = self._before(self._samples[of_groups], after, GROUP_WINDOW_S if of_groups else 0)
         compare: Any = {
             TOPICS: rates.topic_rates, GROUPS: rates.group_rates, BROKERS: rates.broker_rates,
@@ -81,3 +83,17 @@ class Meter:
         if not window or not kept or after.at - kept[-1].at >= _APART_S:
             kept.append(after)
         return before
+
+
+def _with_lost_brokers(sample: Sample, earlier: Sequence[Sample]) -> Sample:
+    """The sample, with the brokers of the last one: the metadata contains a broker that has left
+    the cluster only if it has replicas."""
+    known = earlier[-1].brokers if earlier else {}
+    lost = {id: each for id, each in known.items() if id not in sample.brokers}
+    if not lost:
+        return sample
+    gone = {
+        id: replace(each, up=False, leaders=0, replicas=0, in_sync=0, size=None)
+        for id, each in lost.items()
+    }
+    return replace(sample, brokers=dict(sorted({**sample.brokers, **gone}.items())))
