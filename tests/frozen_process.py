@@ -39,7 +39,11 @@ def _states(pid: int) -> Iterator[str]:
 
 @contextmanager
 def thread_frozen(pid: int, name: str) -> Iterator[None]:
-    """One thread of a process hangs, by the start of its name; the others run on."""
+    """One thread of a process hangs, by the start of its name; the others run on.
+
+    It is stopped while it sleeps. The first garbage collection would wait for a thread of a JVM
+    that is stopped while it runs Java code, and so would all other threads.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
     (thread,) = _threads(pid, name)
@@ -50,6 +54,7 @@ def thread_frozen(pid: int, name: str) -> Iterator[None]:
 
     trace(_PTRACE_SEIZE)
     try:
+        wait_for(f"thread {name} sleeps", lambda: _state_of(pid, thread) == "S")
         trace(_PTRACE_INTERRUPT)
         wait_for(f"thread {name} has stopped", lambda: _state_of(pid, thread) == "t")
         yield

@@ -257,7 +257,6 @@ def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
             assert problem(three, batch, frozenset()) == "broker 3 is down"
             balanced = kafka.ok("rebalance", "--dry-run")
             assert "broker 3 left out: not running" in balanced.stdout
-            assert "the cluster is not healthy" not in balanced.stdout, "all replicas are in sync"
             planned = kafka.ok("reassign-partitions", "--resume", id, "--dry-run")
             assert "2.9 MiB to move" in planned.stdout, str(planned)
             (row,) = [line for line in planned.lines if line.split()[:1] == ["3"]]

@@ -82,7 +82,7 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
                 timeout=response_timeout(self.timeout_ms),
             )
         except ShellError as error:
-            if error.code == "codes.CLUSTER_AUTHORIZATION_FAILED":
+            if error.code == "CLUSTER_AUTHORIZATION_FAILED":
                 error.hint = requires(codes.CLUSTER_AUTHORIZATION_FAILED, "ALTER on the cluster")
             raise
         rows = {

@@ -78,7 +78,7 @@ def is_rate_of(written: Written, rate: float) -> bool:
         for now in written
         if (later := next((each for each in written if each[0] >= now[0] + 1.5), None))
     ]
-    return min(over) * 0.6 < rate < max(over) * 1.6
+    return min(over) * 0.6 <= rate <= max(over) * 1.6
 
 
 @pytest.mark.quick

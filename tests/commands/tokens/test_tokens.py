@@ -107,7 +107,7 @@ def test_a_token_and_its_expiry_are_undone(run: Users) -> None:
     assert run("alice", "create-token", "--max-life-time-period", "2h").status == 0
     (token,) = ids(run, "alice") - before
     assert run("alice", "expire-token", token, "--expiry-time-period", "30m", "--yes").status == 0
-    renewed = run("alice", "undo")
+    renewed = run("alice", "undo", "--yes")
     assert renewed.status == 0, str(renewed)
     rows = run("alice", "describe-tokens", "--output", "json").json
     (row,) = (row for row in rows if row["id"] == token)
@@ -119,7 +119,7 @@ def test_a_token_and_its_expiry_are_undone(run: Users) -> None:
     assert run("alice", "create-token").status == 0
     (token,) = ids(run, "alice") - before
     assert run("alice", "expire-token", token, "--yes").status == 0
-    irreversible = run("alice", "undo")
+    irreversible = run("alice", "undo", "--yes")
     assert irreversible.status == 1 and "is irreversible" in irreversible.stderr
 
 
