@@ -191,21 +191,27 @@ def wait_stopped(
     if address is None:
         listed = cluster_reads.brokers(cluster).by_id.get(broker)
         address = Address(listed.host, listed.port) if listed and listed.host else None
-    task = ""
+    task = found = ""
     while True:
         try:
             found = _running(cluster, broker, address, while_running)
         except ShellError as error:
             if error.status is Status.WRONG:
                 raise
-            found = error.message  # of one attempt: a broker may hang
+            if not (found and _is_late(cluster)):  # then it had no time
+                found = error.message  # of one attempt: a broker may hang
         if not found:
             report(task, 1, 1)
             return
         report(task := f"Waiting: {found}", 0, None)
-        if cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline:
+        if _is_late(cluster):
             raise ShellError(f"deadline exceeded: {found}", code="deadline")
         time.sleep(_POLL_S)
+
+
+def _is_late(cluster: Cluster) -> bool:
+    """Whether no time is left for another attempt."""
+    return cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline
 
 
 def _running(

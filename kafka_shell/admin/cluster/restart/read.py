@@ -129,21 +129,27 @@ def wait_in_sync(cluster: Cluster, brokers: Sequence[int], report: Report) -> Ba
     metadata unreadable, for as long as the wait lasts: they are being restarted.
     """
     started = time.monotonic()
-    missing = ""
+    missing, done, total = "", 0, None
     while True:
         try:
             missing, done, total = _missing(cluster, brokers)
         except ShellError as error:
             if error.status is Status.WRONG or error.code == "no-match":
                 raise  # else of one attempt: a broker may hang
-            missing, done, total = error.message, 0, None
+            if not (missing and _is_late(cluster)):  # then it had no time
+                missing, done, total = error.message, 0, None
         report("replicas in sync", done, total)
         if not missing:
             assert total is not None
             return BackInSync(tuple(brokers), total, time.monotonic() - started)
-        if cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline:
+        if _is_late(cluster):
             raise ShellError(f"deadline exceeded: {missing}", code="deadline")
         time.sleep(_POLL_S)
+
+
+def _is_late(cluster: Cluster) -> bool:
+    """Whether no time is left for another attempt."""
+    return cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline
 
 
 def _missing(cluster: Cluster, brokers: Sequence[int]) -> tuple[str, int, int | None]:
