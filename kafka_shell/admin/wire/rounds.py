@@ -27,11 +27,11 @@ def ask_in_rounds(
     requested = tuple(dict.fromkeys(wanted))
     found: Results[K, V] = Results()
     left = requested
-    for _ in cluster.attempts(_RETRY_S):
+    for round_ in cluster.attempts(_RETRY_S):
         try:
             left = tuple(ask(left, found))
         except ShellError:
-            if not found:
+            if round_ == 0:  # the items have no outcome yet
                 raise
             break
         if not left:
