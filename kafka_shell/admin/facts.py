@@ -4,13 +4,14 @@ it is reported as not checked."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
 from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import AUTHORIZATION, in_one_line
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure, as_failure
@@ -43,6 +44,14 @@ def not_checked(what: str, failure: Failure) -> NotChecked:
     if failure.code in AUTHORIZATION and failure.hint:
         return NotChecked(what, failure.hint[0].lower() + failure.hint[1:].rstrip("."))
     return NotChecked(what, in_one_line(failure))
+
+
+def not_checked_of(what: str, failures: Collection[Failure], noun: str) -> list[NotChecked]:
+    """One line for all of these failures, with the first reason (`the records of 3 partitions`);
+    none without failures."""
+    if not failures:
+        return []
+    return [not_checked(f"{what} {counted(len(failures), noun)}", next(iter(failures)))]
 
 
 def attempt(read: Callable[[], T]) -> T | Failure:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked
+from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked, not_checked_of
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import Group, GroupListing
 from kafka_shell.admin.wire.chunks import MANY
@@ -130,8 +130,7 @@ def _existing(
     if isinstance(listed, Failure):
         found.miss("active groups", listed)
         return names, []
-    for failure in list(listed.failures.values())[:1]:
-        found.miss(f"active groups of {counted(len(listed.failures), 'coordinator')}", failure)
+    found.not_checked += not_checked_of("active groups of", listed.failures.values(), "coordinator")
     if hidden := attempt(lambda: groups.hidden(cluster)):
         found.miss("other groups", hidden)
     names[_GROUP] = list(listed.values)
@@ -203,8 +202,7 @@ def _described(
         list(types), _GROUPS_AT_ONCE, lambda batch: groups.describe(cluster, batch, types=types)
     )
     failures = [failure for part in parts for failure in part.failures.values()] + unread
-    if failures:
-        found.miss(f"the members of {counted(len(failures), 'group')}", failures[0])
+    found.not_checked += not_checked_of("the members of", failures, "group")
     return [group for part in parts for group in part]
 
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from kafka_shell.admin.facts import attempt, in_batches, not_checked
+from kafka_shell.admin.facts import attempt, in_batches, not_checked, not_checked_of
 from kafka_shell.admin.partitions import log_dirs
-from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
-from kafka_shell.admin.records.offsets import list_offsets
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.offsets import list_offsets, ranges
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.common.units import approximate_bytes, counted
@@ -88,15 +88,14 @@ def count(
     lost.checked = len(partitions) - len(filled)
 
     def read(batch: Sequence[TopicPartition]) -> list[Failure]:
-        ages = {each: limits[each.topic].age for each in batch}
+        spans = ranges(cluster, batch)
+        ages = {each: limits[each.topic].age for each in spans.values}
         times = {each: now_ms - age for each, age in ages.items() if age is not None}
-        first = list_offsets(cluster, dict.fromkeys(batch, EARLIEST))
-        last = list_offsets(cluster, dict.fromkeys(batch, LATEST))
         kept = list_offsets(cluster, times)
-        failures = first.failures | last.failures | kept.failures
-        for each in batch:
+        failures = spans.failures | kept.failures
+        for each, span in spans.values.items():
             if each not in failures:
-                rows = (first[each].offset or 0, last[each].offset or 0)
+                rows = (span.earliest, span.latest)
                 cut = kept[each].offset if each in times else rows[0]
                 _add(lost, limits[each.topic], sizes.get(each, ()), *rows, cut)
         return list(failures.values())
@@ -104,9 +103,7 @@ def count(
     parts, unread = in_batches(filled, _AT_ONCE, read)
     failures = [failure for part in parts for failure in part] + unread
     lost.unread = len(failures)
-    if failures:
-        about = f"the records of {counted(len(failures), 'partition')}"
-        missing.append(not_checked(about, failures[0]))
+    missing += not_checked_of("the records of", failures, "partition")
     return lost, missing
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked
+from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked, not_checked_of
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import GroupListing
 from kafka_shell.admin.partitions.model import TopicPartition
@@ -54,7 +54,9 @@ def read(cluster: Cluster, deleted: Deleted) -> Unread:
         if isinstance(listed, Failure):
             found.not_checked.append(not_checked("groups", listed))
             return found
-        _miss(found, list(listed.failures.values()), "the groups of", "coordinator")
+        found.not_checked += not_checked_of(
+            "the groups of", listed.failures.values(), "coordinator"
+        )
         if hidden := attempt(lambda: groups.hidden(cluster)):
             found.not_checked.append(not_checked("other groups", hidden))
         parts, left = in_batches(
@@ -64,14 +66,8 @@ def read(cluster: Cluster, deleted: Deleted) -> Unread:
     for counts, missing in parts:
         found.groups |= counts
         failures += missing
-    _miss(found, failures, "the offsets of", "group")
+    found.not_checked += not_checked_of("the offsets of", failures, "group")
     return found
-
-
-def _miss(found: Unread, failures: Sequence[Failure], of: str, noun: str) -> None:
-    if failures:
-        what = f"{of} {counted(len(failures), noun)}"
-        found.not_checked.append(not_checked(what, failures[0]))
 
 
 def _behind(

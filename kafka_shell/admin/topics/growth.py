@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.losses import POLICY, policies
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.facts import Budget, attempt, not_checked
+from kafka_shell.admin.facts import Budget, attempt, not_checked, not_checked_of
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.units import counted
 from kafka_shell.plan.model import NotChecked
@@ -49,7 +49,8 @@ def check(cluster: Cluster, growing: Mapping[str, int]) -> GrowthEffects:
             f" partition: {loss}"
         )
         found.loses_state = True
-    compacted = _compacted(cluster, ordinary, found)
+    known = _compacted(cluster, ordinary, found)
+    compacted = [topic for topic in ordinary if topic in known]
     if compacted:
         found.warnings.append(
             f"{named_topics(compacted)}: compacted; new records of a key may go to another"
@@ -61,7 +62,7 @@ def check(cluster: Cluster, growing: Mapping[str, int]) -> GrowthEffects:
             f"{named_topics(single)}: compacted, with a single partition; Kafka Connect (for its"
             " configs) and schema registries fail with more than one"
         )
-    others = [topic for topic in ordinary if topic not in compacted]
+    others = [topic for topic in ordinary if topic not in known]
     if others:
         found.warnings.append(
             f"{named_topics(others)}: new records with the same key may go to another partition"
@@ -70,22 +71,19 @@ def check(cluster: Cluster, growing: Mapping[str, int]) -> GrowthEffects:
     return found
 
 
-def _compacted(cluster: Cluster, topics: Sequence[str], found: GrowthEffects) -> list[str]:
+def _compacted(cluster: Cluster, topics: Sequence[str], found: GrowthEffects) -> frozenset[str]:
     """Those of the topics whose cleanup.policy includes compact."""
     if not topics:
-        return []
+        return frozenset()
     resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
     with Budget(cluster).until(1):
         read = attempt(lambda: configs.describe(cluster, resources, [POLICY]))
     if isinstance(read, Failure):
         found.not_checked.append(not_checked(f"{POLICY} of {counted(len(topics), 'topic')}", read))
-        return []
-    missing = list(read.failures.values())
-    if missing:
-        about = f"{POLICY} of {counted(len(missing), 'topic')}"
-        found.not_checked.append(not_checked(about, missing[0]))
-    return [
+        return frozenset()
+    found.not_checked += not_checked_of(f"{POLICY} of", read.failures.values(), "topic")
+    return frozenset(
         resource.name
         for resource, entries in read.values.items()
         if any(each.name == POLICY and "compact" in policies(each.value or "") for each in entries)
-    ]
+    )

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.acls import read as acls
 from kafka_shell.admin.acls.model import AclBinding, AclFilter, AclResourceType, PatternType
-from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked
+from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked, not_checked_of
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import TopicReader
 from kafka_shell.admin.partitions import log_dirs
@@ -49,8 +49,7 @@ class _Found(Struct):
 
     def add_all_not_checked(self, failures: Sequence[Failure], noun: str, of: str) -> None:
         """`the records of 3 partitions`: one line for all of them."""
-        if failures:
-            self.add_not_checked(f"{of} {counted(len(failures), noun)}", failures[0])
+        self.missing += not_checked_of(of, failures, noun)
 
 
 def read(cluster: Cluster, topics: Sequence[Topic]) -> tuple[TopicsUse, tuple[NotChecked, ...]]:
