@@ -209,9 +209,7 @@ def until_back(cluster: Cluster, record: ThrottleRecord, report: Report) -> None
     while down := on_down_brokers(cluster, under_way(cluster).values, record.read()):
         task = f"waiting until {down[0].resource} is up again to remove its throttle"
         report(task, 0, None)
-        if cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline:
-            raise ShellError(f"deadline exceeded: {task}", code="deadline")
-        time.sleep(_POLL_S)
+        cluster.pause(_POLL_S, task)
     if task:
         report(task, 1, 1)
 

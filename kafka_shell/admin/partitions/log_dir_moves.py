@@ -185,9 +185,7 @@ def follow(cluster: Cluster, report: Report, moves: Sequence[LogDirMove]) -> Non
             return
         copied = sum(_copied(move, places) for move in moves)
         report(task, Bytes(min(copied, total - 1)), Bytes(total))
-        if cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline:
-            raise ShellError(f"deadline exceeded: {task.lower()}", code="deadline")
-        time.sleep(_POLL_S)
+        cluster.pause(_POLL_S, task.lower())
 
 
 def _ended(move: LogDirMove, dirs: Sequence[LogDir]) -> ShellError:

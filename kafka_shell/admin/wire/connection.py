@@ -165,6 +165,17 @@ class Cluster:
             time.sleep(pause)
             pause = min(2 * pause, self.config.backoff_max)
 
+    def has_time(self, seconds: float) -> bool:
+        """Whether the deadline leaves so many seconds."""
+        return self.deadline is None or time.monotonic() + seconds <= self.deadline
+
+    def pause(self, seconds: float, task: str) -> None:
+        """Sleep before the next look at something that takes long. Raises ShellError (code
+        `deadline`) that names the task if the deadline does not leave the time."""
+        if not self.has_time(seconds):
+            raise ShellError(f"deadline exceeded: {task}", code="deadline")
+        time.sleep(seconds)
+
     def forget_coordinator(self, to: Coordinator) -> None:
         """Look up the coordinator again when it is next needed: a response that is not checked, or
         a row of one, said that it has moved."""

@@ -6,7 +6,6 @@ API keys 3 (Metadata), 18 (ApiVersions), 32 (DescribeConfigs), 35 (DescribeLogDi
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from kafka_shell.admin.cluster import features, probes, quorum
@@ -198,20 +197,13 @@ def wait_stopped(
         except ShellError as error:
             if error.status is Status.WRONG:
                 raise
-            if not (found and _is_late(cluster)):  # then it had no time
+            if cluster.has_time(_POLL_S) or not found:  # else the attempt had no time
                 found = error.message  # of one attempt: a broker may hang
         if not found:
             report(task, 1, 1)
             return
         report(task := f"Waiting: {found}", 0, None)
-        if _is_late(cluster):
-            raise ShellError(f"deadline exceeded: {found}", code="deadline")
-        time.sleep(_POLL_S)
-
-
-def _is_late(cluster: Cluster) -> bool:
-    """Whether no time is left for another attempt."""
-    return cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline
+        cluster.pause(_POLL_S, found)
 
 
 def _running(

@@ -136,20 +136,13 @@ def wait_in_sync(cluster: Cluster, brokers: Sequence[int], report: Report) -> Ba
         except ShellError as error:
             if error.status is Status.WRONG or error.code == "no-match":
                 raise  # else of one attempt: a broker may hang
-            if not (missing and _is_late(cluster)):  # then it had no time
+            if cluster.has_time(_POLL_S) or not missing:  # else the attempt had no time
                 missing, done, total = error.message, 0, None
         report("replicas in sync", done, total)
         if not missing:
             assert total is not None
             return BackInSync(tuple(brokers), total, time.monotonic() - started)
-        if _is_late(cluster):
-            raise ShellError(f"deadline exceeded: {missing}", code="deadline")
-        time.sleep(_POLL_S)
-
-
-def _is_late(cluster: Cluster) -> bool:
-    """Whether no time is left for another attempt."""
-    return cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline
+        cluster.pause(_POLL_S, missing)
 
 
 def _missing(cluster: Cluster, brokers: Sequence[int]) -> tuple[str, int, int | None]:
