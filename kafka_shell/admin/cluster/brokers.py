@@ -34,6 +34,8 @@ def describe(known: Brokers, ids: Iterable[int]) -> list[BrokerDescription]:
         dirs = _each(readable, lambda: _log_dirs(cluster, readable))
         entries = _each(readable, lambda: _configs(cluster, readable))
     roles = _quorum_roles(known.entry)
+    # The quorum can be read although no broker is current.
+    unread_role = "metadata" if known.entry.quorum else "role in the metadata quorum"
     counts = _counts(known.metadata)
     return [
         BrokerDescription(
@@ -49,7 +51,7 @@ def describe(known: Brokers, ids: Iterable[int]) -> list[BrokerDescription]:
                 ("log directories and configs", unread[broker.id]),
                 ("log directories", dirs.failures.get(broker.id)),
                 ("configs", entries.failures.get(broker.id)),
-                ("role in the metadata quorum", known.entry.unread),
+                (unread_role, known.entry.unread),
                 ("metadata", known.entry.behind.get(broker.id)),
             ),
         )

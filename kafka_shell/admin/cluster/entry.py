@@ -32,7 +32,8 @@ class Entry(Struct, frozen=True):
 
     `metadata` is from a broker that is not `behind`, if there is one, with the reassignments in
     progress if replicas are not in sync. `probed` has the releases of the brokers that respond, and
-    why others do not. `quorum` is None with ZooKeeper, and if it could not be read (`unread`).
+    why others do not. `quorum` is None with ZooKeeper, and if it could not be read. `unread` is why
+    it could not, or why no broker is current.
     `config` connects only through brokers that respond and are not behind. Requests to a certain
     broker are still sent to it if it is behind, but not if it does not respond.
     """

@@ -127,9 +127,7 @@ def _sizes(
         missing.append(not_checked("the size of the partitions", read))
         return {}
     unread = log_dirs.without_offline(read).failures
-    for failure in list(unread.values())[:1]:
-        about = f"the size of replicas on {counted(len(unread), 'broker')}"
-        missing.append(not_checked(about, failure))
+    missing += not_checked_of("the size of replicas on", unread.values(), "broker")
     sizes: Sizes = {}
     wanted = set(partitions)
     for replica in (replica for dirs in read for dir in dirs for replica in dir.replicas):

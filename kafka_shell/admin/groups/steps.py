@@ -15,6 +15,7 @@ from kafka_shell.admin.wire.error_codes import (
     GROUP_SUBSCRIBED_TO_TOPIC,
     TOPIC_AUTHORIZATION_FAILED,
     UNKNOWN_MEMBER_ID,
+    UNKNOWN_TOPIC_OR_PARTITION,
 )
 from kafka_shell.admin.wire.failures import (
     COORDINATION,
@@ -35,7 +36,7 @@ from .offsets import committed
 _COMMIT_BY_NAME = 9  # OffsetCommit v10 names topics by ID
 _RETRY_S = 10.0
 # The coordinator may not know a topic yet that other brokers list: it was just created.
-COORDINATION_OR_TOPIC = COORDINATION | {3}  # UNKNOWN_TOPIC_OR_PARTITION
+COORDINATION_OR_TOPIC = COORDINATION | {UNKNOWN_TOPIC_OR_PARTITION}
 
 
 def offset_change(

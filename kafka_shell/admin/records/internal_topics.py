@@ -7,7 +7,7 @@ and UUIDs as Kafka prints them.
 from __future__ import annotations
 
 import re
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.wire.frames import MalformedError, Reader
+from kafka_shell.admin.wire.uuids import format_uuid
 
 from .internal_schemas import KEYS, RECORD_TYPES, VALUES
 
@@ -175,7 +176,7 @@ def _bytes(flexible: bool) -> Read:
 
 
 def _uuid(reader: Reader) -> str:
-    return urlsafe_b64encode(reader.take(16)).decode().rstrip("=")
+    return format_uuid(reader.take(16))
 
 
 _SCALARS: dict[str, Callable[[bool], Read]] = {

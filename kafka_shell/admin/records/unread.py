@@ -79,8 +79,8 @@ def _behind(
     for name, committed in offsets.values.items():
         unread = sum(
             max(0, to - max(first, committed[each]))
-            for each, (first, to) in deleted.items()
-            if each in committed
+            for each in deleted.keys() & committed.keys()
+            for first, to in [deleted[each]]
         )
         if unread:
             counts[name] = unread

@@ -49,8 +49,7 @@ class Partition(Struct, frozen=True):
     @property
     def under_replicated(self) -> bool:
         """Whether some replica is not in sync, other than those that are being added."""
-        in_sync = sum(broker not in self.adding for broker in self.isr)
-        return in_sync < self.replication_factor
+        return len(self.isr) < len(self.replicas) and bool(self.out_of_sync)
 
     def reassigned(self, adding: Iterable[int], removing: Iterable[int]) -> Partition:
         """The same while a reassignment adds and removes replicas on these brokers."""

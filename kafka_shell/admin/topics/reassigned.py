@@ -29,7 +29,8 @@ def with_reassignments(cluster: Cluster, found: MetadataScan) -> MetadataScan:
     They are only read if a partition has fewer in-sync replicas than replicas. If the controller
     does not return them in time, nothing is changed but `reassignments_unread`.
     """
-    if not found.under_replicated or found.reassignments_read:
+    known = found.reassignments_read or found.reassignments_unread is not None
+    if not found.under_replicated or known:
         return found
     try:
         with cluster.within(_READ_S):

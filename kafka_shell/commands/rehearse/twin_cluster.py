@@ -10,12 +10,15 @@ from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.configs.model import ResourceType
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.admin.wire.error_codes import (
+    CLUSTER_AUTHORIZATION_FAILED,
+    TOPIC_AUTHORIZATION_FAILED,
+)
 from kafka_shell.admin.wire.failures import as_error, failure
 from kafka_shell.admin.wire.requests import ANY, Target, as_request
 
 from .rights import ON_CLUSTER, ON_TOPICS, Rights
 
-_TOPIC_AUTHORIZATION_FAILED, _CLUSTER_AUTHORIZATION_FAILED = 29, 31
 _DELETE_TOPICS, _CREATE_PARTITIONS, _ALTER_CONFIGS = 20, 37, 44
 _OF_CLUSTER = (ResourceType.BROKER, ResourceType.BROKER_LOGGER, ResourceType.CLIENT_METRICS)
 # API key -> the fields of the request with one item for each resource, and that of the response.
@@ -40,7 +43,7 @@ class TwinCluster(Cluster):
         if key in ON_CLUSTER and self._rights.lacks(ON_CLUSTER[key]):
             self.sent.add(key)  # the line is judged as if it had been sent
             needs = f"Requires {ON_CLUSTER[key].name} on the cluster."
-            raise as_error(failure(_CLUSTER_AUTHORIZATION_FAILED, hint=needs))
+            raise as_error(failure(CLUSTER_AUTHORIZATION_FAILED, hint=needs))
         refused = dict(self._refused(key, request)) if key in _ITEMS else {}
         if not refused:
             return super().send(request, to, **options)
@@ -69,15 +72,15 @@ class TwinCluster(Cluster):
             items, names = items or request.topic_names, request.topic_names  # by ID, or by name
         for at, (each, name) in enumerate(zip(items, names, strict=True)):
             if self._rights.lacks(ON_TOPICS[key], name):
-                yield at, _row(_TOPIC_AUTHORIZATION_FAILED, each, name)
+                yield at, _row(TOPIC_AUTHORIZATION_FAILED, each, name)
 
     def _refusal_of_configs(self, kind: int, name: str) -> int:
         """The error code of changing the configs of a resource, or 0 if it may be allowed."""
         if kind == ResourceType.TOPIC:
             lacks = self._rights.lacks(AclOperation.ALTER_CONFIGS, name)
-            return _TOPIC_AUTHORIZATION_FAILED if lacks else 0
+            return TOPIC_AUTHORIZATION_FAILED if lacks else 0
         lacks = kind in _OF_CLUSTER and self._rights.lacks(AclOperation.ALTER_CONFIGS)
-        return _CLUSTER_AUTHORIZATION_FAILED if lacks else 0
+        return CLUSTER_AUTHORIZATION_FAILED if lacks else 0
 
 
 def _row(code: int, item: Any, name: str = "") -> Any:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
 from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import ABSENT
+from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.common.masking import has_secret_name
 from kafka_shell.errors import ShellError, Status
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
 
 _GROUP_CONFIGS_SINCE = (4, 0)
-_UNKNOWN_TOPIC_OR_PARTITION = 3
 
 
 class StateRequest(Struct, frozen=True):
@@ -97,7 +97,7 @@ def _topics(cluster: Cluster, request: StateRequest, state: State) -> dict[str, 
         errors = errors | (scan(cluster, missing).errors if missing else {})
         state.unread |= hidden(cluster, summaries)
     for name, code in errors.items():
-        if request.required or code != _UNKNOWN_TOPIC_OR_PARTITION:
+        if request.required or code != UNKNOWN_TOPIC_OR_PARTITION:
             state.unread[f"topic {name}"] = failure(code, about=f"topic {name}")
     resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
     described = [resources[n] for n in names if request.topics is None or n in request.topics]

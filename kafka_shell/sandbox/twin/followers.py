@@ -18,6 +18,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.stalls import waits_for
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import INVALID_UPDATE_VERSION, NOT_CONTROLLER
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.admin.wire.schemas.brokers import AlterPartitionRequest
@@ -31,7 +32,7 @@ from .build import connect, connection
 _PAUSE_S = 0.05
 _SETTLE_S = 20.0
 _GUESSES = 20  # of an epoch in one round
-_TOO_HIGH, _TOO_LOW = 41, 95  # NOT_CONTROLLER, INVALID_UPDATE_VERSION
+_TOO_HIGH, _TOO_LOW = NOT_CONTROLLER, INVALID_UPDATE_VERSION
 
 
 @contextmanager
