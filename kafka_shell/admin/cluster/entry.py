@@ -1,8 +1,8 @@
 """Finds the brokers that respond and whose metadata is current, and reads the metadata from them.
 
-Every broker answers from its own copy of the metadata log. One that is cut off from the controllers
-or hangs in part still answers, with leaders and in-sync replicas of the past. The active controller
-knows how far each broker has fetched (DescribeQuorum, API key 55).
+Every broker responds from its own copy of the metadata log. A broker that is cut off from the
+controllers or partly hangs still responds, with outdated leaders and in-sync replicas. The active
+controller reports how far each broker has fetched (DescribeQuorum, API key 55).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kafka_shell.plan.results import Failure, Results, as_failure
 from . import probes, quorum
 from .model import Quorum
 
-_SETTLE_S = 1.5  # after an election, the new controller does not know yet who has caught up
+_SETTLE_S = 1.5  # after an election, the controller does not report yet which brokers caught up
 _ASKED = 3  # brokers: one that is cut off cannot forward the request
 
 
@@ -75,17 +75,16 @@ def enter(
     with Cluster(usable) as own:
         own.join(cluster)
         fresh = freshness(own, probed.values, quorum_timeout)
-    current = {at[id] for id in probed.values if id not in fresh.behind}
-    # Stand-ins have the address of a broker that answers for them.
-    behind = {id: why for id, why in fresh.behind.items() if at[id] not in current}
-    usable = _without(usable, [at[id] for id in behind])
-    with Cluster(usable) as own:
-        own.join(cluster)
-        found = scan(own)
-        if fresh.unread is None:
-            found = with_reassignments(own, found)
-        else:  # the controller does not respond
-            found = found.with_reassignments((), fresh.unread)
+        current = {at[id] for id in probed.values if id not in fresh.behind}
+        # Stand-ins have the address of a broker that answers for them.
+        behind = {id: why for id, why in fresh.behind.items() if at[id] not in current}
+        if not behind:
+            found = _metadata(own, fresh.unread)
+    if behind:
+        usable = _without(usable, [at[id] for id in behind])
+        with Cluster(usable) as own:
+            own.join(cluster)
+            found = _metadata(own, fresh.unread)
     more = {id: address for id, address in probes.addresses(found.brokers).items() if id not in at}
     if more:  # the first answer was out of date
         late = probes.probe_brokers(config, more, _left(cluster, probe_timeout), waiting)
@@ -98,6 +97,14 @@ def enter(
     )
     behind = {id: why for id, why in behind.items() if id in here}  # else it is fenced by now
     return Entry(found, probed, fresh.quorum, fresh.unread, behind, usable)
+
+
+def _metadata(cluster: Cluster, unread: Failure | None) -> MetadataScan:
+    """The metadata with the reassignments in progress, unless the controller does not respond."""
+    found = scan(cluster)
+    if unread is not None:
+        return found.with_reassignments((), unread)
+    return with_reassignments(cluster, found)
 
 
 def freshness(cluster: Cluster, brokers: Collection[int], seconds: float) -> Freshness:
@@ -116,7 +123,7 @@ def freshness(cluster: Cluster, brokers: Collection[int], seconds: float) -> Fre
 
 
 def _settled(cluster: Cluster, brokers: list[int]) -> tuple[Quorum, dict[int, Failure]]:
-    """The quorum and the brokers that are behind, some of them for a moment only."""
+    """The quorum, and the brokers that are still behind after some time."""
     asked = brokers[:: -(-len(brokers) // _ASKED) or 1]
     for _ in cluster.attempts(_SETTLE_S):
         described = quorum.describe_through(cluster, asked)
@@ -127,9 +134,9 @@ def _settled(cluster: Cluster, brokers: list[int]) -> tuple[Quorum, dict[int, Fa
 
 
 def _without(config: ConnectionConfig, behind: list[Address]) -> ConnectionConfig:
-    """The config that asks these brokers nothing that others can be asked."""
+    """The config that sends these brokers only requests that no other broker can answer."""
     kept = tuple(address for address in config.bootstrap if address not in behind)
-    return replace(config, bootstrap=kept, behind=frozenset(behind)) if behind else config
+    return replace(config, bootstrap=kept, behind=frozenset(behind))
 
 
 def _left(cluster: Cluster, seconds: float) -> float:

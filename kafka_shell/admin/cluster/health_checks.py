@@ -96,10 +96,7 @@ def _partly(check: Check, failures: Mapping[Any, Failure]) -> Found:
 
 def _partitions(cluster: Cluster, seen: Seen) -> Found:
     found = seen.metadata
-    suspects = [
-        summary.name for summary in found.summaries() if summary.under_replicated or summary.offline
-    ]
-    sick = [found.topic(name) for name in suspects]
+    sick = [found.topic(name) for name in found.unhealthy()]
     partitions = [partition for topic in sick for partition in topic.partitions]
     yield from _partition_finding(
         Severity.CRITICAL, "offline", [p for p in partitions if p.leader is None],
@@ -126,9 +123,7 @@ def _topic_configs(cluster: Cluster, seen: Seen) -> Found:
 def _min_isr(cluster: Cluster, seen: Seen, read: Results[str, int]) -> Found:
     """Partitions that acks=all producers cannot write to."""
     found = seen.metadata
-    sick = {
-        summary.name for summary in found.summaries() if summary.under_replicated or summary.offline
-    }
+    sick = set(found.unhealthy())
     capped = min_isr.is_capped(cluster)
     topics = [found.topic(name) for name in read.values]
     yield from _partition_finding(
@@ -138,7 +133,7 @@ def _min_isr(cluster: Cluster, seen: Seen, read: Results[str, int]) -> Found:
     )  # fmt: skip
     yield from _partition_finding(
         Severity.WARNING, "at-min-isr",
-        list(min_isr.at(topics, read.values, capped=capped)),
+        list(min_isr.at([t for t in topics if t.name in sick], read.values, capped=capped)),
         "at min ISR: producers with acks=all fail if one more replica is not in sync",
     )  # fmt: skip
     # If the minimum is capped, partitions with all replicas in sync need no check.

@@ -85,12 +85,7 @@ def partitions_below(cluster: Cluster, found: Iterable[MetadataScan]) -> frozens
     """The partitions that acks=all producers cannot write to in any of these metadata: too few
     replicas are in sync, or there is no leader. Those that are not fully in sync and whose minimum
     cannot be read count as such."""
-    sick = [
-        one.topic(each.name)
-        for one in found
-        for each in one.summaries()
-        if each.under_replicated or each.offline
-    ]
+    sick = [one.topic(name) for one in found for name in one.unhealthy()]
     if not sick:
         return frozenset()
     minimum = read(cluster, {topic.name for topic in sick}).values

@@ -118,10 +118,9 @@ class MetadataScan:
         changed.reassignments_read, changed.reassignments_unread = unread is None, unread
         for name in {name for name, _ in changed._moving if name in self}:
             topic, row = changed.topic(name), self._rows[name]
-            least, most = topic.replication_factors
             under = sum(partition.under_replicated for partition in topic.partitions)
-            changed._facts[row + 2 : row + 4] = array("q", (least, under))
-            changed._facts[row + 5] = most
+            changed._facts[row + 2], changed._facts[row + 5] = topic.replication_factors
+            changed._facts[row + 3] = under
         return changed
 
     @property
@@ -160,6 +159,10 @@ class MetadataScan:
             )
         partitions.sort(key=lambda partition: partition.partition)
         return Topic(name, topic_id, internal, tuple(partitions))
+
+    def unhealthy(self) -> list[str]:
+        """The topics with partitions that are under-replicated or without a leader, sorted."""
+        return sorted(n for n, at in self._rows.items() if any(self._facts[at + 3 : at + 5]))
 
     def misplaced(self) -> list[tuple[str, int]]:
         """(topic, partition) of partitions not led by their preferred replica, sorted."""
