@@ -15,7 +15,10 @@ V = TypeVar("V")
 def reported(
     parts: Iterable[Results[K, V]], total: int, context: Context
 ) -> Iterator[Results[K, V]]:
-    """The parts as they arrive, with their progress reported. `total` is the number of keys."""
+    """The parts as they arrive, with their progress reported. `total` is the number of keys; with
+    none, nothing is read."""
+    if not total:
+        return
     task, done = "reading configs", 0
     context.report(task, 0, total)
     try:

@@ -70,7 +70,7 @@ def split(word: str) -> tuple[str, ...]:
 
 def is_pattern(word: str) -> bool:
     """Whether the word could select names other than itself: a list, a glob or an expression."""
-    return any(_is_regex(item) or _GLOB.search(item) for item in split(word)) or "," in word
+    return "," in word or any(map(is_glob_or_regex, split(word)))
 
 
 def is_glob_or_regex(text: str) -> bool:

@@ -105,9 +105,8 @@ def lay_out(
     ] or list(columns[:1])
     contents = [max([0, *(cell_of(column, row).width for row in rows)]) for column in kept]
     dropped = _drop_columns(kept, contents, width) if width is not None else []
-    widths = _break_headings(kept, contents, width, 2)
+    widths = _break_headings(kept, contents, width, _MOST_LINES)
     if width is not None and _excess(widths, width) > 0:
-        widths = _break_headings(kept, contents, width, _MOST_LINES)
         _narrow(kept, widths, width)
     return Layout(tuple(kept), tuple(widths), tuple(dropped))
 
@@ -182,13 +181,15 @@ def _break_headings(
     widths = [
         max(len(column.heading), content) for column, content in zip(columns, contents, strict=True)
     ]
+    if room is None or _excess(widths, room) <= 0:
+        return widths
     for lines in range(2, most + 1):
         least = [
             max(_heading_width(column.heading, lines), content)
             for column, content in zip(columns, contents, strict=True)
         ]
         for index in sorted(range(len(widths)), key=lambda each: least[each] - widths[each]):
-            if room is None or _excess(widths, room) <= 0:
+            if _excess(widths, room) <= 0:
                 return widths
             widths[index] = least[index]
     return widths

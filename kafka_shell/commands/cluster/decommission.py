@@ -232,10 +232,7 @@ class _Work:
             return quorum_change.plan_alter(cluster, remove=[Voter(broker)])
         if name == "unregister":
             return unregister.plan_unregister(cluster, [broker])
-        if self._keys is not None and not self._keys:
-            # Only the active controller could delete them, and it often cannot be reached.
-            return Plan(Effect.CHANGE, ())
-        return plans.plan_delete_configs(cluster, broker, seen=self._keys or ())
+        return plans.plan_delete_configs(cluster, broker, self._keys)
 
     def _may_delete(self, plan: Plan) -> bool:
         """Whether the active controller would delete the configs; False if the broker is not

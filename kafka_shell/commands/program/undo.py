@@ -292,14 +292,14 @@ def _about(chosen: Sequence[JournalEntry]) -> tuple[str, ...]:
 
 
 def _of_other_processes(chosen: Sequence[JournalEntry], context: Context) -> list[str]:
-    """The entries that another shell, script or one-shot command wrote: which change is the newest
-    does not say that the user means it."""
+    """The entries that another shell, script or one-shot command wrote: the newest change may not
+    be the one that the user wants to undo."""
     from kafka_shell.output.humanize import local_time
 
     return [
         "not changed by this session, but by another kafka.sh process"
         f" (session {entry.session or 'unknown'}, broker {entry.bootstrap}) at"
-        f" {local_time(int(entry.time) * 1000)}: {entry.command}"
+        f" {local_time(int(entry.time) * 1000)}: {shorten_command(entry.command)}"
         for entry in chosen
         if entry.session != context.script.session
     ]

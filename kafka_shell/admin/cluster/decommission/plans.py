@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from msgspec import Struct
 
@@ -81,21 +81,18 @@ class DeleteAllConfigs(Struct, BaseStep, frozen=True):
         return Results.of(self.changes, [next(iter(sent.failures.values()), None)])
 
 
-def plan_delete_configs(
-    cluster: Cluster, broker: int, keys: Sequence[str] | None = None, *, seen: Collection[str] = ()
-) -> Plan:
-    """Delete the dynamic configs of a broker that is not running: these, or all (None).
+def plan_delete_configs(cluster: Cluster, broker: int, seen: Collection[str] | None = None) -> Plan:
+    """Delete all dynamic configs of a broker that is not running.
 
     No broker returns them, so every config that another broker accepts as dynamic is deleted, and
-    so are the rates of replication throttles, and those `seen` while the broker ran. Raises
-    ShellError if no other broker returns its configs.
+    so are the rates of replication throttles, and those `seen` while the broker ran (None: unknown;
+    if there were none, nothing is deleted). Raises ShellError if no other broker returns its
+    configs.
     """
-    if keys is not None and not keys:
+    if seen is not None and not seen:
         return Plan(Effect.CHANGE, ())
-    if keys is not None:
-        return leftovers.plan_delete(cluster, [broker], keys)
     plan = leftovers.plan_delete(cluster, [broker], [CORDON])
     if not plan.steps:
         return plan
-    every = dict.fromkeys((*dynamic_configs(cluster), *RATES, *sorted(seen)))
+    every = dict.fromkeys((*dynamic_configs(cluster), *RATES, *sorted(seen or ())))
     return replace(plan, steps=(DeleteAllConfigs(broker, tuple(every)),))
