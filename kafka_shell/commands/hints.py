@@ -33,5 +33,5 @@ def _group_pattern_hint(key: object, failure: Failure) -> Failure:
     name = str(getattr(key, "name", key))
     if failure.name != "GROUP_ID_NOT_FOUND" or not is_glob_or_regex(name):
         return failure
-    hint = f"Groups are not selected by pattern: list-groups | grep {quote(text_of_pattern(name))}"
+    hint = f"To filter group names, run list-groups | grep {quote(text_of_pattern(name))}"
     return replace(failure, hint=hint, see=None)

@@ -1,1 +1,1 @@
-"""Values and text that every layer uses: units, quoting, files. Nothing here knows a cluster."""
+"""Values and text that every layer uses: units, quoting, files. Nothing here uses a cluster."""

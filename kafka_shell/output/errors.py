@@ -77,7 +77,7 @@ def grouped_failure_lines(
     for items in alike.values():
         many = len(items) > _ALIKE
         shown += [(*items[0], items[1:])] if many else [(*item, []) for item in items]
-    hints = once([failure for _, failure, _ in shown])
+    hints = without_repeated_hints([failure for _, failure, _ in shown])
     for (about, _, same), failure in zip(shown, hints, strict=True):
         side, resource = _side(about)
         if side:
@@ -88,8 +88,8 @@ def grouped_failure_lines(
             yield from _labeled(text("error: ", "error"), names, room)
 
 
-def once(failures: Sequence[Failure]) -> list[Failure]:
-    """The failures; of those in a row with the same hint only the last has it."""
+def without_repeated_hints(failures: Sequence[Failure]) -> list[Failure]:
+    """The failures; of consecutive ones with the same hint, only the last keeps it."""
     shown = list(failures)
     for number, (failure, following) in enumerate(pairwise(failures)):
         if (following.hint, following.see) == (failure.hint, failure.see):

@@ -12,7 +12,7 @@ from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.plan.results import Failure, mentions
 
 from .counts import count_kinds, count_records, past
-from .errors import failure_lines, once
+from .errors import failure_lines, without_repeated_hints
 from .plans import (
     LONG,
     MANY,
@@ -203,7 +203,7 @@ def _problems(items: Sequence[ChangeResult], entry: str, room: int | None) -> It
         for item in items:  # a request alters all fields of a resource or none
             alike.setdefault((item.change.resource, str(item.failure)), []).append(item)
         groups = list(alike.values())
-        reasons = once([each[0].failure or _UNKNOWN for each in groups])
+        reasons = without_repeated_hints([each[0].failure or _UNKNOWN for each in groups])
         for each, reason in zip(groups, reasons, strict=True):
             yield from _problem(each, reason, room)
         return

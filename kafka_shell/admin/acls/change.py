@@ -246,7 +246,7 @@ def _delete_failure(about: str, row: Any) -> Failure | None:
     if failure is not None:
         return failure
     if not row.matching_acls:
-        message = f"{about}: the controller found no such ACL"
+        message = f"{about}: the controller did not find this ACL"
         return Failure("RESOURCE_NOT_FOUND", message, RESOURCE_NOT_FOUND, see=Resource("acl"))
     # The filter succeeded; the deletion of what it found may still have failed.
     return next(filter(None, (_create_failure(about, acl) for acl in row.matching_acls)), None)

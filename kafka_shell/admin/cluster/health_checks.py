@@ -134,7 +134,7 @@ def _min_isr(cluster: Cluster, seen: Seen, read: Results[str, int]) -> Found:
     yield from _partition_finding(
         Severity.WARNING, "at-min-isr",
         list(min_isr.at([t for t in topics if t.name in sick], read.values, capped=capped)),
-        "at min ISR: producers with acks=all fail if one more replica is not in sync",
+        "at min ISR: producers with acks=all fail if one more replica falls out of sync",
     )  # fmt: skip
     # If the minimum is capped, partitions with all replicas in sync need no check.
     unread = {n: failure for n, failure in read.failures.items() if n in sick or not capped}
@@ -208,7 +208,7 @@ def _controllers(cluster: Cluster, seen: Seen, described: Quorum) -> Found:
         if failure.name in _NO_ANSWER or (failure.name in _NOT_REACHED and id not in fetching)
     }
     no_more = len(silent) == (len(described.voters) - 1) // 2
-    without = "; without one more, the metadata quorum has no majority" if no_more else ""
+    without = "; if one more fails, the metadata quorum loses its majority" if no_more else ""
     far = [id for id, failure in failed.items() if failure.name in _NOT_REACHED and id in fetching]
     if silent:
         ids = ", ".join(map(str, list(silent)[:EXAMPLES]))

@@ -78,13 +78,13 @@ def _absent_brokers(found: MetadataScan) -> Iterator[Finding]:
 
 
 def _behind_brokers(entry: Entry) -> Iterator[Finding]:
-    """Brokers that respond, but do not follow the metadata."""
+    """Brokers that respond, but whose metadata is out of date."""
     if behind := entry.behind:
         if len(behind) == 1:
             what = next(iter(behind.values())).message
         else:
             what = f"the metadata of {len(behind):,} brokers is out of date"
-        summary = f"{what}. Clients that ask get leaders of the past"
+        summary = f"{what}; clients may get outdated leaders"
         yield finding_about(Severity.WARNING, "brokers", summary, list(behind))
 
 

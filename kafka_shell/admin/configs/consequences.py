@@ -229,7 +229,7 @@ def _refused_batches(altered: Sequence[Altered]) -> list[str]:
             key = (_verb(each), each.key, limit)
             groups.setdefault(key, []).append(change.resource.name)
     return [
-        f"{verb} {key} refuses record batches larger than {limit}"
+        f"{verb} {key} makes brokers reject record batches larger than {limit}"
         + (f" in {len(names):,} topics" if key == _LARGEST and len(names) > 1 else "")
         + ": producers get MESSAGE_TOO_LARGE"
         for (verb, key, limit), names in groups.items()

@@ -308,8 +308,8 @@ def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Ref
 def _moved_past(moved: Sequence[Reset]) -> tuple[str, str]:
     """The records that are skipped, and those that are read again: `34 records`, empty if none.
 
-    Offsets outside of a partition's range are those of no record. Even so these are upper bounds:
-    not every offset inside it is that of a record that still exists."""
+    Offsets outside the range of a partition are not counted. These are upper bounds: not every
+    offset in the range has a record."""
     shifts = [
         each.span.nearest(each.after) - each.span.nearest(each.before)
         for each in moved

@@ -282,7 +282,7 @@ class EndBatches(Struct, BaseStep, frozen=True):
         def end(started: Started | None) -> None:
             if started is not None and self.batches not in (None, started.batches):
                 raise ShellError(
-                    f"reassignment {self.name} has started another batch meanwhile",
+                    f"reassignment {self.name} started another batch after the plan was made",
                     hint="Nothing was cancelled. Run the command again.",
                     code="changed-meanwhile",
                 )

@@ -83,7 +83,7 @@ def recorded_before(cluster: Cluster, folder: Path) -> Assignment:
     for paths in MovePaths.newest(folder) if moving else ():
         try:
             file = read_moves(str(paths.move))
-        except ShellError:  # it tells nothing
+        except ShellError:  # an unreadable file is ignored
             continue
         if file.cluster != cluster.cluster_id:
             continue

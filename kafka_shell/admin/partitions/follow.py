@@ -61,8 +61,8 @@ class Follow(Struct, frozen=True):
 
     Then wait until replicas are in their target log directories. A broker that restarts is waited
     for, and named. Raises ShellError if interrupted or at the deadline, and UnexpectedEnd if a move
-    was cancelled or changed; with `patience`, also (code `paused`) if every move that is left has
-    waited so many seconds for a broker that is down.
+    was cancelled or changed; with `patience` (seconds), also (code `paused`) if every move that is
+    left has waited that long for a broker that is down.
     """
 
     moves: tuple[Move, ...] | None = None
@@ -183,7 +183,7 @@ class _Waiting:
         )
 
     def _check_patience(self) -> None:
-        """Raise ShellError if nothing that is left can be moved, and that for too long."""
+        """Raise ShellError if all remaining moves waited too long for brokers that are down."""
         patience = self._follow.patience
         if patience is None:
             return

@@ -138,8 +138,8 @@ def _unhealthy(now: CurrentAssignment) -> list[str]:
     if not wrong:
         return []
     return [
-        f"the cluster is not healthy: {', '.join(wrong)}; copying replicas adds load, and brokers"
-        " that come back are not balanced: rebalance when all replicas are in sync"
+        f"the cluster is not healthy: {', '.join(wrong)}; copying replicas adds load, and the"
+        " plan ignores the load of brokers that are down; rebalance when all replicas are in sync"
     ]
 
 

@@ -26,7 +26,7 @@ class Filter(Protocol):
 
 class Span(Struct, frozen=True):
     """Offsets of a partition: from `start` up to, not including, `end`; None has no end.
-    `topic_id` is the topic that has them, if it is known: one that is created again has others."""
+    `topic_id` is the ID of their topic, if known: a topic that is created again has a new ID."""
 
     start: int
     end: int | None = None

@@ -211,7 +211,7 @@ def _out_of_range(each: TopicPartition, to: int, offsets: OffsetRange) -> Failur
         OFFSET_OUT_OF_RANGE,
         text=f"offset {to} of partition {each} is out of range {offsets.earliest} to"
         f" {offsets.latest}",
-        hint="The offset latest deletes all records.",
+        hint="Use latest to delete all records.",
     )
 
 

@@ -180,7 +180,7 @@ class Writer:
 
     def _find_leaders(self, heads: Mapping[int, Batch]) -> bool:
         """Find the leaders that are not known, and get a producer ID. Returns whether one has no
-        leader. Raises ShellError if nothing was sent yet, and nothing says why."""
+        leader. Raises ShellError if nothing was sent yet and no failure is known."""
         unknown = [each for each in heads if each not in self._leaders]
         try:
             for partition in heads:

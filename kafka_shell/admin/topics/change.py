@@ -81,7 +81,7 @@ def _same_in_metrics(topics: Sequence[NewTopic]) -> Iterator[str]:
         groups.setdefault(name.replace(".", "_"), []).append(name)
     for names in groups.values():
         if len(names) > 1:
-            yield f"{named_topics(names)} have the same name in metrics, which replace . by _"
+            yield f"{named_topics(names)} have the same name in metrics, which replace '.' with '_'"
 
 
 def with_checked_configs(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic]:

@@ -45,7 +45,7 @@ def check(cluster: Cluster, growing: Mapping[str, int]) -> GrowthEffects:
     for topic in (topic for topic in _STATE if topic in growing):
         what, loss = _STATE[topic]
         found.warnings.append(
-            f"topic {topic}: from their next restart on, brokers look for most {what} in another"
+            f"topic {topic}: after a restart, brokers look for the state of most {what} in another"
             f" partition: {loss}"
         )
         found.loses_state = True
@@ -53,14 +53,14 @@ def check(cluster: Cluster, growing: Mapping[str, int]) -> GrowthEffects:
     compacted = [topic for topic in ordinary if topic in known]
     if compacted:
         found.warnings.append(
-            f"{named_topics(compacted)}: compacted; new records of a key may go to another"
-            " partition, and then never replace or delete its existing records"
+            f"{named_topics(compacted)}: compacted; new records with an existing key may go to"
+            " another partition; compaction then never removes the older records of that key"
         )
     single = [topic for topic in compacted if growing[topic] == 1]
     if single:
         found.warnings.append(
-            f"{named_topics(single)}: compacted, with a single partition; Kafka Connect (for its"
-            " configs) and schema registries fail with more than one"
+            f"{named_topics(single)}: compacted, with a single partition; Kafka Connect"
+            " (config.storage.topic) and schema registries require exactly one"
         )
     others = [topic for topic in ordinary if topic not in known]
     if others:

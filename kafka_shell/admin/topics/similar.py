@@ -58,7 +58,7 @@ def _explained(failure: Failure, name: str) -> Failure:
     return replace(
         failure,
         message=f"topic '{escape(name)}': the name contains {characters};"
-        " valid are letters, digits, '.', '_' and '-'",
+        " only letters, digits, '.', '_' and '-' are allowed",
     )
 
 

@@ -23,7 +23,7 @@ def ask_in_rounds(
 ) -> Results[K, V]:
     """The outcome of each item, in this order. `ask` adds outcomes to the results, and returns the
     items to retry: they are sent again for some seconds. If a later round fails as a whole, they
-    have the outcome of the one before, which says why they were sent again."""
+    keep the outcome of the previous round: the reason for the retry."""
     requested = tuple(dict.fromkeys(wanted))
     found: Results[K, V] = Results()
     left = requested

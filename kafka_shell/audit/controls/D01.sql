@@ -25,7 +25,7 @@ SELECT
   CASE WHEN bytes.bytes >= {smallest} AND c.plain > {share} THEN 'alarm' ELSE 'ok' END AS status,
   concat(CAST(round(100 * c.plain) AS INT), '% of the batches are not compressed, ', {size bytes.bytes},
     ' on disk', CASE WHEN c.plain > 0 THEN coalesce(concat('; compression would save about ',
-      CAST(round(100 * saved.saving) AS INT), '% of those'), '') ELSE '' END) AS reason,
+      CAST(round(100 * saved.saving) AS INT), '% of this size'), '') ELSE '' END) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM codecs c

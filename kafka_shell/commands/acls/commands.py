@@ -168,7 +168,7 @@ def _missing(context: Context, principal: str, topics: Sequence[str]) -> Iterato
     try:
         known = users.is_known(context.cluster, principal)
     except ShellError as error:
-        yield f"not checked: whether {principal} is known: {error.message}"
+        yield f"not checked: ACLs, SCRAM credentials and quotas of {principal}: {error.message}"
         return
     if not known:
         yield (

@@ -88,7 +88,7 @@ def api_versions(
         compared = [broker.broker for row in found for broker in row.brokers]
         others = ", ".join(map(str, sorted(set(compared))))
         if others and invocation["differences"]:
-            context.note(f"no differences between the brokers that answered: {others}")
+            context.note(f"no differences found; brokers compared: {others}")
     values = {"brokers": rows} if rows else {}
     return Results(values, {f"broker {broker}": failure for broker, failure in failed.items()})
 

@@ -89,7 +89,9 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
         plan = group_resets.plan_reset(cluster, group, where, select.topic_partitions(chosen), kind)
         plan.refused.failures.update(chosen.failures)
     time = where.number if where.to is ResetTarget.TIME else 0
-    return with_future_warning(plan, time, context, "without records that late, it means latest")
+    return with_future_warning(
+        plan, time, context, "latest is used if there are no records that late"
+    )
 
 
 def _plan_copy(invocation: Invocation, cluster: Cluster, offsets: Offsets, kind: GroupType) -> Plan:

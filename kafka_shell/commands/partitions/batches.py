@@ -35,8 +35,8 @@ ABOUT = (
     " reassignment pauses and reports why. To continue after a pause, Ctrl-C or a lost terminal,"
     " run reassign-partitions --resume ID. Without --wait, the prompt moves the batches in the"
     " background; elsewhere, the command ends when the first one is started, but --resume moves all"
-    " that are left. It pauses if what is left of a batch waits for a broker that has been down for"
-    " a minute; with --wait, it waits for the broker."
+    " remaining ones. It pauses if all remaining partitions of a batch wait for a broker that has"
+    " been down for a minute; with --wait, it keeps waiting."
 )
 
 

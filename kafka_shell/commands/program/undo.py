@@ -297,7 +297,7 @@ def _of_other_processes(chosen: Sequence[JournalEntry], context: Context) -> lis
     from kafka_shell.output.humanize import local_time
 
     return [
-        "not changed by this session, but by another kafka.sh process"
+        "changed by another kafka.sh process"
         f" (session {entry.session or 'unknown'}, broker {entry.bootstrap}) at"
         f" {local_time(int(entry.time) * 1000)}: {shorten_command(entry.command)}"
         for entry in chosen
@@ -334,10 +334,9 @@ COMMANDS = (
         description=(
             "Without an ID, the newest change of this cluster that is not undone yet; run it again"
             " to go further back. If another shell, script or one-shot command made that change,"
-            " undo says so and asks; without a terminal, use --yes or the ID. Undoing an undo is a"
-            " redo: undo ID. All changes become one plan,"
-            " which is a journal entry itself. If the last change is irreversible, nothing is"
-            " undone. If a value has changed since, undo shows the current value and asks;"
+            " undo shows this and asks; without a terminal, use --yes or the ID. Undoing an undo is"
+            " a redo: undo ID. All changes become one plan, which is a journal entry itself. If the"
+            " last change is irreversible, nothing is undone. If a value has changed since, undo shows the current value and asks;"
             " --yes does not answer that question, --force does."
         ),
         apis=(0, 1, 2, 3, 8, 9, 15, 16, 20, 22, 29, 30, 31, 32, 34, 35, 39, 40, 41, 44, 45, 46, 47,

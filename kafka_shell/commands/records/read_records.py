@@ -64,7 +64,9 @@ class _Reading:
         start = position(invocation, "from", now) or read.FROM_EARLIEST
         end = position(invocation, "to", now) or read.TO_LATEST
         check_order(invocation, start, end, "to")
-        if future := future_warning(start.time, now, "only records with such timestamps are read"):
+        if future := future_warning(
+            start.time, now, "only records with this timestamp or a later one are read"
+        ):
             self._warn(future)
         chosen = select.partitions(invocation, context.cluster)
         self.failures: dict[Resource, Failure] = dict(chosen.failures)
@@ -264,8 +266,8 @@ COMMANDS: tuple[Command, ...] = (
             "--from is inclusive, --to exclusive. Without --to, reading stops at the current end of"
             " the log. A time selects the first record with this timestamp or a later one; a"
             " number of more than 11 digits is a time in milliseconds. No"
-            " consumer group is used, and nothing is committed. That there are no such records is"
-            " only said on standard error.\n"
+            " consumer group is used, and nothing is committed. If there are no such records, a"
+            " note is printed on standard error.\n"
             "Conditions: key, value, header.NAME, or a path into JSON (value.user.name,"
             " value.items.0); = != < <= > >=, =~ (contains a match of the regular expression) and"
             " !~. Numbers are compared as numbers. null is a null key or value: value=null finds"

@@ -44,7 +44,7 @@ def lines_of(text: str, context: Context) -> tuple[str, ...]:
             return lines_of_file(path)
         raise UsageError(
             f"unexpected word '{line.words[1].text}' after the file",
-            hint=f"Options of rehearse come first: rehearse {line.words[1].text} {first}",
+            hint=f"Put options of rehearse first: rehearse {line.words[1].text} {first}",
         )
     raise UsageError(
         f"'{first}' is neither a command nor a file",
@@ -62,8 +62,8 @@ def _refuse_output(text: str) -> None:
         return  # it is reported when it runs
     if invocation is not None and invocation.get("output"):
         raise UsageError(
-            "--output is an option of the rehearsed command here, and does not change the report",
-            hint=f"Options of rehearse come first: rehearse --output {invocation['output']} ...",
+            "--output applies to the rehearsed command, not to the report",
+            hint=f"Put options of rehearse first: rehearse --output {invocation['output']} ...",
         )
 
 

@@ -135,7 +135,7 @@ def _cover_everything(state: State, context: Context) -> None:
     missing = [kind for kind in state.parts if kind not in state.complete]
     if missing:
         names = ", ".join(kind.replace("_", " ") for kind in missing)
-        context.note(f"the scope of the export lacks {names}, which could not be read completely")
+        context.note(f"not in the scope of the export, because not read completely: {names}")
 
 
 def _select(

@@ -106,7 +106,7 @@ def describe_topic(
         _note_unread(seen, context)
         described = _with_overrides(found, context, only=invocation["topics-with-overrides"])
     if described.ok and not described.values:
-        return NoRows(f"none of the {counted(len(names), 'topic')} matches the filters")
+        return NoRows(f"no topic matches the filters ({counted(len(names), 'topic')} checked)")
     return described
 
 

@@ -112,7 +112,7 @@ def describe_user(invocation: Invocation, context: Context) -> UserPage:
     found = users.describe(context.cluster, invocation["user"])
     if not found.known:
         near = did_you_mean(found.user, users.known_users(context.cluster))
-        context.note(f"nothing is known of user {found.user}{'. ' if near else ''}{near}")
+        context.note(f"nothing found for user {found.user}{'. ' if near else ''}{near}")
     return found
 
 

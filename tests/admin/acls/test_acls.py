@@ -187,7 +187,7 @@ def test_an_acl_that_was_not_found_but_is_still_listed_was_not_deleted(
     results = apply(plan, cluster)
     ((change, why),) = results.failures.items()
     assert change.resource == reads(bob).resource
-    assert why.message == f"acl {reads(bob)}: the controller found no such ACL"
+    assert why.message == f"acl {reads(bob)}: the controller did not find this ACL"
     assert [change.resource for change in results] == [reads(bob, "payments").resource]
 
 

@@ -60,7 +60,7 @@ def test_check_restart_asks_another_broker(
     (offline,) = (reason for reason in check.reasons if reason.check == "offline")
     assert f"{topic}:0" in offline.examples, check.reasons
     assert any(
-        f"broker {BEHIND} did not follow the active controller" in each.summary
+        f"broker {BEHIND} lagged behind the active controller" in each.summary
         for each in check.reasons
     ), check.reasons
 

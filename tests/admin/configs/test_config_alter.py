@@ -260,7 +260,7 @@ def test_a_lower_limit_of_batches_says_that_larger_ones_are_refused(
     key, resource = "max.message.bytes", topic_of(topic)
     plan = config_changes.plan_alter(cluster, {resource: [set_(key, "100")]})
     assert plan.warnings == (
-        "lowering max.message.bytes refuses record batches larger than 100 bytes:"
+        "lowering max.message.bytes makes brokers reject record batches larger than 100 bytes:"
         " producers get MESSAGE_TOO_LARGE",
     )
     done(plan, cluster)
@@ -276,4 +276,6 @@ def test_a_lower_limit_of_batches_says_that_larger_ones_are_refused(
     (of_brokers, *_) = config_changes.plan_alter(
         cluster, {DEFAULT: [set_("message.max.bytes", "1000")]}
     ).warnings[-1:]
-    assert of_brokers.startswith("lowering message.max.bytes refuses record batches larger than")
+    assert of_brokers.startswith(
+        "lowering message.max.bytes makes brokers reject record batches larger than"
+    )

@@ -45,8 +45,8 @@ def test_state_of_brokers(cluster: Cluster, sandbox: Sandbox, topic: str, tmp_pa
         plan = topic_changes.plan_partitions(cluster, [internal, topic], before + 1)
         assert plan.confirm
         assert plan.warnings == (
-            f"topic {internal}: from their next restart on, brokers look for most groups in another"
-            " partition: their committed offsets are lost",
+            f"topic {internal}: after a restart, brokers look for the state of most groups in"
+            " another partition: their committed offsets are lost",
             f"topic {topic}: {_OTHER}",
         )
         line = ("alter-topic", internal, "--partitions", str(before + 1))

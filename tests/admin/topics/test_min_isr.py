@@ -162,7 +162,8 @@ def test_names_that_are_the_same_in_metrics(cluster: Cluster, name: str) -> None
     names = [f"{name}.a_b", f"{name}_a.b", f"{name}.c"]
     plan = topic_changes.plan_create_checked(cluster, [NewTopic(each, 1) for each in names])
     assert plan.warnings == (
-        f"2 topics ({names[0]}, {names[1]}) have the same name in metrics, which replace . by _",
+        f"2 topics ({names[0]}, {names[1]}) have the same name in metrics,"
+        " which replace '.' with '_'",
     )
     done(plan, cluster)
     later = apply(topic_changes.plan_create([NewTopic(f"{name}_c", 1)]), cluster)

@@ -83,7 +83,7 @@ def test_the_others_answers_are_shown(mute: Shell, line: str) -> None:
 def test_the_api_versions_of_the_others_are_compared(mute: Shell) -> None:
     run = mute("api-versions --differences --deadline 5s")
     assert run.status == 1
-    assert "no differences between the brokers that answered: 1, 2" in run.err, str(run)
+    assert "no differences found; brokers compared: 1, 2" in run.err, str(run)
     assert "broker 3" in run.err
 
 

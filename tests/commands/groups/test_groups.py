@@ -353,7 +353,7 @@ def test_deleting_records_names_the_groups_that_have_not_read_them(
 
 
 def test_a_time_in_the_future_means_latest(kafka: Program, topic: str, group: str) -> None:
-    warning = "is in the future: without records that late, it means latest"
+    warning = "is in the future: latest is used if there are no records that late"
     reset = kafka.ok("reset-offsets", group, "--to", "2990-01-01", "--dry-run")
     assert warning in reset.stdout
     delete = kafka.ok("delete-records", f"{topic}:0", "--to", "2990-01-01", "--dry-run")
@@ -362,7 +362,7 @@ def test_a_time_in_the_future_means_latest(kafka: Program, topic: str, group: st
 
 
 def test_groups_are_not_selected_by_pattern(kafka: Program) -> None:
-    hint = "hint: Groups are not selected by pattern: list-groups | grep orders\n"
+    hint = "hint: To filter group names, run list-groups | grep orders\n"
     for line in (["lag", "orders*"], ["describe-group", "/^orders/"],
                  ["delete-group", "orders*", "--yes"],
                  ["reset-offsets", "orders*", "--to", "latest", "--yes"]):  # fmt: skip

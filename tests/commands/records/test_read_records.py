@@ -173,7 +173,7 @@ def test_a_start_in_the_future_is_a_warning(shell: Shell, filled: str) -> None:
     run = shell.ok(f"read-records {filled} --from 2990-01-01T00:00Z --output json")
     warning, note = run.err.splitlines()
     assert run.out == "" and note == "note: no records in this range"
-    assert "is in the future: only records with such timestamps are read" in warning
+    assert "is in the future: only records with this timestamp or a later one are read" in warning
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ def test_topics_that_were_not_copied_are_unknown(kafka: Program) -> None:
         (("--topics", "nosuch-*", "list-topics"), "no topic matches 'nosuch-*'"),
         (
             ("alter-topic", "t", "--partitions", "2", "--output", "json"),
-            "Options of rehearse come first: rehearse --output json",
+            "Put options of rehearse first: rehearse --output json",
         ),
         ((), "requires one of LINE, --limits"),
     ],

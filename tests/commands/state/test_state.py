@@ -242,7 +242,7 @@ def test_a_kind_that_could_not_be_read_completely_is_not_covered(
     assert run.status == 1 and "orders.placed:" in run.stdout
     scope = run.stdout[: run.stdout.index("\ntopics:")]
     assert "topics" not in scope and "quotas" not in scope
-    assert "the scope of the export lacks topics" in run.stderr
+    assert "not in the scope of the export, because not read completely: topics" in run.stderr
     file = tmp_path / "partial.yaml"
     file.write_text(run.stdout)
     plan = source.ok("apply", str(file), "--prune", "--dry-run").stdout

@@ -68,7 +68,7 @@ def test_the_invalid_characters_of_a_name_are_named(shell: Shell) -> None:
     for command in ("describe-topic", "list-offsets", "describe-configs"):
         run = shell(f"{command} 'orders .pl@ced'")
         assert run.status == 1
-        assert "the name contains a space, @; valid are letters, digits" in run.err, str(run)
+        assert "the name contains a space, @; only letters, digits" in run.err, str(run)
 
 
 def test_a_pattern_in_two_pairs_of_quotes_is_explained(shell: Shell) -> None:

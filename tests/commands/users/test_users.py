@@ -287,7 +287,7 @@ def test_an_unreadable_part_shows_why_and_the_others_are_shown(
 
 def test_nothing_is_known_of_a_misspelled_user(demo_sandbox: Sandbox, tmp_path: Path) -> None:
     run = Program(tmp_path, demo_sandbox.bootstrap).ok("describe-user", "alicee")
-    assert "nothing is known of user alicee. Did you mean alice?" in run.stderr
+    assert "nothing found for user alicee. Did you mean alice?" in run.stderr
     assert "no SCRAM credentials, quotas, client configs, ACLs or tokens" in run.stdout
     assert len(run.lines) == 3, str(run)
 

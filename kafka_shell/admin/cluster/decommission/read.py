@@ -185,7 +185,7 @@ def wait_stopped(
     while_running: Callable[[Cluster], None] = lambda cluster: None,
 ) -> None:
     """Wait until the broker has left the cluster and does not respond at its address (None: as the
-    cluster lists it), until the deadline. `while_running` is called again and again as long as the
+    cluster lists it), until the deadline. `while_running` is called repeatedly as long as the
     cluster lists it. Raises ShellError (code `deadline`) that says what was found last."""
     if address is None:
         listed = cluster_reads.brokers(cluster).by_id.get(broker)
@@ -197,7 +197,7 @@ def wait_stopped(
         except ShellError as error:
             if error.status is Status.WRONG:
                 raise
-            if cluster.has_time(_POLL_S) or not found:  # else the attempt had no time
+            if cluster.has_time(_POLL_S) or not found:  # else keep the last finding
                 found = error.message  # of one attempt: a broker may hang
         if not found:
             report(task, 1, 1)

@@ -178,7 +178,7 @@ def _reasons(
     yield from _quorum(state, stopped)
     yield from _unread(state, stopped)
     yield from _away(state.silent, "did not respond")
-    yield from _away(state.behind, "did not follow the active controller")
+    yield from _away(state.behind, "lagged behind the active controller")
 
 
 def _partition_reason(

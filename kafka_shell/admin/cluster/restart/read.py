@@ -136,7 +136,7 @@ def wait_in_sync(cluster: Cluster, brokers: Sequence[int], report: Report) -> Ba
         except ShellError as error:
             if error.status is Status.WRONG or error.code == "no-match":
                 raise  # else of one attempt: a broker may hang
-            if cluster.has_time(_POLL_S) or not missing:  # else the attempt had no time
+            if cluster.has_time(_POLL_S) or not missing:  # else keep the last finding
                 missing, done, total = error.message, 0, None
         report("replicas in sync", done, total)
         if not missing:
