@@ -34,3 +34,8 @@ def compile_re2(expression: str, shown: str = "", *, data: bool = False) -> Any:
 def short(item: str) -> str:
     """At most 60 characters of an expression, for a message."""
     return item if len(item) <= 60 else item[:57] + "..."
+
+
+def text_of_pattern(pattern: str) -> str:
+    """What to search for instead of a simple pattern: `orders` for `orders*`."""
+    return pattern.strip("*?/^$")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kafka_shell.common.quoting import quote
+from kafka_shell.common.regex import text_of_pattern
 from kafka_shell.errors import UsageError, did_you_mean, is_one_edit
 from kafka_shell.plan.model import Effect
 
@@ -16,7 +17,7 @@ from .kind import convert
 from .logical_lines import Span
 from .registry import Registry, words_of_command
 from .scan import FoundCommand, Scan, Scope, Use, WordProblem, bare, find_command, scan
-from .selectors import is_glob_or_regex, text_of_pattern
+from .selectors import is_glob_or_regex
 from .tokens import Line, Word
 from .usage import usage
 

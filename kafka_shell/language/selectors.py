@@ -78,11 +78,6 @@ def is_glob_or_regex(text: str) -> bool:
     return _is_regex(text) or _GLOB.search(text) is not None
 
 
-def text_of_pattern(pattern: str) -> str:
-    """What to search for instead of a simple pattern: `orders` for `orders*`."""
-    return pattern.strip("*?/^$")
-
-
 def check(word: str) -> None:
     """Raise UsageError for an invalid regular expression."""
     for item in split(word):

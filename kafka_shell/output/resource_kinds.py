@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from kafka_shell.common.quoting import positional, quote, with_option
+from kafka_shell.common.regex import text_of_pattern
 from kafka_shell.common.resource import Resource
 from kafka_shell.plan.model import Change
 
@@ -54,6 +55,13 @@ def _log_dirs(broker: str) -> str:
     return f"describe-log-dirs {with_option('--broker-id', broker)}"
 
 
+def _groups_like(name: str) -> str:
+    """The groups, or those that contain this if it looks like a pattern: names of groups may
+    contain * themselves, so that patterns do not select any."""
+    part = text_of_pattern(name)
+    return "list-groups" if part == name else f"list-groups | grep {quote(part)}"
+
+
 _TOPIC = partial(positional, "--topic")
 _GROUP_OFFSETS = _one("describe-group", "--group", " --offsets")
 _QUOTAS = "describe-quotas"
@@ -76,6 +84,7 @@ _KINDS = (
         "group", "", "list-groups", "configs", _one("describe-group", "--group"),
         _subject("--group"),
     ),
+    ResourceKind("unknown-group", "group", one=_groups_like),
     ResourceKind(
         "group-offsets", "group", undo="groups", one=_GROUP_OFFSETS, title="offsets of group"
     ),

@@ -49,8 +49,11 @@ KEPT = (("retention.ms", "-1"),)
 """For topics whose records have old timestamps: the broker would delete them at any time."""
 
 
-def lose_requests(monkeypatch: pytest.MonkeyPatch, api_key: int, after: int = 0) -> None:
-    """All requests of this API but the first ones fail as a whole, with unknown outcome."""
+def lose_requests(
+    monkeypatch: pytest.MonkeyPatch, api_key: int, after: int = 0, *, received: bool = False
+) -> None:
+    """All requests of this API but the first ones fail as a whole, with unknown outcome; if
+    `received`, brokers receive them, and only the responses are lost."""
     drive, sent = Cluster._drive, 0
 
     def losing(self: Cluster, calls: Sequence[Call]) -> list[Job]:
@@ -58,6 +61,8 @@ def lose_requests(monkeypatch: pytest.MonkeyPatch, api_key: int, after: int = 0)
         if any(as_request(call.request).api_key == api_key for call in calls):
             sent += 1
             if sent > after:
+                if received:
+                    drive(self, calls)
                 raise ShellError("the connection was lost", code="outcome-unknown")
         return drive(self, calls)
 

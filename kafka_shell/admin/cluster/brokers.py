@@ -18,7 +18,7 @@ from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
 
-from .entry import Entry
+from .cluster_probe import ClusterProbe
 from .model import BrokerDescription
 from .read import Brokers
 
@@ -33,9 +33,9 @@ def describe(known: Brokers, ids: Iterable[int]) -> list[BrokerDescription]:
     with Cluster(known.config) as cluster:
         dirs = _each(readable, lambda: _log_dirs(cluster, readable))
         entries = _each(readable, lambda: _configs(cluster, readable))
-    roles = _quorum_roles(known.entry)
+    roles = _quorum_roles(known.probe)
     # The quorum can be read although no broker is current.
-    unread_role = "metadata" if known.entry.quorum else "role in the metadata quorum"
+    unread_role = "metadata" if known.probe.quorum else "role in the metadata quorum"
     counts = _counts(known.metadata)
     return [
         BrokerDescription(
@@ -51,8 +51,8 @@ def describe(known: Brokers, ids: Iterable[int]) -> list[BrokerDescription]:
                 ("log directories and configs", unread[broker.id]),
                 ("log directories", dirs.failures.get(broker.id)),
                 ("configs", entries.failures.get(broker.id)),
-                (unread_role, known.entry.unread),
-                ("metadata", known.entry.behind.get(broker.id)),
+                (unread_role, known.probe.unread),
+                ("metadata", known.probe.behind.get(broker.id)),
             ),
         )
         for broker in chosen
@@ -114,6 +114,6 @@ def _configs(cluster: Cluster, brokers: Sequence[int]) -> Results[int, tuple[Con
     )
 
 
-def _quorum_roles(entry: Entry) -> dict[int, str]:
-    replicas = () if entry.quorum is None else entry.quorum.replicas
+def _quorum_roles(probe: ClusterProbe) -> dict[int, str]:
+    replicas = () if probe.quorum is None else probe.quorum.replicas
     return {replica.id: replica.role for replica in replicas}

@@ -20,8 +20,8 @@ from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import as_failure
 
 from . import health_checks as checks
-from .entry import enter
-from .health_checks import Check, Seen
+from .cluster_probe import probe_cluster
+from .health_checks import Check, CheckInput
 from .metadata_findings import of_metadata
 from .model import Finding, Health
 
@@ -54,20 +54,20 @@ def health(
         until = min(until, cluster.deadline)
     progress = _Waiting(report)
     with cluster.within(min(_ENTER_S, until - time.monotonic())):
-        entry = enter(
+        probe = probe_cluster(
             cluster,
             probe_timeout,
             _QUORUM_S,
             lambda left: progress([f"broker {id}" for id in left]),
         )
-    found = entry.metadata
-    seen = Seen(entry, probe_timeout, partial(throttles, found.cluster_id))
-    findings = list(of_metadata(entry))
+    found = probe.metadata
+    given = CheckInput(probe, probe_timeout, partial(throttles, found.cluster_id))
+    findings = list(of_metadata(probe))
     seconds = max(0.1, min(_CHECKS_S, until - time.monotonic() - parallel.GRACE_S))
-    kraft = entry.quorum is not None or entry.unread is not None
+    kraft = probe.quorum is not None or probe.unread is not None
     wanted = [check for check in checks.CHECKS if kraft or check.name != "quorum"]
     outcomes = parallel.run_within(
-        entry.config, {check: partial(_run, check, seen) for check in wanted}, seconds,
+        probe.config, {check: partial(_run, check, given) for check in wanted}, seconds,
         lambda left: progress([check.what for check in left]),
     )  # fmt: skip
     progress.end()
@@ -85,11 +85,11 @@ def health(
     )
 
 
-def _run(check: Check, seen: Seen, cluster: Cluster) -> list[Finding]:
+def _run(check: Check, given: CheckInput, cluster: Cluster) -> list[Finding]:
     """The findings of a check, also if it fails halfway."""
     findings: list[Finding] = []
     try:
-        findings.extend(check.find(cluster, seen))
+        findings.extend(check.find(cluster, given))
     except ShellError as error:
         findings.append(check.if_failed(check, as_failure(error)))
     return findings

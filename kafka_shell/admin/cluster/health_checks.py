@@ -28,7 +28,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
 
 from . import probes
-from .entry import Entry
+from .cluster_probe import ClusterProbe
 from .model import Finding, Quorum, QuorumReplica, Severity
 
 EXAMPLES = 3
@@ -43,23 +43,23 @@ _NO_ANSWER = frozenset({"refused", "no-answer"})
 Found = Iterator[Finding]
 
 
-class Seen(Struct, frozen=True):
+class CheckInput(Struct, frozen=True):
     """What is read before the checks. `recorded` returns the replication throttles that were set
     from here."""
 
-    entry: Entry
+    probe: ClusterProbe
     probe_timeout: float
     recorded: Callable[[], Record] = dict
 
     @property
     def metadata(self) -> MetadataScan:
         """The metadata of the cluster."""
-        return self.entry.metadata
+        return self.probe.metadata
 
     @property
     def answering(self) -> frozenset[int]:
         """The brokers that respond."""
-        return frozenset(self.entry.probed.values)
+        return frozenset(self.probe.probed.values)
 
 
 class Check(Struct, frozen=True):
@@ -67,7 +67,7 @@ class Check(Struct, frozen=True):
 
     name: str
     what: str
-    find: Callable[[Cluster, Seen], Found]
+    find: Callable[[Cluster, CheckInput], Found]
     if_failed: Callable[[Check, Failure], Finding]
 
 
@@ -94,8 +94,8 @@ def _partly(check: Check, failures: Mapping[Any, Failure]) -> Found:
 # -- partitions and brokers ------------------------------------------------------------------------
 
 
-def _partitions(cluster: Cluster, seen: Seen) -> Found:
-    found = seen.metadata
+def _partitions(cluster: Cluster, given: CheckInput) -> Found:
+    found = given.metadata
     sick = [found.topic(name) for name in found.unhealthy()]
     partitions = [partition for topic in sick for partition in topic.partitions]
     yield from _partition_finding(
@@ -109,20 +109,20 @@ def _partitions(cluster: Cluster, seen: Seen) -> Found:
     )  # fmt: skip
 
 
-def _topic_configs(cluster: Cluster, seen: Seen) -> Found:
+def _topic_configs(cluster: Cluster, given: CheckInput) -> Found:
     """The findings about the configs of all topics, which are read once."""
-    topics = [ConfigResource(ResourceType.TOPIC, name) for name in sorted(seen.metadata.names)]
+    topics = [ConfigResource(ResourceType.TOPIC, name) for name in sorted(given.metadata.names)]
     found = configs.describe(cluster, topics, [min_isr.KEY, *RATE_OF])
-    yield from _min_isr(cluster, seen, min_isr.of_configs(found))
+    yield from _min_isr(cluster, given, min_isr.of_configs(found))
     try:
-        yield from _throttles(cluster, seen, found)
+        yield from _throttles(cluster, given, found)
     except ShellError as error:
         yield not_checked(_THROTTLES, as_failure(error))
 
 
-def _min_isr(cluster: Cluster, seen: Seen, read: Results[str, int]) -> Found:
+def _min_isr(cluster: Cluster, given: CheckInput, read: Results[str, int]) -> Found:
     """Partitions that acks=all producers cannot write to."""
-    found = seen.metadata
+    found = given.metadata
     sick = set(found.unhealthy())
     capped = min_isr.is_capped(cluster)
     topics = [found.topic(name) for name in read.values]
@@ -168,17 +168,17 @@ def _partition_finding(
 # -- the rest --------------------------------------------------------------------------------------
 
 
-def _quorum(cluster: Cluster, seen: Seen) -> Found:
-    described = seen.entry.quorum
+def _quorum(cluster: Cluster, given: CheckInput) -> Found:
+    described = given.probe.quorum
     if described is None:
-        yield _quorum_failed(_QUORUM, seen.entry.unread or Failure("UNKNOWN", "not read"))
+        yield _quorum_failed(_QUORUM, given.probe.unread or Failure("UNKNOWN", "not read"))
         return
-    if seen.entry.unread is not None:  # no broker has caught up with it
-        yield not_checked(_PARTITIONS, seen.entry.unread)
+    if given.probe.unread is not None:  # no broker has caught up with it
+        yield not_checked(_PARTITIONS, given.probe.unread)
     if described.leader < 0:
         yield _no_leader(_QUORUM, "no leader")
         return
-    yield from _controllers(cluster, seen, described)
+    yield from _controllers(cluster, given, described)
     behind = [replica for replica in described.voters if replica.behind_ms > _QUORUM_LAG_MS]
     if behind:
         yield Finding(
@@ -191,7 +191,7 @@ def _quorum(cluster: Cluster, seen: Seen) -> Found:
         )
 
 
-def _controllers(cluster: Cluster, seen: Seen, described: Quorum) -> Found:
+def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Found:
     """Voters that do not respond. One that is unreachable from here counts as running if it fetches
     from the leader: controllers are often in a separate network."""
     at = {
@@ -199,7 +199,7 @@ def _controllers(cluster: Cluster, seen: Seen, described: Quorum) -> Found:
         for voter in described.voters
         if voter.endpoints
     }
-    failed = probes.probe_controllers(cluster.config, at, _probe_timeout(cluster, seen)).failures
+    failed = probes.probe_controllers(cluster.config, at, _probe_timeout(cluster, given)).failures
     now = max(replica.last_fetch for replica in described.voters)
     fetching = {each.id for each in described.voters if _is_fetching(each, now)}
     silent = {
@@ -227,9 +227,9 @@ def _controllers(cluster: Cluster, seen: Seen, described: Quorum) -> Found:
         )  # fmt: skip
 
 
-def _probe_timeout(cluster: Cluster, seen: Seen) -> float:
+def _probe_timeout(cluster: Cluster, given: CheckInput) -> float:
     """The remaining time for a probe in seconds."""
-    left = seen.probe_timeout
+    left = given.probe_timeout
     if cluster.deadline is not None:
         left = min(left, cluster.deadline - time.monotonic())
     return max(0.1, left)
@@ -255,7 +255,7 @@ def _quorum_failed(check: Check, failure: Failure) -> Finding:
     return _no_leader(check, in_one_line(failure))
 
 
-def _moves(cluster: Cluster, seen: Seen) -> Found:
+def _moves(cluster: Cluster, given: CheckInput) -> Found:
     """Partition reassignments in progress."""
     moving = move_progress.under_way(cluster).values
     if moving:
@@ -263,9 +263,9 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
         yield finding_about(Severity.NOTE, "moves", summary, list(moving))
 
 
-def _throttles(cluster: Cluster, seen: Seen, known: configs.Entries) -> Found:
+def _throttles(cluster: Cluster, given: CheckInput, known: configs.Entries) -> Found:
     """Throttles left behind."""
-    moving, recorded = move_progress.under_way(cluster).values, seen.recorded()
+    moving, recorded = move_progress.under_way(cluster).values, given.recorded()
     left, not_read = throttles.left_behind(cluster, moving, recorded, known=known)
     if left:
         about = list(dict.fromkeys(str(row.resource) for row in left))
@@ -279,11 +279,11 @@ def _throttles(cluster: Cluster, seen: Seen, known: configs.Entries) -> Found:
     yield from _partly(_THROTTLES, not_read)
 
 
-def _log_dirs(cluster: Cluster, seen: Seen) -> Found:
-    known = seen.metadata
+def _log_dirs(cluster: Cluster, given: CheckInput) -> Found:
+    known = given.metadata
     # If no topics are visible, the replicas on disk show whether there are any.
-    described = log_dirs.describe(cluster, sorted(seen.answering), [] if len(known) else None)
-    yield from _invisible(seen, described)
+    described = log_dirs.describe(cluster, sorted(given.answering), [] if len(known) else None)
+    yield from _invisible(given, described)
     every = [each for dirs in described for each in dirs]
     offline = [f"{each.broker}:{each.path}" for each in every if each.error is not None]
     left = {
@@ -309,9 +309,9 @@ def _log_dirs(cluster: Cluster, seen: Seen) -> Found:
     )
 
 
-def _invisible(seen: Seen, described: Results[int, tuple[LogDir, ...]]) -> Found:
+def _invisible(given: CheckInput, described: Results[int, tuple[LogDir, ...]]) -> Found:
     """Topics and groups that the principal may not DESCRIBE: responses leave them out silently."""
-    topics = seen.metadata
+    topics = given.metadata
     denied = any(failure.code in AUTHORIZATION for failure in described.failures.values())
     unseen = not len(topics) and any(each.replicas for dirs in described for each in dirs)
     if denied or unseen:
@@ -323,7 +323,7 @@ def _invisible(seen: Seen, described: Results[int, tuple[LogDir, ...]]) -> Found
         )  # fmt: skip
 
 
-def _groups(cluster: Cluster, seen: Seen) -> Found:
+def _groups(cluster: Cluster, given: CheckInput) -> Found:
     """Groups whose members do not consume. How long this has been so is unknown."""
     listed = groups.list_groups(cluster, (*REBALANCING_STATES, *NOT_READY_STATES))
     for severity, states, what in (
@@ -335,16 +335,16 @@ def _groups(cluster: Cluster, seen: Seen) -> Found:
     yield from _partly(_GROUPS, listed.failures)
 
 
-def _hanging(cluster: Cluster, seen: Seen) -> Found:
+def _hanging(cluster: Cluster, given: CheckInput) -> Found:
     """Transactions that no coordinator will end, if transactions were ever used."""
-    found = seen.metadata
+    found = given.metadata
     if _TRANSACTIONS not in found:
         return
     led = [
         TopicPartition(name, partition.partition)
         for name in found.names
         for partition in found.topic(name).partitions
-        if partition.leader in seen.answering
+        if partition.leader in given.answering
     ]
     search = transactions.find_hanging(cluster, partitions=led)
     if search.found:

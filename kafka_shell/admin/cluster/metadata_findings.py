@@ -11,7 +11,7 @@ from kafka_shell.common.units import counted
 from kafka_shell.plan.results import Failure
 
 from . import health_checks
-from .entry import Entry
+from .cluster_probe import ClusterProbe
 from .health_checks import finding_about
 from .model import Finding, Severity
 
@@ -21,12 +21,12 @@ _SILENT = frozenset(
 )
 
 
-def of_metadata(entry: Entry) -> Iterator[Finding]:
+def of_metadata(probe: ClusterProbe) -> Iterator[Finding]:
     """All of these findings."""
-    yield from _silent_brokers(entry.metadata, entry.probed.failures)
-    yield from _absent_brokers(entry.metadata)
-    yield from _behind_brokers(entry)
-    yield from _not_led_by_preferred(entry.metadata)
+    yield from _silent_brokers(probe.metadata, probe.probed.failures)
+    yield from _absent_brokers(probe.metadata)
+    yield from _behind_brokers(probe)
+    yield from _not_led_by_preferred(probe.metadata)
 
 
 def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator[Finding]:
@@ -77,9 +77,9 @@ def _absent_brokers(found: MetadataScan) -> Iterator[Finding]:
         )
 
 
-def _behind_brokers(entry: Entry) -> Iterator[Finding]:
+def _behind_brokers(probe: ClusterProbe) -> Iterator[Finding]:
     """Brokers that respond, but whose metadata is out of date."""
-    if behind := entry.behind:
+    if behind := probe.behind:
         if len(behind) == 1:
             what = next(iter(behind.values())).message
         else:

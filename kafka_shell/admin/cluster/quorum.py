@@ -7,12 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import (
-    AUTHORIZATION,
-    as_error,
-    failure,
-    requires,
-)
+from kafka_shell.admin.wire.failures import as_error, failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.admin.wire.uuids import format_uuid
 from kafka_shell.common.resource import Resource
@@ -90,31 +85,6 @@ def _out_of_date(broker: int, ago: int | None) -> str:
         return f"{about}: it does not fetch from the active controller"
     time_ago = approximate_duration(ago / 1000)
     return f"{about}: it was last caught up with the active controller {time_ago} ago"
-
-
-def why_stale(cluster: Cluster, seconds: float = 3.0) -> Failure | None:
-    """Why metadata may be out of date: no controller responds, so leaders and in-sync replicas may
-    have changed, or a broker is behind it, which may be the one that was asked. None if all are
-    current, if the controller responds with an error to DescribeQuorum (which brokers forward), and
-    if brokers are too old for that."""
-    from kafka.protocol.admin import DescribeQuorumRequest
-
-    if not cluster.is_kraft() or not cluster.supports(DescribeQuorumRequest):
-        return None
-    try:
-        with cluster.within(seconds):
-            described = read(cluster.send(describe_request(), check=False))
-    except ShellError as error:
-        if getattr(error, "kafka_code", None) in AUTHORIZATION:
-            return None
-        return Failure(
-            "STALE_METADATA",
-            f"the controller does not respond, so the metadata may be out of date: {error.message}",
-            see=Resource("cluster"),
-        )
-    return next(
-        iter(behind(described, (each.id for each in cluster.known_brokers())).values()), None
-    )
 
 
 def _unreadable(response: Any) -> ShellError:

@@ -18,7 +18,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
 
 from . import features
-from .entry import Entry, enter
+from .cluster_probe import ClusterProbe, probe_cluster
 from .model import ClusterMetadata
 from .registrations import registered_brokers
 
@@ -28,27 +28,27 @@ _READ_S = 2.5  # for each of the other reads: 10 s for everything
 
 
 class Brokers(Struct, frozen=True):
-    """All brokers by ID: those that respond, those that do not, fenced and absent ones. `entry` has
+    """All brokers by ID: those that respond, those that do not, fenced and absent ones. `probe` has
     the metadata and how it was read."""
 
     by_id: dict[int, Broker]
-    entry: Entry
+    probe: ClusterProbe
     not_read: dict[str, Failure]
 
     @property
     def metadata(self) -> MetadataScan:
         """The metadata of the cluster."""
-        return self.entry.metadata
+        return self.probe.metadata
 
     @property
     def config(self) -> ConnectionConfig:
         """Connects through the brokers that respond and whose metadata is current."""
-        return self.entry.config
+        return self.probe.config
 
     @property
     def silent(self) -> dict[int, Failure]:
         """Why brokers do not respond."""
-        return self.entry.probed.failures
+        return self.probe.probed.failures
 
     @property
     def down(self) -> frozenset[int]:
@@ -61,7 +61,7 @@ class Brokers(Struct, frozen=True):
 def brokers(cluster: Cluster, quorum_timeout: float = _READ_S) -> Brokers:
     """Probe the brokers in the metadata, and look up brokers that are not in it. `quorum_timeout`
     is how long the active controller may take (seconds)."""
-    found = enter(cluster, _PROBE_S, quorum_timeout)
+    found = probe_cluster(cluster, _PROBE_S, quorum_timeout)
     not_read = {f"broker {id}": failure for id, failure in found.probed.failures.items()}
     not_read |= {f"broker {id}": failure for id, failure in found.behind.items()}
     with Cluster(found.config) as own:
@@ -84,9 +84,9 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
         described = _read(own, "features", features.describe, not_read)
         up = [id for id, broker in known.by_id.items() if broker.state == "up"]
         dirs = _read(own, "log directories", lambda own: log_dirs.describe(own, up, []), not_read)
-    if known.entry.unread is not None:
-        not_read["metadata" if known.entry.quorum else "controller"] = known.entry.unread
-    controller = _controller(known.entry)
+    if known.probe.unread is not None:
+        not_read["metadata" if known.probe.quorum else "controller"] = known.probe.unread
+    controller = _controller(known.probe)
     cordoned: dict[int, bool] = {}
     if dirs is not None:
         cordoned = {id: id in log_dirs.cordoned(dirs) for id in dirs.values}
@@ -122,13 +122,13 @@ def _read(
         return None
 
 
-def _controller(entry: Entry) -> int | None:
+def _controller(probe: ClusterProbe) -> int | None:
     """The active controller. In KRaft mode it is the leader of the quorum: Metadata returns any
     broker."""
-    if entry.quorum is not None:
-        controller = entry.quorum.leader
+    if probe.quorum is not None:
+        controller = probe.quorum.leader
     else:
-        controller = -1 if entry.unread is not None else entry.metadata.controller_id
+        controller = -1 if probe.unread is not None else probe.metadata.controller_id
     return controller if controller >= 0 else None
 
 

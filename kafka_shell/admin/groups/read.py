@@ -214,5 +214,5 @@ def _with_similar_names(cluster: Cluster, failures: Mapping[str, Failure]) -> di
         return found
     for name in missing:
         hint = did_you_mean(name, existing)
-        found[name] = replace(found[name], hint=hint, see=Resource("group"))
+        found[name] = replace(found[name], hint=hint, see=Resource("unknown-group", name))
     return found

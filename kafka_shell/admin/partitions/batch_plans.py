@@ -20,7 +20,7 @@ from .batch_state import Batch, BatchState, Started
 from .batched import InBatches, moved_elsewhere
 from .batches import BatchLimits, split
 from .follow import Follow, RemoveThrottleLater
-from .log_dir_targets import Placing
+from .log_dir_targets import LogDirPlan
 from .model import Assignment, Move, MoveSize, TopicPartition
 from .progress import assignment_of, under_way
 from .reassignment import current_assignment, plan_move
@@ -51,8 +51,8 @@ class StartBatches(Struct, BaseStep, frozen=True):
         return self.step.stay
 
     @property
-    def placing(self) -> Placing:
-        return self.step.placing
+    def log_dirs(self) -> LogDirPlan:
+        return self.step.log_dirs
 
     @property
     def target(self) -> Assignment:
@@ -163,7 +163,7 @@ def resumed(
         return _batched(plan, _start(plan), run, throttle, continued=True)
     if refused:  # it can be resumed when they have their replicas again
         return replace(plan, follow=None)
-    end = EndBatches(run.state, name, "nothing is left to move")
+    end = ForgetBatches(run.state, name, "nothing is left to move")
     return replace(plan, steps=(*plan.steps, end), follow=None)
 
 
@@ -215,7 +215,7 @@ def _batched(
     )
 
 
-class ChangeRate(Struct, BaseStep, frozen=True):
+class SetBatchThrottle(Struct, BaseStep, frozen=True):
     """Gives the next batches another throttle."""
 
     state: BatchState
@@ -256,13 +256,13 @@ def with_rate(
     }
     plan = plan_move(cluster, moving, throttle=rate, record=run.record, additional=True, quick=True)
     rates = tuple(step for step in plan.steps if isinstance(step, SetThrottle))
-    return Plan(plan.effect, (ChangeRate(run.state, name, started.throttle, rate), *rates))
+    return Plan(plan.effect, (SetBatchThrottle(run.state, name, started.throttle, rate), *rates))
 
 
 # -- ending ----------------------------------------------------------------------------------------
 
 
-class EndBatches(Struct, BaseStep, frozen=True):
+class ForgetBatches(Struct, BaseStep, frozen=True):
     """Forgets a reassignment in batches: the batches that are not started yet will not be.
     `batches` were started when it was planned; None: it does not matter."""
 

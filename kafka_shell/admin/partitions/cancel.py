@@ -80,7 +80,9 @@ def recorded_before(cluster: Cluster, folder: Path) -> Assignment:
     """The previous replicas, in their order, of the reassignments in progress on this cluster that
     were started with files in this folder."""
     moving, found = under_way(cluster).values, dict[TopicPartition, tuple[int, ...]]()
-    for paths in MovePaths.newest(folder) if moving else ():
+    for paths in MovePaths.newest(folder):
+        if len(found) == len(moving):
+            break
         try:
             file = read_moves(str(paths.move))
         except ShellError:  # an unreadable file is ignored

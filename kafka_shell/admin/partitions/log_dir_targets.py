@@ -39,7 +39,7 @@ Dirs = Mapping[Place, str]
 Found = Results[int, tuple[LogDir, ...]]
 
 
-class Placing(Struct, frozen=True):
+class LogDirPlan(Struct, frozen=True):
     """One AlterReplicaLogDirs request per broker. A move to a broker without the replica has an
     empty `before`.
 
@@ -67,12 +67,12 @@ class Placing(Struct, frozen=True):
         """One change per replica. The rollback file of the reassignment undoes it."""
         return tuple(map(_change, self.moves))
 
-    def of(self, partitions: Container[TopicPartition]) -> Placing:
+    def of(self, partitions: Container[TopicPartition]) -> LogDirPlan:
         """Only the moves of these partitions."""
         moves = tuple(move for move in self.moves if move.partition in partitions)
         return replace(self, moves=moves, warnings=self.warnings if moves else ())
 
-    def reread(self, cluster: Cluster) -> Placing:
+    def reread(self, cluster: Cluster) -> LogDirPlan:
         """The same moves from the current log directories."""
         places = _places(cluster, self.dirs)
         moves = (
@@ -120,10 +120,10 @@ def _described(cluster: Cluster, dirs: Dirs) -> Found:
 # -- plan ------------------------------------------------------------------------------------------
 
 
-def plan(cluster: Cluster, dirs: Dirs) -> tuple[Placing, dict[TopicPartition, Failure]]:
+def plan(cluster: Cluster, dirs: Dirs) -> tuple[LogDirPlan, dict[TopicPartition, Failure]]:
     """The moves to these directories, and the partitions whose directories are refused."""
     if not dirs:
-        return Placing(), {}
+        return LogDirPlan(), {}
     partitions = list({each: None for _, each in dirs})
     found = log_dirs.describe(cluster, None, partitions)
     places = by_place(found)
@@ -143,7 +143,7 @@ def plan(cluster: Cluster, dirs: Dirs) -> tuple[Placing, dict[TopicPartition, Fa
             in_progress.add(partition)
     current_dirs = {place: target_dir(current) for place, current in places.items()}
     warnings = log_dir_moves.too_large(moves, found)
-    return Placing(tuple(moves), frozenset(in_progress), current_dirs, warnings), refused
+    return LogDirPlan(tuple(moves), frozenset(in_progress), current_dirs, warnings), refused
 
 
 def _dir_failure(broker: int, path: str, found: Found) -> Failure | None:

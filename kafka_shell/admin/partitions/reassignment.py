@@ -25,7 +25,7 @@ from kafka_shell.plan.results import Failure, Results
 
 from . import sizes as move_sizes
 from .follow import Follow, RemoveThrottleLater
-from .log_dir_targets import Dirs, Placing
+from .log_dir_targets import Dirs, LogDirPlan
 from .log_dir_targets import plan as plan_dirs
 from .model import (
     Assignment,
@@ -110,8 +110,8 @@ def plan_move(
     """
     now = now or current_assignment(cluster)
     leaders_and_replicas = now.current
-    placing, refused_dirs = plan_dirs(cluster, dirs or {})
-    placed, requested = set(placing.partitions), _Requested()
+    log_dirs, refused_dirs = plan_dirs(cluster, dirs or {})
+    placed, requested = set(log_dirs.partitions), _Requested()
     for partition, after in wanted.items():
         failure = _refusal(partition, after, now, additional, keep_factor, later)
         failure = failure or refused_dirs.get(partition)
@@ -124,10 +124,10 @@ def plan_move(
             move,
             now.moving.get(partition),
             placed=partition in placed,
-            in_progress=partition in placing.in_progress,
+            in_progress=partition in log_dirs.in_progress,
         )
     record = record or ThrottleRecord()
-    return _plan(cluster, requested, throttle, now, placing, dirs or {}, record, sizes, quick)
+    return _plan(cluster, requested, throttle, now, log_dirs, dirs or {}, record, sizes, quick)
 
 
 class _Requested(Struct):
@@ -177,7 +177,7 @@ def _plan(
     requested: _Requested,
     throttle: int | None,
     now: CurrentAssignment,
-    placing: Placing,
+    log_dirs: LogDirPlan,
     dirs: Dirs,
     record: ThrottleRecord,
     sizes: Sizes | None,
@@ -185,7 +185,7 @@ def _plan(
 ) -> Plan:
     wanted = assignment_of(requested.followed)
     dirs = {place: path for place, path in dirs.items() if place[1] in wanted}
-    placing = placing.of(wanted)
+    log_dirs = log_dirs.of(wanted)
     rows = plan_throttle(cluster, requested.copied, throttle, record.read(), requested.partitions)
     too_slow: tuple[str, ...] = ()
     if rows and throttle and not quick:
@@ -196,10 +196,10 @@ def _plan(
     set_throttle = SetThrottle(rows, record)
     steps += [set_throttle] if set_throttle.changes else []
     removal = set_throttle.removal if rows else None
-    if requested.moves or placing.moves:
+    if requested.moves or log_dirs.moves:
         moved = assignment_of(requested.moves)
-        stay = {each: wanted[each] for each in placing.partitions if each not in moved}
-        steps.append(MoveReplicas(tuple(requested.moves), removal, placing=placing, stay=stay))
+        stay = {each: wanted[each] for each in log_dirs.partitions if each not in moved}
+        steps.append(MoveReplicas(tuple(requested.moves), removal, log_dirs=log_dirs, stay=stay))
     figures: tuple[Any, ...] = ()
     if requested.moves and not quick:
         sizes = (sizes or move_sizes.read(cluster)).with_empty(now.added)
@@ -218,7 +218,7 @@ def _plan(
         warnings=(
             *_cancelled(len(requested.reverted)),
             *too_slow,
-            *placing.warnings,
+            *log_dirs.warnings,
             *too_high,
             *min_isr.unreplicated(reduced),
         ),
@@ -368,5 +368,5 @@ def misplaced(cluster: Cluster, state: MoveState, dirs: Dirs) -> list[Any]:
         if row.status is MoveStatus.FAILED and row.replicas == row.wanted
     }
     targets = {place: path for place, path in dirs.items() if place[1] in on_target_brokers}
-    placing, _ = plan_dirs(cluster, targets)
-    return [MoveReplicas((), placing=placing)] if placing.moves else []
+    log_dirs, _ = plan_dirs(cluster, targets)
+    return [MoveReplicas((), log_dirs=log_dirs)] if log_dirs.moves else []

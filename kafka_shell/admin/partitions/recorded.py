@@ -94,12 +94,12 @@ class RecordedMove(Struct, BaseStep, frozen=True):
         stay = dict(self.step.stay)
         before = {move.partition: move.before for move in self.step.moves} | stay
         after = dict(self.step.target) | dict(self.also)
-        placing = self.step.placing
+        log_dirs = self.step.log_dirs
         # Only directories that replicas leave: the broker may move replicas that stay.
-        dirs = placing.dirs
+        dirs = log_dirs.dirs
         old_dirs = {
             (broker, each): path
-            for (broker, each), path in placing.current_dirs.items()
+            for (broker, each), path in log_dirs.current_dirs.items()
             if (broker, each) in dirs or broker not in after.get(each, ())
         }
         why = "Nothing was moved: the rollback file is required."

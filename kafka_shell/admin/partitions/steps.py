@@ -20,7 +20,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results, as_failure
 
-from .log_dir_targets import Placing
+from .log_dir_targets import LogDirPlan
 from .model import Assignment, Move, Reassignment, TopicPartition
 from .progress import TIMEOUT_MS, needing, spell, under_way
 from .throttles import RemoveThrottle
@@ -38,13 +38,13 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
     moves: tuple[Move, ...]
     throttle: RemoveThrottle | None = None
     cancelled: bool = False
-    placing: Placing = field(default_factory=Placing)
+    log_dirs: LogDirPlan = field(default_factory=LogDirPlan)
     stay: Mapping[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def changes(self) -> tuple[Change, ...]:
         by_partition: dict[Resource, list[Change]] = {}
-        for change in (*self._replicas, *self.placing.changes):
+        for change in (*self._replicas, *self.log_dirs.changes):
             by_partition.setdefault(change.resource, []).append(change)
         return tuple(change for changes in by_partition.values() for change in changes)
 
@@ -70,7 +70,7 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
         now = current(found, moving) if not self.cancelled else _targets(moving)
         return replace(
             self,
-            placing=self.placing.reread(cluster),
+            log_dirs=self.log_dirs.reread(cluster),
             moves=tuple(
                 replace(move, before=now.get(move.partition, (None, move.before))[1])
                 for move in self.moves
@@ -79,7 +79,7 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         """Start the moves independently. They continue in the background."""
-        placed = self.placing.send(cluster)
+        placed = self.log_dirs.send(cluster)
         try:
             moved = self._send(cluster, placed.failures)
         except ShellError as error:
@@ -127,7 +127,7 @@ def _send_moves(
     requests = list(in_requests(moves))
     for number, some in enumerate(requests):
         try:
-            sent = _send_request(cluster, some, cancel=cancel)
+            sent = _cancel_or_start(cluster, some, cancel=cancel)
         except ShellError as error:
             if not number:
                 raise
@@ -139,6 +139,36 @@ def _send_moves(
         results.values.update(sent.values)
         results.failures.update(sent.failures)
     return results
+
+
+def _cancel_or_start(
+    cluster: Cluster, moves: Sequence[Move], *, cancel: bool
+) -> Results[TopicPartition, TopicPartition]:
+    """The outcome of one request. If its response was lost, moves that the cluster shows have
+    started."""
+    try:
+        return _send_request(cluster, moves, cancel=cancel)
+    except ShellError as error:
+        started = _started(cluster, moves) if error.code == "outcome-unknown" and not cancel else ()
+        if not started:
+            raise
+        failure = as_failure(error)
+    partitions = [move.partition for move in moves]
+    return Results.of(partitions, (None if each in started else failure for each in partitions))
+
+
+def _started(cluster: Cluster, moves: Sequence[Move]) -> frozenset[TopicPartition]:
+    """The partitions whose move is in progress or complete; none if that cannot be read."""
+    try:
+        moving, now = under_way(cluster).values, _now(cluster, moves)
+    except ShellError:
+        return frozenset()
+    return frozenset(
+        move.partition
+        for move in moves
+        if (moving[move.partition].after if move.partition in moving else now.get(move.partition))
+        == move.after
+    )
 
 
 def _not_sent(failure: Failure) -> Failure:

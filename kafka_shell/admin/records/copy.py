@@ -43,7 +43,7 @@ _WINDOW_BYTES = 8 << 20
 _BEFORE_READ = "after the copy began, before they were read"
 
 
-class Mark(Struct, frozen=True):
+class ProducedBatches(Struct, frozen=True):
     """The producer of batches in one partition, the sequence number of its first record, and an
     offset that is not after it."""
 
@@ -58,7 +58,7 @@ class Window(Struct, frozen=True):
     partition, and by target partition how each producer marked its batches."""
 
     ends: dict[int, int]
-    marks: dict[int, list[Mark]]
+    marks: dict[int, list[ProducedBatches]]
 
 
 class Progress(Struct, frozen=True):
@@ -276,7 +276,7 @@ class _Copier:
         marks = {} if first is None else dict(first.marks)
         for number in grouped:
             producer, sequence = self._writer.position(number)
-            mark = Mark(producer.id, producer.epoch, sequence, self._targets[number])
+            mark = ProducedBatches(producer.id, producer.epoch, sequence, self._targets[number])
             marks[number] = [*marks.get(number, ()), mark]
         return Window(dict(ends), marks)
 
@@ -284,7 +284,7 @@ class _Copier:
         """Save the mark of a producer that replaces another one within a window: the leader has
         lost the state of that one."""
         if self._window is not None:
-            mark = Mark(producer.id, producer.epoch, 0, self._targets[number])
+            mark = ProducedBatches(producer.id, producer.epoch, 0, self._targets[number])
             self._window.marks[number] = [*self._window.marks[number], mark]
             self._save(self._window)
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.admin.topics.partitions import leaders
+from kafka_shell.admin.topics.partitions import by_leader, leaders
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import OFFSET_OUT_OF_RANGE, POLICY_VIOLATION
 from kafka_shell.admin.wire.failures import MOVED, failure, failure_of_rest
@@ -89,18 +89,16 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
         offsets = {cut.partition: cut.to for cut in cuts}
         leading = leaders(cluster, offsets)
         failed = dict(leading.failures)
-        by_leader: dict[int, list[TopicPartition]] = {}
-        for each, leader in leading.values.items():
-            by_leader.setdefault(leader, []).append(each)
+        groups = by_leader(leading.values)
         calls = [
             Call(
                 self._request({partition: offsets[partition] for partition in group}),
                 Node(leader),
                 timeout=response_timeout(self.timeout_ms),
             )
-            for leader, group in by_leader.items()
+            for leader, group in groups.items()
         ]
-        for group, response in zip(by_leader.values(), cluster.send_all(calls), strict=True):
+        for group, response in zip(groups.values(), cluster.send_all(calls), strict=True):
             if isinstance(response, Failure):
                 failed |= dict.fromkeys(group, response)
             else:
@@ -161,7 +159,7 @@ def _plan(
         Effect.DESTROY,
         (DeleteRecords(tuple(cuts), ids, timeout_ms),) if cuts else (),
         fresh=lambda later: ranges(later, changed),
-        warnings=(*_warnings(cuts), *filter(None, [behind.warning])),
+        warnings=(*_warnings(changed, total), *filter(None, [behind.warning])),
         refused=Results({}, refused),
         unchanged=tuple(unchanged),
         stakes=f"{total}{by}" if cuts else "",
@@ -198,11 +196,10 @@ def _ids(cluster: Cluster, names: Sequence[str]) -> dict[str, str]:
     return {name: found.summary(name).id for name in names if name in found}
 
 
-def _warnings(cuts: Sequence[Cut]) -> tuple[str, ...]:
-    if not cuts:
+def _warnings(cut: Sequence[TopicPartition], total: str) -> tuple[str, ...]:
+    if not cut:
         return ()
-    total = counted(sum(cut.to - cut.first for cut in cuts), "record")
-    where = f"{len(cuts):,} partitions" if len(cuts) > 1 else f"partition {cuts[0].partition}"
+    where = f"{len(cut):,} partitions" if len(cut) > 1 else f"partition {cut[0]}"
     return (f"{total} in {where} will be deleted; deleted records cannot be restored",)
 
 

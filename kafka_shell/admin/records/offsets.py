@@ -17,7 +17,7 @@ from kafka_shell.admin.partitions.model import (
     TopicPartition,
 )
 from kafka_shell.admin.steps import not_mentioned
-from kafka_shell.admin.topics.partitions import leaders
+from kafka_shell.admin.topics.partitions import by_leader, leaders
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import (
     OFFSET_NOT_AVAILABLE,
@@ -106,18 +106,16 @@ def ranges(
     ) -> list[TopicPartition]:
         leading = leaders(cluster, some)
         found.failures.update(leading.failures)
-        by_leader: dict[int, list[TopicPartition]] = {}
-        for each, leader in leading.values.items():
-            by_leader.setdefault(leader, []).append(each)
+        groups = by_leader(leading.values)
         calls = []
-        for leader, group in by_leader.items():
+        for leader, group in groups.items():
             numbers = {of: [each.partition for each in led] for of, led in by_topic(group).items()}
             for time in (EARLIEST, LATEST):
                 request = offsets_request(numbers, time, committed=committed)
                 calls.append(Call(request, Node(leader)))
         responses = iter(cluster.send_all(calls))
         retry: list[TopicPartition] = []
-        for group, first, last in zip(by_leader.values(), responses, responses, strict=True):
+        for group, first, last in zip(groups.values(), responses, responses, strict=True):
             retry += _add_ranges(group, first, last, found)
         return retry
 

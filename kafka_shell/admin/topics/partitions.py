@@ -55,6 +55,14 @@ def leaders_in(
     return _led(find_in(found, wanted))
 
 
+def by_leader(leading: Mapping[TopicPartition, int]) -> dict[int, list[TopicPartition]]:
+    """The partitions of each leader: requests go to leaders."""
+    groups: dict[int, list[TopicPartition]] = {}
+    for partition, leader in leading.items():
+        groups.setdefault(leader, []).append(partition)
+    return groups
+
+
 def _led(found: Results[TopicPartition, Partition]) -> Results[TopicPartition, int]:
     led = {each: row.leader for each, row in found.values.items() if row.leader is not None}
     offline = {each: without_leader(each) for each in found.values if each not in led}

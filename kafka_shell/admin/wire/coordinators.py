@@ -17,7 +17,7 @@ from kafka_shell.plan.results import Failure, Results
 
 from .connection import Cluster
 from .error_codes import COORDINATOR_NOT_AVAILABLE, TOPIC_AUTHORIZATION_FAILED
-from .failures import COORDINATION, failure, failure_of_rest, requires
+from .failures import COORDINATION, failure, requires
 from .metadata_scan import is_missing, scan
 from .requests import Call, CoordinatorKind, Node
 
@@ -97,7 +97,8 @@ def find(cluster: Cluster, groups: Sequence[str]) -> Results[str, int]:
 
 
 def ask(cluster: Cluster, apis: Mapping[str, Sequence[GroupApi]]) -> ResponsesByGroup:
-    """Send the requests of these APIs for each group to its coordinator, all at once.
+    """Send the requests of these APIs for each group to its coordinator, all at once, and again for
+    some seconds to those whose coordinator has moved. Raises ShellError if no round succeeds.
 
     On a cluster without __consumer_offsets no group exists. Nothing is sent to it, because
     FindCoordinator would create that topic.
@@ -113,9 +114,10 @@ def ask(cluster: Cluster, apis: Mapping[str, Sequence[GroupApi]]) -> ResponsesBy
         try:
             left = _round(cluster, {group: apis[group] for group in left}, responses)
             lost = _lost(cluster, left) if left else {}
-        except ShellError as error:
-            why = failure_of_rest(error, received=len(left) < len(apis))
-            lost = dict.fromkeys(left, why)
+        except ShellError:
+            if not any(each.rows for each in responses.values()):
+                raise
+            break  # the groups that are left keep the outcome of the previous round
         for group, why in lost.items():
             responses[group] = GroupResponses(-1, dict.fromkeys(apis[group], why))
         left = [group for group in left if group not in lost]

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct, field
 
 from kafka_shell.admin.records import batches, decode
+from kafka_shell.admin.topics.partitions import by_leader
 from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.audit.read_tasks import CURRENT, ReadTask, Target
 from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table, with_leaders
@@ -98,10 +99,7 @@ def _fetch_all(
     leaders: Mapping[TopicPartition, int],
     pace: _Pace,
 ) -> Iterator[Sample | ReadFailure]:
-    by_leader: dict[int, list[TopicPartition]] = {}
-    for where in at:
-        by_leader.setdefault(leaders[where], []).append(where)
-    for leader, wheres in by_leader.items():
+    for leader, wheres in by_leader({where: leaders[where] for where in at}).items():
         for some in in_slices(wheres, _PARTITIONS_A_REQUEST):
             short: list[TopicPartition] = []
             starts = {where: at[where] for where in some}

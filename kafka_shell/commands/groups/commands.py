@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.commands.hints import with_group_pattern_hints
 from kafka_shell.common.command_results import Listing, NoRows
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
@@ -76,8 +75,7 @@ def _described(invocation: Invocation, context: Context) -> Results[GroupKey, Gr
 
     offsets = not invocation["members"]
     if invocation["group"]:
-        named = groups.describe(context.cluster, invocation["group"], offsets=offsets)
-        return Results(named.values, with_group_pattern_hints(named.failures))
+        return groups.describe(context.cluster, invocation["group"], offsets=offsets)
     listed = groups.list_groups(context.cluster)
     types = {name: each.type for name, each in listed.values.items()}
     found = groups.describe(context.cluster, types, offsets=offsets, types=types)
@@ -142,7 +140,6 @@ def delete_group(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.groups import members as group_members
 
     plan = group_members.plan_delete(context.cluster, invocation["group"])
-    plan.refused.failures.update(with_group_pattern_hints(plan.refused.failures))
     if invocation["if-exists"]:
         return plan.without_refused("GROUP_ID_NOT_FOUND")
     return plan

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
-from kafka_shell.commands.hints import with_group_pattern_hints, with_hint
+from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.records.positions import offset_or_time, with_future_warning
 from kafka_shell.common.units import in_utc
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
@@ -51,7 +51,6 @@ _KAFKA_OPTIONS: dict[str, Callable[[Any], str]] = {
 def reset_offsets(invocation: Invocation, context: Context) -> Plan:
     """Reset the committed offsets of a group; asks for confirmation."""
     plan = _plan(invocation, context)
-    plan.refused.failures.update(with_group_pattern_hints(plan.refused.failures))
     if invocation["export"]:
         from .files import write_offsets
 
@@ -89,9 +88,7 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
         plan = group_resets.plan_reset(cluster, group, where, select.topic_partitions(chosen), kind)
         plan.refused.failures.update(chosen.failures)
     time = where.number if where.to is ResetTarget.TIME else 0
-    return with_future_warning(
-        plan, time, context, "latest is used if there are no records that late"
-    )
+    return with_future_warning(plan, time, context)
 
 
 def _plan_copy(invocation: Invocation, cluster: Cluster, offsets: Offsets, kind: GroupType) -> Plan:

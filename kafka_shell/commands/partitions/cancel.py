@@ -64,7 +64,7 @@ def _moving(invocation: Invocation, context: Context) -> Results[Resource, Topic
 
 def _of_file(invocation: Invocation, context: Context) -> Plan:
     """Cancel what the file has started. What it has not started yet is not started later."""
-    from kafka_shell.admin.partitions.batch_plans import EndBatches
+    from kafka_shell.admin.partitions.batch_plans import ForgetBatches
     from kafka_shell.admin.partitions.cancel import plan_cancel, recorded_before
     from kafka_shell.admin.partitions.reassignment_files import MovePaths, read_moves
     from kafka_shell.common.units import to_path
@@ -88,5 +88,5 @@ def _of_file(invocation: Invocation, context: Context) -> Plan:
     if started is None or state is None or paths is None:
         return plan
     left, every = len(file.target) - len(partitions), counted(len(file.target), "partition")
-    end = EndBatches(state, paths.id, f"{left:,} of {every} not started", started.batches)
+    end = ForgetBatches(state, paths.id, f"{left:,} of {every} not started", started.batches)
     return replace(plan, steps=(end, *plan.steps))

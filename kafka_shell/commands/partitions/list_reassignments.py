@@ -130,13 +130,14 @@ def _removal(
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     cluster, record = context.cluster, throttle_record(context)
-    state = reassignment.state(cluster, wanted, dirs, record.read(), topics, later)
     moving = move_progress.under_way(cluster).values
+    # Read first: a broker that comes back meanwhile is then waited for, not reported as down.
+    rates = on_down_brokers(cluster, moving, record.read())
+    down = [replace(each, now=each.value) for each in rates]
+    state = reassignment.state(cluster, wanted, dirs, record.read(), topics, later)
     rows, _ = left_behind(cluster, moving, record.read(), topics)
     steps: list[Any] = [RemoveThrottle(rows, record)] if rows else []
     steps += reassignment.misplaced(cluster, state, dirs)
-    rates = on_down_brokers(cluster, moving, record.read())
-    down = [replace(each, now=each.value) for each in rates]
     if down and not steps and not invocation["dry-run"]:
         until_back(cluster, record, context.report)
         return _removal(invocation, context, wanted, dirs, topics, later)

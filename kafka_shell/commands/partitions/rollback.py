@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from kafka_shell.admin.partitions.batch_plans import EndBatches
+from kafka_shell.admin.partitions.batch_plans import ForgetBatches
 from kafka_shell.admin.partitions.model import Assignment, TopicPartition
 from kafka_shell.admin.partitions.reassignment_files import MovePaths, read_moves
 from kafka_shell.common.structs import replace
@@ -29,7 +29,7 @@ class Rollback(Struct, frozen=True):
     def ending(self, plan: Plan) -> Plan:
         """The plan that also ends the reassignment."""
         note, id = "no further batch is started", self.paths.id
-        end = EndBatches(BatchFile(self.paths), id, note, self.batches)
+        end = ForgetBatches(BatchFile(self.paths), id, note, self.batches)
         return replace(plan, steps=(end, *plan.steps))
 
 

@@ -126,8 +126,7 @@ def delete_records(invocation: Invocation, context: Context) -> Plan:
         targets = dict.fromkeys(partitions, -1 if offset is None else offset)
         plan = records.plan_delete(cluster, targets, timeout_ms=timeout)
     plan.refused.failures.update(chosen.failures)
-    meaning = "latest is used if there are no records that late"
-    return with_future_warning(plan, time or 0, context, meaning)
+    return with_future_warning(plan, time or 0, context)
 
 
 def _target(invocation: Invocation, context: Context) -> tuple[int | None, int | None]:

@@ -68,8 +68,9 @@ def future_warning(time: int, now: int, meaning: str) -> str:
     return f"{format_time(time)} is in the future: {meaning}" if time > now else ""
 
 
-def with_future_warning(plan: Plan, time: int, context: Context, meaning: str) -> Plan:
-    """The plan with that warning, if it changes anything."""
+def with_future_warning(plan: Plan, time: int, context: Context) -> Plan:
+    """The plan with that warning if `time` selects the offsets, if it changes anything."""
+    meaning = "latest is used if there are no records that late"
     warning = future_warning(time, int(context.clock() * 1000), meaning)
     return replace(plan, warnings=(warning, *plan.warnings)) if warning and plan.steps else plan
 

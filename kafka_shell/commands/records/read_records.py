@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from kafka_shell.commands import select
 from kafka_shell.common.command_results import NoRows, StreamedOutput
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
     from kafka_shell.plan.model import Resource
     from kafka_shell.plan.results import Failure, Parts, Results
+
+T = TypeVar("T")
 
 _LAST = 10  # records without any option that selects some
 # Options with which all records are read, not the last ones.
@@ -114,11 +116,18 @@ class _Reading:
                 self._warn(failure)
 
     def _values(self) -> Iterator[list[bytes | None]]:
-        reading, found = self._reading(), False
-        for block in reading.values():
-            found = found or bool(block)
-            yield block
-        self._finish(reading)
+        reading = self._reading()
+        yield from self._noted(reading.values(), reading)
+
+    def _noted(self, blocks: Iterable[list[T]], reading: Reading) -> Iterator[list[T]]:
+        """The blocks of a reading, with a note if there is nothing in them."""
+        found = False
+        try:
+            for block in blocks:
+                found = found or bool(block)
+                yield block
+        finally:
+            self._finish(reading)
         self._note_if_none(found, reading)
 
     def _all_blocks(self) -> Iterator[list[Record]]:
@@ -134,14 +143,8 @@ class _Reading:
         if self._follow:
             yield from self._arriving()
         elif not self._last:
-            reading, some = self._reading(), False
-            try:
-                for block in reading.ordered():
-                    some = some or bool(block)
-                    yield block
-            finally:
-                self._finish(reading)
-            self._note_if_none(some, reading)
+            reading = self._reading()
+            yield from self._noted(reading.ordered(), reading)
 
     def _arriving(self) -> Iterator[list[Record]]:
         """Records from the start, or from the end if none before it is wanted, without end."""

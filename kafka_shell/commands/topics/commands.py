@@ -118,11 +118,11 @@ def _filtered(
     found: Results[str, Topic], cluster: Cluster, filters: Sequence[str]
 ) -> Results[Resource, TopicDescription]:
     """The partitions that match any of the filters, by topic; other topics are left out."""
-    from kafka_shell.admin.cluster import quorum
+    from kafka_shell.admin.cluster import cluster_probe
     from kafka_shell.admin.topics import min_isr
 
     failures = _of_topics(found)
-    stale = quorum.why_stale(cluster)
+    stale = cluster_probe.why_out_of_date(cluster)
     if stale is not None:
         failures[Resource("metadata", "of the cluster")] = stale
     minimum: dict[str, int] = {}

@@ -70,7 +70,7 @@ def test_a_broker_that_is_not_there(three: Cluster, name: str) -> None:
     make_topic(three, name, assignment=((1, 2),))
     known = cluster_reads.brokers(three)
     probed = Results({1: "4.3"}, {2: Failure("no-answer", "no answer")})
-    silent = replace(known, entry=replace(known.entry, probed=probed))
+    silent = replace(known, probe=replace(known.probe, probed=probed))
     one, two = brokers.describe(silent, [1, 2])
     assert one.ok and one.log_dirs
     assert dict(two.not_read)["log directories and configs"].name == "no-answer"

@@ -10,6 +10,7 @@ import pytest
 
 from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.cluster.brokers import describe
+from kafka_shell.admin.cluster.cluster_probe import why_out_of_date
 from kafka_shell.admin.cluster.health import health
 from kafka_shell.admin.cluster.model import Severity
 from kafka_shell.admin.cluster.read import brokers
@@ -92,5 +93,5 @@ def test_health_finds_it(asked: Cluster) -> None:
 
 def test_metadata_that_any_broker_may_have_returned_counts_as_stale(asked: Cluster) -> None:
     asked.brokers(refresh=True)
-    stale = quorum.why_stale(asked)
+    stale = why_out_of_date(asked)
     assert stale is not None and f"broker {BEHIND}" in stale.message

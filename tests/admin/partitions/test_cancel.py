@@ -15,10 +15,11 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
 from tests import reassigned_topics
-from tests.admin.helpers import lose_requests
+from tests.admin.helpers import failures, lose_requests
 from tests.reassigned_topics import Filled
 
 METADATA = 3
+ALTER_PARTITION_REASSIGNMENTS = 45
 
 
 @pytest.mark.quick
@@ -34,6 +35,24 @@ def test_a_cancelled_move_is_not_lost(
     assert failed[missing.resource].name == "UNKNOWN_TOPIC_OR_PARTITION"
     assert failed[there.resource].name == "outcome-unknown"
     assert failed[there.resource].message.startswith("cancelled, but the replicas may be in")
+
+
+@pytest.mark.usefixtures("restored")
+def test_a_move_whose_response_is_lost_has_started(
+    three: Cluster, filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before: its outcome was unknown, although the cluster listed it."""
+    (name,) = filled.topics(1)
+    at, missing = TopicPartition(name, 0), TopicPartition(name, 99)
+    plan = plan_move(three, {at: (2, 3)}, throttle=1)
+    for step in plan.steps[:-1]:
+        assert step.send(three, validate_only=False).ok
+    step = MoveReplicas((Move(at, (1, 2), (2, 3)), Move(missing, (1, 2), (2, 3))))
+    lose_requests(monkeypatch, ALTER_PARTITION_REASSIGNMENTS, received=True)
+    results = step.send(three, validate_only=False)
+    assert [change.resource for change in results.values] == [at.resource]
+    assert failures(results) == {str(missing): "outcome-unknown"}
+    assert reassigned_topics.moving(three, name) == {0: (3,)}
 
 
 @pytest.mark.usefixtures("restored")

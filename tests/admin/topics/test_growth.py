@@ -27,10 +27,10 @@ def test_records_of_a_key(cluster: Cluster, name: str) -> None:
     plan = topic_changes.plan_partitions(cluster, names, 3)
     assert not plan.confirm and plan.not_checked == ()
     assert plan.warnings == (
-        f"2 topics ({name}-offsets, {name}-configs): compacted; new records of a key may go to"
-        " another partition, and then never replace or delete its existing records",
-        f"topic {name}-configs: compacted, with a single partition; Kafka Connect (for its configs)"
-        " and schema registries fail with more than one",
+        f"2 topics ({name}-offsets, {name}-configs): compacted; new records with an existing key"
+        " may go to another partition; compaction then never removes the older records of that key",
+        f"topic {name}-configs: compacted, with a single partition; Kafka Connect"
+        " (config.storage.topic) and schema registries require exactly one",
         f"topic {name}-plain: {_OTHER}",
     )
 

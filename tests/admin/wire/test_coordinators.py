@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from uuid import uuid4
 
 import pytest
@@ -13,8 +13,9 @@ from kafka_shell.admin.groups.model import GroupType
 from kafka_shell.admin.partitions import elections
 from kafka_shell.admin.wire import coordinators
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit, forget
 from tests.admin.helpers import connect, make_topic, wait_for
@@ -52,6 +53,27 @@ def test_groups_are_described_while_their_coordinator_stops(
         assert found.ok, found.failures
         assert gone not in {group.coordinator for group in found}
         assert all(group.offsets for group in found)
+
+
+def test_a_later_round_that_fails_leaves_the_reason_of_the_one_before(
+    spread: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before: "timed out after waiting 0.0 s", of an attempt that had no time."""
+    right = coordinators.find(spread, NAMES)
+    rounds = []
+
+    def find(cluster: Cluster, names: Sequence[str]) -> Results[str, int]:
+        """Wrong brokers, then no response."""
+        rounds.append(tuple(names))
+        if len(rounds) > 1:
+            raise ShellError("timed out after waiting 0.0 s", code="deadline")
+        return Results({name: right[name] % 3 + 1 for name in names})
+
+    monkeypatch.setattr(coordinators, "find", find)
+    classic = APIS[GroupType.CLASSIC]
+    responses = coordinators.ask(spread, {name: [classic] for name in NAMES})
+    assert len(rounds) == 2
+    assert {each.rows[classic].name for each in responses.values()} == {"NOT_COORDINATOR"}
 
 
 def test_groups_without_a_coordinator_are_reported(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.partitions.batch_plans import ChangeRate, EndBatches
+from kafka_shell.admin.partitions.batch_plans import ForgetBatches, SetBatchThrottle
 from kafka_shell.admin.partitions.batch_state import Started
 from kafka_shell.admin.partitions.reassignment_files import MovePaths
 from kafka_shell.admin.wire.connection import Cluster
@@ -48,13 +48,13 @@ def test_a_reassignment_that_was_cancelled_stays_so(paths: MovePaths) -> None:
     """Before: a session that changed the throttle, or started a batch, wrote the file again."""
     BatchFile(paths).remove()
     with Cluster(ConnectionConfig()) as nobody, pytest.raises(ShellError, match="has ended"):
-        ChangeRate(BatchFile(paths), paths.id, 1, 2).send(nobody, validate_only=False)
+        SetBatchThrottle(BatchFile(paths), paths.id, 1, 2).send(nobody, validate_only=False)
     assert BatchFile(paths).read() is None
 
 
 def test_it_is_not_ended_if_another_batch_was_started_meanwhile(paths: MovePaths) -> None:
     """The plan would leave that one moving."""
-    planned = EndBatches(BatchFile(paths), paths.id, batches=0)
+    planned = ForgetBatches(BatchFile(paths), paths.id, batches=0)
     BatchFile(paths).update(lambda now: now and replace(now, batches=1))
     with Cluster(ConnectionConfig()) as nobody:
         with pytest.raises(ShellError, match="another batch") as caught:

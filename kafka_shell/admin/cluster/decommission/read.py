@@ -21,7 +21,6 @@ from kafka_shell.admin.partitions.drain import Drain, read_drain
 from kafka_shell.admin.partitions.model import LogDir
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Failure, Results
@@ -51,7 +50,7 @@ def describe(cluster: Cluster, broker: int) -> Decommission:
 def read(cluster: Cluster, broker: int) -> tuple[Decommission, BrokerState, Drain]:
     """The same, with what it is based on."""
     known = cluster_reads.brokers(cluster, READ_S)
-    described = known.entry.quorum
+    described = known.probe.quorum
     with Cluster(known.config) as own:
         own.join(cluster)
         reader = PartReader(own)
@@ -63,10 +62,10 @@ def read(cluster: Cluster, broker: int) -> tuple[Decommission, BrokerState, Drai
         partitions=(),
         minimum={},
         silent=frozenset(known.silent),
-        behind=frozenset(known.entry.behind),
+        behind=frozenset(known.probe.behind),
         quorum=described,
         unread={**{k: v for k, v in known.not_read.items() if k == "fenced brokers"},
-                **known.entry.not_current, **reader.failures},
+                **known.probe.not_current, **reader.failures},
         topics=frozenset(known.metadata.names),
         stored={broker: _stored(dirs, broker)} if state.broker.state == "up" else {},
     )  # fmt: skip
@@ -214,7 +213,7 @@ def _running(
 ) -> str:
     """Why the broker does not count as stopped; empty if it does."""
     with probes.fresh(cluster) as own, own.within(READ_S):
-        if any(each.id == broker for each in scan(own).brokers):
+        if any(each.id == broker for each in own.brokers(refresh=True)):
             while_running(own)
             return f"broker {broker} is running"
         if own.is_kraft() and quorum.describe(own).leader in (broker, -1):

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from kafka_shell.admin.cluster import probes
 from kafka_shell.admin.cluster import read as cluster_reads
-from kafka_shell.admin.cluster.entry import freshness
+from kafka_shell.admin.cluster.cluster_probe import freshness
 from kafka_shell.admin.cluster.parts import READ_S, PartReader
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDir
@@ -77,11 +77,11 @@ def read_state(cluster: Cluster, stopped: Sequence[int] | None) -> ClusterState:
         minimum={} if minimum is None else minimum.values,
         capped=capped,
         silent=frozenset(known.silent),
-        behind=frozenset(known.entry.behind),
+        behind=frozenset(known.probe.behind),
         down=known.down,
         moving=frozenset(() if moving is None else moving.values),
-        quorum=known.entry.quorum,
-        unread={**known.entry.not_current, **read.failures},
+        quorum=known.probe.quorum,
+        unread={**known.probe.not_current, **read.failures},
         topics=frozenset(known.metadata.names),
         stored={}
         if dirs is None

@@ -15,7 +15,9 @@ from msgspec import Struct
 from kafka_shell.admin.topics.reassigned import with_reassignments
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
+from kafka_shell.admin.wire.failures import AUTHORIZATION
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
@@ -24,10 +26,11 @@ from . import probes, quorum
 from .model import Quorum
 
 _SETTLE_S = 1.5  # after an election, the controller does not report yet which brokers caught up
+_ANSWER_S = 3.0
 _ASKED = 3  # brokers: one that is cut off cannot forward the request
 
 
-class Entry(Struct, frozen=True):
+class ClusterProbe(Struct, frozen=True):
     """What is known of the brokers before anything else is read.
 
     `metadata` is from a broker that is not `behind`, if there is one, with the reassignments in
@@ -59,12 +62,12 @@ class Freshness(Struct, frozen=True):
     behind: dict[int, Failure]
 
 
-def enter(
+def probe_cluster(
     cluster: Cluster,
     probe_timeout: float,
     quorum_timeout: float,
     waiting: probes.Waiting[int] | None = None,
-) -> Entry:
+) -> ClusterProbe:
     """Probe all brokers, and read the metadata from one that is current. Raises ShellError if no
     broker can be reached. The timeouts are in seconds."""
     with probes.fresh(cluster) as own:
@@ -96,7 +99,7 @@ def enter(
         {id: failure for id, failure in probed.failures.items() if id in here},
     )
     behind = {id: why for id, why in behind.items() if id in here}  # else it is fenced by now
-    return Entry(found, probed, fresh.quorum, fresh.unread, behind, usable)
+    return ClusterProbe(found, probed, fresh.quorum, fresh.unread, behind, usable)
 
 
 def _metadata(cluster: Cluster, unread: Failure | None) -> MetadataScan:
@@ -120,6 +123,28 @@ def freshness(cluster: Cluster, brokers: Collection[int], seconds: float) -> Fre
     if behind and len(behind) == len(brokers):
         return Freshness(described, next(iter(behind.values())), {})
     return Freshness(described, None, behind)
+
+
+def why_out_of_date(cluster: Cluster) -> Failure | None:
+    """Why the metadata that was read may be out of date: no controller responds within 3 s, so
+    leaders and in-sync replicas may have changed, or a broker is behind it, which may be the one
+    that was asked. None if all are current, if the controller may not be asked (it responds with an
+    error, which brokers forward), and if brokers are too old for that."""
+    from kafka.protocol.admin import DescribeQuorumRequest
+
+    if not cluster.supports(DescribeQuorumRequest):
+        return None
+    fresh = freshness(cluster, [broker.id for broker in cluster.known_brokers()], _ANSWER_S)
+    if fresh.quorum is not None or fresh.unread is None:
+        return fresh.unread or next(iter(fresh.behind.values()), None)
+    if fresh.unread.code in AUTHORIZATION:
+        return None
+    return Failure(
+        "STALE_METADATA",
+        f"the controller does not respond, so the metadata may be out of date:"
+        f" {fresh.unread.message}",
+        see=Resource("cluster"),
+    )
 
 
 def _settled(cluster: Cluster, brokers: list[int]) -> tuple[Quorum, dict[int, Failure]]:
