@@ -178,12 +178,13 @@ def undo_lines(undo: Sequence[str], lost: str = "", entry: str = "") -> Iterator
         one = len(undo) == 1
         reason = f"{'it contains' if one else 'they contain'} control characters"
         yield lead + f" not shown: {reason} (saved in the journal)"
-    elif len(undo) == 1:
-        whole = shorten_command(undo[0])
-        yield lead + " " + text(whole if whole == undo[0] else f"{whole} ({source})")
     else:
-        yield lead
-        yield from map(text, undo)
+        short = [shorten_command(command) for command in undo]
+        shown = [
+            cut if cut == command else f"{cut} ({source})"
+            for cut, command in zip(short, undo, strict=True)
+        ]
+        yield from [lead + f" {shown[0]}"] if len(shown) == 1 else [lead, *map(text, shown)]
     if lost:
         yield text(f"  ({lost})", "warning")
 

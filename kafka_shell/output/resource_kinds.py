@@ -84,7 +84,7 @@ _KINDS = (
         "group", "", "list-groups", "configs", _one("describe-group", "--group"),
         _subject("--group"),
     ),
-    ResourceKind("unknown-group", "group", one=_groups_like),
+    ResourceKind("unknown-group", "group", "list-groups", one=_groups_like),
     ResourceKind(
         "group-offsets", "group", undo="groups", one=_GROUP_OFFSETS, title="offsets of group"
     ),

@@ -26,7 +26,7 @@ from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from tests import shared_cluster
-from tests.admin.helpers import connect
+from tests.admin.helpers import connect, wait_for
 from tests.audit import bad_cluster, cluster_tables
 from tests.in_process_shell import Shell
 
@@ -373,6 +373,10 @@ def _mend(shell: Shell) -> None:
     assert _alarms(then) - _alarms(before) == set(), "safe remedies bring no new findings"
     remedies = {each["remedy"] for each in then if each["remedy"]}
     _apply(shell, f"{audit} --fix --risk irreversible")
+    wait_for(
+        "the added replicas are in sync",
+        lambda: not shell("list-reassignments --output json").json,
+    )
     left = [
         (each["control"], each["resource"], each["reason"])
         for each in shell(f"{audit} --output json").json["findings"]

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Failure, Results, as_failure
 
 from .connection import Cluster
 from .error_codes import COORDINATOR_NOT_AVAILABLE, TOPIC_AUTHORIZATION_FAILED
@@ -104,26 +104,30 @@ def ask(cluster: Cluster, apis: Mapping[str, Sequence[GroupApi]]) -> ResponsesBy
     FindCoordinator would create that topic.
     """
     if apis and is_missing(cluster, OFFSETS_TOPIC):
-        return {
-            group: GroupResponses(-1, dict.fromkeys(of_group, not_found(group)))
-            for group, of_group in apis.items()
-        }
+        return {group: _failed(of_group, not_found(group)) for group, of_group in apis.items()}
     responses: ResponsesByGroup = {group: GroupResponses() for group in apis}
     left = list(apis)
     for _ in cluster.attempts(_MAX_RETRY_S):
         try:
             left = _round(cluster, {group: apis[group] for group in left}, responses)
             lost = _lost(cluster, left) if left else {}
-        except ShellError:
+        except ShellError as error:
             if not any(each.rows for each in responses.values()):
                 raise
-            break  # the groups that are left keep the outcome of the previous round
+            if error.code == "outcome-unknown":
+                failed = dict.fromkeys(left, as_failure(error))
+                responses |= {each: _failed(apis[each], why) for each, why in failed.items()}
+            break  # else the groups that are left keep the outcome of the previous round
         for group, why in lost.items():
-            responses[group] = GroupResponses(-1, dict.fromkeys(apis[group], why))
+            responses[group] = _failed(apis[group], why)
         left = [group for group in left if group not in lost]
         if not left:
             break
     return responses
+
+
+def _failed(apis: Sequence[GroupApi], why: Failure) -> GroupResponses:
+    return GroupResponses(-1, dict.fromkeys(apis, why))
 
 
 def _lost(cluster: Cluster, groups: Sequence[str]) -> dict[str, Failure]:
@@ -167,7 +171,7 @@ def _round(
     """Send once and add to `responses`. Returns the groups to retry."""
     coordinators = find(cluster, list(apis))
     for group, why in coordinators.failures.items():
-        responses[group] = GroupResponses(-1, dict.fromkeys(apis[group], why))
+        responses[group] = _failed(apis[group], why)
     batches: dict[tuple[int, GroupApi], list[str]] = {}
     for group, node in coordinators.values.items():
         responses[group].coordinator = node

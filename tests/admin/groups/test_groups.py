@@ -133,7 +133,10 @@ def test_groups_that_are_not_there_name_what_was_meant(either: Cluster, group: s
         "zzz": "GROUP_ID_NOT_FOUND",
     }
     assert found.failures[f"{group[:-1]}x"].hint == f"Did you mean {group}?"
-    assert (found.failures["zzz"].hint, found.failures["zzz"].see) == ("", Resource("group"))
+    assert (found.failures["zzz"].hint, found.failures["zzz"].see) == (
+        "",
+        Resource("unknown-group", "zzz"),
+    )
 
 
 def test_a_topic_that_has_gone_is_a_row(cluster: Cluster, sandbox: Sandbox, name: str) -> None:
