@@ -164,11 +164,15 @@ def file_layer(path: object, where: str, base: Path | None = None) -> dict[str, 
     if base is not None:
         file = base / file
     try:
-        return read_located(file)
+        layer = read_located(file)
     except OSError as error:
         raise bad(
             where, f"{file} cannot be read: {error.strerror}", "Expected a .properties file."
         ) from None
+    servers = layer.get(BOOTSTRAP)
+    if servers is not None and not servers.value.strip():
+        raise bad(servers.where, f"{BOOTSTRAP} is empty", "Set it to host:port, or remove it.")
+    return layer
 
 
 def same_cluster(one: Property, other: Property) -> bool:

@@ -141,6 +141,15 @@ def test_an_empty_option_is_an_error(config: Path, name: str, value: str) -> Non
 
 
 @pytest.mark.quick
+def test_an_empty_property_is_an_error(config: Path, tmp_path: Path) -> None:
+    """Before: localhost was used."""
+    file = tmp_path / "client.properties"
+    file.write_text("bootstrap.servers=\n")
+    with pytest.raises(ShellError, match=r"client\.properties:1: bootstrap\.servers is empty"):
+        load({"command-config": str(file)}, {}, config)
+
+
+@pytest.mark.quick
 @pytest.mark.parametrize("name", ["KAFKA_SH_BROKER", "KAFKA_SH_PROFILE", "KAFKA_SH_COMMAND_CONFIG"])
 def test_an_empty_variable_is_an_error(config: Path, name: str) -> None:
     with pytest.raises(UsageError, match=f"{name} is set but empty"):

@@ -8,6 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.errors import UsageError
+
 from .calls import Calls
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class Admin:
     alone: `host:port[,host:port]`. `timeout` is the maximum duration of a call in seconds; with
     None only `default.api.timeout.ms` applies. Nothing is sent before the first call.
 
+    Raises ShellError without bootstrap servers, or if a property is invalid.
+
     The methods are thread-safe; calls run one after another. A call that fails as a whole raises
     ShellError; failures of single items are part of the returned Results.
     """
@@ -70,6 +74,10 @@ class Admin:
         if isinstance(properties, str):
             properties = {_BOOTSTRAP: properties}
         self._bootstrap = str(properties.get(_BOOTSTRAP, ""))
+        if not self._bootstrap.strip():
+            raise UsageError(
+                f"{_BOOTSTRAP} is not set", hint="Set it to host:port.", code="no-bootstrap"
+            )
         self._calls = Calls(properties, timeout)
 
     @classmethod

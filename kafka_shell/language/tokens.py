@@ -178,6 +178,8 @@ class _Reader:
                 at = self._redirect(at)
             elif text[at] == "&":
                 at = self._ampersand(at)
+            elif text[at] == "<":
+                at = self._input(at)
             else:
                 word, at = _word(text, at)
                 self.words.append(word)
@@ -225,6 +227,13 @@ class _Reader:
         self._wrong(f"'{mark}' is not supported", (at, at + len(mark)), hint)
         self.operators.append((at, at + len(mark)))
         return at + len(mark)
+
+    def _input(self, at: int) -> int:
+        self._wrong("'<' is not supported", (at, at + 1),
+                    "Name the file in an option of the command, or quote < as part of a word.",
+                    )  # fmt: skip
+        self.operators.append((at, at + 1))
+        return at + 1
 
     def _redirect(self, at: int) -> int:
         text = self.text

@@ -17,6 +17,8 @@ from .word_order import reorder
 def suggest_reordered(line: Line, text: str, context: Context) -> None:
     """Raise UsageError with the command meant by `describe topic x`; return if there is none."""
     typed = [word.text for word in line.words]
+    if any(command.name == " ".join(typed[:2]) for command in REGISTRY):
+        return  # `spark audit` with an unknown option
     command = reorder(typed, REGISTRY)
     if not command:
         return

@@ -170,7 +170,7 @@ def _run(line: Line, invocation: Invocation, context: Context) -> Status:
 
 def _run_connected(line: Line, invocation: Invocation, context: Context) -> Status:
     line, invocation = _with_inner_pipe(line, invocation)
-    pipe = None
+    pipe, file = None, None
     try:
         with ExitStack() as stack:
             out = context.out
@@ -178,14 +178,17 @@ def _run_connected(line: Line, invocation: Invocation, context: Context) -> Stat
                 from .redirect import redirected
 
                 path, append = to_path(line.redirect.path), line.redirect.append
-                out = stack.enter_context(redirected(path, append, context))
+                file = stack.enter_context(redirected(path, append, context))
+                out = file.stream
             elif line.pipe is not None:
                 from .pipe import open_pipe
 
                 pipe = stack.enter_context(open_pipe(line.pipe, out))
                 out = pipe.stdin
             try:
-                status = _execute(invocation, replace(context, out=out))
+                status, complete = _execute(invocation, replace(context, out=out))
+                if file is not None:
+                    file.complete = complete
             except (BrokenPipeError, PipeClosed):
                 status = Status.OK  # the reader has closed the pipe
     except OSError as error:
@@ -272,25 +275,26 @@ def _connected(context: Context, invocation: Invocation) -> Context:
     return context.with_settings(found)
 
 
-def _execute(invocation: Invocation, context: Context) -> Status:
+def _execute(invocation: Invocation, context: Context) -> tuple[Status, bool]:
+    """The exit status, and whether the output is complete."""
     if invocation.get("help"):
         from kafka_shell.commands.program.help import page
 
         context.out.write(page(invocation.command, columns_of(context.out)))
-        return Status.OK
+        return Status.OK, True
     writer = writer_for(context, invocation, context.out)
     deadline = invocation.get("deadline")
     if not invocation.command.needs_cluster:
         return _run_and_write(invocation, context, writer)
 
-    def work() -> Status:
+    def work() -> tuple[Status, bool]:
         with context.cluster.within(deadline / 1000 if deadline else None, given=True):
             return _run_and_write(invocation, context, writer)
 
     return on_expected_cluster(context, work)
 
 
-def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> Status:
+def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> tuple[Status, bool]:
     try:
         value = invocation.command.run(invocation, context)
     except ShellError as error:
@@ -303,7 +307,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
     if isinstance(value, Runbook):
         from .runbook import run
 
-        return run(
+        status = run(
             value,
             context,
             writer,
@@ -311,6 +315,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
             dry_run=bool(invocation.get("dry-run")),
             yes=invocation.get("yes"),
         )
+        return status, True
     if isinstance(value, Plan):
         from kafka_shell.output.plans import draw_plan
 
@@ -332,11 +337,12 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
             if target is not context:
                 target.close()
     if isinstance(value, Status):
-        return value
+        return value, True
     writer.write(value)
     if context.observer is not None:
         context.observer.returned(value)
+    complete = not (getattr(value, "failures", None) or getattr(value, "unread", None))
     exit_status = getattr(value, "exit_status", None)
-    if exit_status is not None:
-        return Status(exit_status)
-    return Status.OK if getattr(value, "ok", True) else Status.FAILED
+    if exit_status is None:
+        exit_status = Status.OK if getattr(value, "ok", True) else Status.FAILED
+    return Status(exit_status), complete

@@ -54,7 +54,7 @@ def execute(
     a guard forbids it, it was not confirmed, or the cluster has changed since the plan was made.
     """
     guard = "" if dry_run else _guard(context, plan)
-    _check_consent(context, yes)
+    _check_consent(context, guard, yes)
     plan = replace(plan, steps=tuple(step.resolved(context.cluster) for step in plan.steps))
     verdicts = _validate(plan, context)
     if dry_run:
@@ -119,7 +119,7 @@ def consent(context: Context, question: str, yes: str | bool | None) -> str | bo
     """Ask once for several plans that follow one another. Returns the `yes` to execute each of them
     with. Raises ShellError if a guard forbids changes, or if it was not confirmed."""
     guard = _guard_of_changes(context)
-    _check_consent(context, yes)
+    _check_consent(context, guard, yes)
     _confirmed(question, context, guard, yes)
     return _cluster_name(context) if guard == "typed" else True
 
@@ -142,12 +142,12 @@ def _guard_of_changes(context: Context) -> str:
     return guard
 
 
-def _check_consent(context: Context, yes: str | bool | None) -> None:
+def _check_consent(context: Context, guard: str, yes: str | bool | None) -> None:
     """Raise ShellError if --yes=TEXT does not name this cluster: `--yes=no` must not confirm."""
     if isinstance(yes, str) and yes != (name := _cluster_name(context)):
         raise ShellError(
             f"--yes={yes} does not match the cluster name {name}: nothing was changed",
-            hint=f"Use --yes or --yes={quote(name)}.",
+            hint=f"Use {'' if guard == 'typed' else '--yes or '}--yes={quote(name)}.",
             code="declined",
         )
 

@@ -1,8 +1,8 @@
 """`> file` and `>> file`: write the output of a command to a file.
 
 The output goes to a temporary file that replaces the target when the command has ended. An error
-leaves the target unchanged, but a partial result replaces it (exit status 1). Devices and named
-pipes are written directly.
+leaves the target unchanged; if something could not be read, the target is kept as well, and the
+output is in FILE.partial. Devices and named pipes are written directly.
 """
 
 from __future__ import annotations
@@ -19,14 +19,22 @@ from kafka_shell.context import Context, confirmed
 from kafka_shell.errors import ShellError
 
 
+class Redirected:
+    """The stream to write to, and whether the output is complete."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.complete = True
+
+
 @contextmanager
-def redirected(path: Path, append: bool, context: Context) -> Iterator[TextIO]:
+def redirected(path: Path, append: bool, context: Context) -> Iterator[Redirected]:
     """Yield the stream to write to. Raises ShellError first if the file cannot be written."""
     path = Path(os.path.realpath(path))  # keep symbolic links
     current = _status(path)
     if current is not None and not stat.S_ISREG(current.st_mode):
         with _opened(path, os.O_WRONLY) as file:
-            yield file
+            yield Redirected(file)
         return
     if current is not None and not append:
         _ask(path, context)
@@ -34,8 +42,9 @@ def redirected(path: Path, append: bool, context: Context) -> Iterator[TextIO]:
         raise _unwritable(path, "Permission denied")
     temporary = path.with_name(f".{path.name[:200]}.{os.urandom(4).hex()}")
     file = _opened(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, shown=path)
+    output = Redirected(file)
     try:
-        yield file
+        yield output
     except KeyboardInterrupt:  # ends commands that follow a log: keep what was written
         with file:
             written = file.tell()
@@ -48,7 +57,10 @@ def redirected(path: Path, append: bool, context: Context) -> Iterator[TextIO]:
         raise
     try:
         file.close()
-        _replace(temporary, path, current, append)
+        if output.complete or current is None or append:
+            _replace(temporary, path, current, append)
+        else:
+            _keep_apart(temporary, path, context)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -64,6 +76,13 @@ def _ask(path: Path, context: Context) -> None:
             hint="The command was not run. Use >> to append to the file.",
             code="file-exists",
         )
+
+
+def _keep_apart(temporary: Path, path: Path, context: Context) -> None:
+    """Do not replace a file by output that lacks something."""
+    partial = path.with_name(f"{path.name}.partial")
+    temporary.replace(partial)
+    context.note(f"{path} was not replaced: the output is incomplete, and is in {partial.name}")
 
 
 def _replace(temporary: Path, path: Path, current: os.stat_result | None, append: bool) -> None:

@@ -115,3 +115,11 @@ def test_examples_are_short_enough_to_read() -> None:
     lines = {family.__name__: len(textwrap.dedent(example_of(family)).splitlines())
              for family in families()}  # fmt: skip
     assert max(lines.values()) <= 25, lines
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("properties", ["", "  ", {}, {"bootstrap.server": "127.0.0.1:1"}])
+def test_without_bootstrap_servers_nothing_is_connected(properties: str | dict[str, str]) -> None:
+    """Before: whatever ran at localhost:9092 was used."""
+    with pytest.raises(ShellError, match=r"bootstrap\.servers is not set"):
+        Admin(properties)

@@ -117,6 +117,7 @@ def test_a_shell_escape(text: str, shell: str) -> None:
         ("a >> | x", "no file after >>", ">>"),
         ("a > f > g", "more than one redirect", "> g"),
         ("a 2> f", "'2>' is not supported", "2>"),
+        ("a < f", "'<' is not supported", "<"),
     ],
 )
 def test_problems_point_at_their_place(text: str, message: str, at: str) -> None:

@@ -123,3 +123,16 @@ def test_a_short_form_and_a_verb_is_run_and_noted(sandbox: Sandbox, tmp_path: Pa
 def test_the_rest_of_the_line_stays(sandbox: Sandbox, tmp_path: Path) -> None:
     run = Program(tmp_path, sandbox.bootstrap)(stdin="list topics | wc -l\n")
     assert "hint: Run: list-topics | wc -l\n" in run.stderr, str(run)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (["spark", "audit", "--bogus"], "unknown option '--bogus' for spark audit"),
+        (["spark", "sql"], "spark sql requires QUERY"),
+    ],
+)
+def test_a_command_of_two_words_is_known(kafka: Program, line: list[str], message: str) -> None:
+    """Before: unknown command 'spark audit'. Run: help spark"""
+    run = kafka(*line)
+    assert run.status == 2 and message in run.stderr, str(run)

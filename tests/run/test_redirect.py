@@ -16,6 +16,7 @@ from kafka_shell import settings
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.errors import ShellError
 from kafka_shell.run.redirect import redirected
+from tests.program import Program
 
 pytestmark = pytest.mark.quick
 
@@ -60,7 +61,7 @@ def test_a_command_that_fails_changes_no_file(
     if not there:
         file.unlink()
     with pytest.raises(ShellError), redirected(file, append, script) as out:
-        out.write("half of it\n")
+        out.stream.write("half of it\n")
         raise ShellError("the broker went away")
     assert [each.read_text() for each in file.parent.iterdir()] == (["before\n"] if there else [])
 
@@ -71,7 +72,7 @@ def test_a_command_that_answers_replaces_the_file_and_keeps_its_mode(
     link = file.with_name("link")
     link.symlink_to(file)
     with redirected(link, False, script) as out:
-        out.write("after\n")
+        out.stream.write("after\n")
         assert file.read_text() == "before\n"
     assert file.read_text() == "after\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
@@ -81,7 +82,7 @@ def test_a_command_that_answers_replaces_the_file_and_keeps_its_mode(
 
 def test_what_is_appended_is_appended_at_the_end(script: Context, file: Path) -> None:
     with redirected(file, True, script) as out:
-        out.write("after\n")
+        out.stream.write("after\n")
     assert file.read_text() == "before\nafter\n"
 
 
@@ -89,7 +90,7 @@ def test_a_file_of_several_names_stays_one(script: Context, file: Path) -> None:
     other = file.with_name("other")
     os.link(file, other)
     with redirected(file, False, script) as out:
-        out.write("after\n")
+        out.stream.write("after\n")
     assert other.read_text() == "after\n"
 
 
@@ -97,7 +98,7 @@ def test_a_new_file_has_the_mode_that_the_umask_leaves(script: Context, tmp_path
     before = os.umask(0o027)
     try:
         with redirected(tmp_path / "new", False, script) as out:
-            out.write("x")
+            out.stream.write("x")
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
@@ -110,7 +111,7 @@ def test_a_pipe_is_written_to_as_it_is(script: Context, tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: read.append(fifo.read_text()))
     reader.start()
     with redirected(fifo, False, script) as out:
-        out.write("x")
+        out.stream.write("x")
     reader.join()
     assert read == ["x"]
     assert stat.S_ISFIFO(fifo.stat().st_mode)
@@ -118,7 +119,7 @@ def test_a_pipe_is_written_to_as_it_is(script: Context, tmp_path: Path) -> None:
 
 def test_output_until_ctrl_c_is_kept(script: Context, file: Path) -> None:
     with pytest.raises(KeyboardInterrupt), redirected(file, False, script) as out:
-        out.write("followed\n")
+        out.stream.write("followed\n")
         raise KeyboardInterrupt
     assert file.read_text() == "followed\n"
     with pytest.raises(KeyboardInterrupt), redirected(file, False, script) as out:
@@ -133,7 +134,7 @@ def test_overwriting_is_confirmed_at_the_prompt(
     prompt = Prompt(tmp_path, answer)
     try:
         with redirected(file, False, prompt.context(shell=object())) as out:
-            out.write("x")
+            out.stream.write("x")
     except ShellError as error:
         assert "already exists" in error.message
     assert len(prompt.asked) == 1
@@ -145,7 +146,7 @@ def test_scripts_overwrite_without_a_question(tmp_path: Path, file: Path) -> Non
     context = prompt.context(shell=object())
     context.script.files.append(tmp_path / "nightly.kafka")
     with redirected(file, False, context) as out:
-        out.write("x")
+        out.stream.write("x")
     assert (prompt.asked, file.read_text()) == ([], "x")
 
 
@@ -159,3 +160,27 @@ def test_an_unwritable_file_is_reported_before_the_command_runs(
         ):
             pytest.fail("run")
         assert caught.value.hint == "The command was not run."
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_incomplete_output_replaces_nothing(script: Context, file: Path, there: bool) -> None:
+    """Before: a nightly export replaced the last one by a part, as soon as a permission lacked."""
+    if not there:
+        file.unlink()
+    with redirected(file, False, script) as out:
+        out.stream.write("half of it\n")
+        out.complete = False
+    partial = file.with_name("out.txt.partial")
+    assert file.read_text() == ("before\n" if there else "half of it\n")
+    assert partial.exists() == there
+    if there:
+        assert partial.read_text() == "half of it\n"
+        assert "was not replaced: the output is incomplete" in script.script.notes[0]
+
+
+def test_what_could_not_be_read_makes_output_incomplete(kafka: Program, tmp_path: Path) -> None:
+    file = tmp_path / "topics.txt"
+    file.write_text("before\n")
+    run = kafka(stdin=f"describe-topic nosuch > {file}\n")
+    assert run.status == 1 and "was not replaced" in run.stderr, str(run)
+    assert file.read_text() == "before\n"

@@ -36,6 +36,12 @@ _IMPLY = {
     ),
     AclOperation.DESCRIBE_CONFIGS: frozenset({AclOperation.ALTER_CONFIGS}),
 }
+# Operations before which clients send Metadata or FindCoordinator, which require DESCRIBE.
+_LOOKS_UP = {
+    AclResourceType.TOPIC: (AclOperation.READ, AclOperation.WRITE),
+    AclResourceType.GROUP: (AclOperation.READ, AclOperation.DELETE),
+    AclResourceType.TRANSACTIONAL_ID: (AclOperation.WRITE,),
+}
 STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _SUPER_USERS, _NO_ACL = "super.users", "allow.everyone.if.no.acl.found"
 _AUTHORIZER = "authorizer.class.name"
@@ -149,8 +155,9 @@ def configured(cluster: Cluster) -> Rules:
 def check(cluster: Cluster, asked: Sequence[Access]) -> AccessCheck:
     """The verdicts on the accesses, on hosts where they differ, and on what a client also needs."""
     besides = [access for access in _besides(asked) if access not in asked]
-    rules = read(cluster, [*asked, *besides])
-    verdicts = tuple(verdict(rules, each) for each in asked)
+    instead = [other for access in asked for other in _instead(access)]
+    rules = read(cluster, [*asked, *besides, *instead])
+    verdicts = tuple(_best_verdict(rules, each) for each in asked)
     return AccessCheck(
         verdicts,
         tuple(other for each in verdicts for other in _elsewhere(rules, each)),
@@ -171,25 +178,25 @@ def _elsewhere(rules: Rules, usual: Verdict) -> Iterator[Verdict]:
             yield there
 
 
+def _best_verdict(rules: Rules, access: Access) -> Verdict:
+    """The verdict on the access, or the one on another access that is enough if that is allowed."""
+    own = verdict(rules, access)
+    others = [verdict(rules, each) for each in _instead(access)] if not own.allowed else []
+    by = next((each for each in others if each.allowed), None)
+    return own if by is None else replace(by, access=access)
+
+
+def _instead(access: Access) -> Iterator[Access]:
+    """Another access that is enough: CREATE on the cluster for CREATE on a topic."""
+    if (access.resource_type, access.operation) == (AclResourceType.TOPIC, AclOperation.CREATE):
+        yield replace(access, resource_type=AclResourceType.CLUSTER, name=CLUSTER_NAME)
+
+
 def _besides(requested: Iterable[Access]) -> Iterator[Access]:
-    """What a client also needs for this, on resources with known names."""
-    topic, group = AclResourceType.TOPIC, AclResourceType.GROUP
-    transaction = AclResourceType.TRANSACTIONAL_ID
-    seen = set()
-    for each in requested:
-        wanted: list[Access] = []
-        kind, operation = each.resource_type, each.operation
-        if kind in (topic, group, transaction) and operation in _IMPLY[AclOperation.DESCRIBE]:
-            wanted.append(replace(each, operation=AclOperation.DESCRIBE))
-        if operation is AclOperation.ALTER_CONFIGS:
-            wanted.append(replace(each, operation=AclOperation.DESCRIBE_CONFIGS))
-        if (kind, operation) == (topic, AclOperation.CREATE):
-            wanted.append(replace(each, resource_type=AclResourceType.CLUSTER, name=CLUSTER_NAME))
-            wanted.append(replace(each, operation=AclOperation.DESCRIBE))
-        for access in wanted:
-            if access not in seen:
-                seen.add(access)
-                yield access
+    """What a client also needs for this: it looks up leaders and coordinators first."""
+    for each in dict.fromkeys(requested):
+        if each.operation in _LOOKS_UP.get(each.resource_type, ()):
+            yield replace(each, operation=AclOperation.DESCRIBE)
 
 
 def _notes(rules: Rules, requested: Sequence[Access]) -> Iterator[str]:

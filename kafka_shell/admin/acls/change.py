@@ -62,9 +62,9 @@ class CreateAcls(Struct, BaseStep, frozen=True):
 
 def plan_create(cluster: Cluster, bindings: Sequence[AclBinding], *, of_new: bool = False) -> Plan:
     """Create ACLs (API key 30). A binding given twice is refused alone (KIP-4), as is one with
-    parts that only filters can have. Existing bindings are not sent. If an ACL denies, the warnings
-    say who loses access, as far as it can be read in a few seconds; not for resources that are new
-    (`of_new`)."""
+    parts that only filters can have. Existing bindings are not sent. One that never applies is
+    confirmed. If an ACL denies, the warnings say who loses access, as far as it can be read in a
+    few seconds; not for resources that are new (`of_new`)."""
     plan = _creation(cluster, bindings)
     return plan if of_new else _with_consequences(cluster, plan)
 
@@ -86,12 +86,14 @@ def _creation(
     existing = _existing(cluster, fine) - deleted
     wanted = tuple(binding for binding in fine if binding not in existing)
     filters = list(dict.fromkeys(map(AclFilter.on, fine)))
+    never = tuple(dict.fromkeys(message for each in wanted for message in doubts(each)))
     return Plan(
         Effect.CHANGE,
         tuple(map(CreateAcls, in_requests(wanted))),
+        confirm=bool(never),
         touches=frozenset({"principals"}),
         fresh=lambda later: tuple(one for found in describe_each(later, filters) for one in found),
-        warnings=tuple(dict.fromkeys(message for each in wanted for message in doubts(each))),
+        warnings=never,
         refused=Results({}, refused),
         unchanged=tuple(
             Change(binding.resource, "create", note="no change: already exists")
@@ -113,13 +115,14 @@ def plan_alter(cluster: Cluster, removed: Sequence[AclFilter], added: Sequence[A
 
 
 def _with_consequences(cluster: Cluster, plan: Plan) -> Plan:
-    """The plan with warnings about who loses access."""
+    """The plan with warnings about who loses access. It is confirmed if somebody does, or may."""
     from .consequences import find
 
     deleted, created = _bindings_of(plan)
     found = find(cluster, deleted, created)
     return replace(
         plan,
+        confirm=plan.confirm or found.lost or bool(found.not_checked),
         warnings=(*plan.warnings, *found.warnings),
         notes=(*plan.notes, *found.notes),
         not_checked=(*plan.not_checked, *found.not_checked),

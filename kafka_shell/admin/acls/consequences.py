@@ -34,7 +34,7 @@ from .model import (
     PatternType,
     word,
 )
-from .read import EVERYTHING, describe_each
+from .read import EVERYTHING, describe_each, invalid_in_topic
 
 _NAMED = 3  # resources, and groups, of a principal
 _PRINCIPALS = 5  # that are shown before the rest is counted
@@ -44,11 +44,13 @@ _TOPIC, _GROUP = AclResourceType.TOPIC, AclResourceType.GROUP
 
 
 class Consequences(Struct):
-    """The warnings and notes of a plan that changes ACLs, and what could not be read for them."""
+    """The warnings and notes of a plan that changes ACLs, what could not be read for them, and
+    whether a principal has `lost` access, as far as it was read."""
 
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     not_checked: list[NotChecked] = field(default_factory=list)
+    lost: bool = False
 
     def miss(self, what: str, why: Failure) -> None:
         self.not_checked.append(not_checked(what, why))
@@ -59,6 +61,7 @@ def find(
 ) -> Consequences:
     """What principals lose when these bindings are deleted and created."""
     found = Consequences()
+    created = [each for each in created if not invalid_in_topic(each)]
     changed = suspects(deleted, created)
     if not changed:
         return found
@@ -71,10 +74,11 @@ def find(
     with budget.until(0.8):
         names, active = _existing(cluster, changed, found)
     lost = losses(rules, deleted, created, names)
+    found.lost = bool(lost)
     with budget.until(1):
         readers = _readers(cluster, rules, lost, active, found)
     found.warnings += _texts(lost, readers)
-    found.notes += _notes(rules, lost, readers) if lost else _no_loss(deleted)
+    found.notes += _notes(rules, lost, readers) if lost else _no_loss(deleted, created)
     found.warnings += _unprotected(rules, deleted, created)
     if rules.authorizer not in ("", STANDARD):
         reason = f"the brokers' authorizer is {rules.authorizer}: its rules may differ"
@@ -215,14 +219,14 @@ def _topics_of(group: Group) -> set[str]:
 # -- texts -----------------------------------------------------------------------------------------
 
 
-def _no_loss(deleted: Collection[AclBinding]) -> list[str]:
-    """Why no principal loses access."""
+def _no_loss(deleted: Collection[AclBinding], created: Collection[AclBinding]) -> list[str]:
+    """Why no principal loses access. The note names the ACL, as plans are merged."""
+    named = [str(each) for each in deleted or created]
+    which = f"acl {named[0]}" if len(named) == 1 else counted(len(named), "ACL")
     if deleted:
-        return [
-            "no principal loses access: "
-            "other ACLs or super.users still allow or deny the same operations"
-        ]
-    return ["no principal loses access: the denied operations were not allowed before"]
+        reason = "other ACLs or super.users still allow or deny the same operations"
+        return [f"no principal loses access without {which}: {reason}"]
+    return [f"no principal loses access by {which}: what is denied was not allowed before"]
 
 
 def _notes(rules: Rules, lost: Sequence[Loss], readers: dict[str, list[str]]) -> Iterator[str]:

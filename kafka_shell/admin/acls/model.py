@@ -255,5 +255,5 @@ class AccessCheck(Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether all accesses are allowed."""
-        return all(verdict.allowed for verdict in self.verdicts)
+        """Whether all accesses are allowed, and what a client also needs for them."""
+        return all(verdict.allowed for verdict in (*self.verdicts, *self.besides))

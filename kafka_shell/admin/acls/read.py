@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from kafka_shell.admin.topics.similar import invalid_characters
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import SECURITY_DISABLED
 from kafka_shell.admin.wire.failures import as_error, failure, requires
@@ -94,6 +95,12 @@ def copies(cluster: Cluster, source: str, to: Sequence[str]) -> list[AclBinding]
     return [replace(binding, principal=principal) for principal in to for binding in found]
 
 
+def invalid_in_topic(binding: AclBinding) -> str:
+    """The characters in the name of an ACL on topics that no topic has, for a message."""
+    named = binding.resource_type is AclResourceType.TOPIC and binding.name != "*"
+    return invalid_characters(binding.name) if named else ""
+
+
 def doubts(binding: AclBinding) -> Iterator[str]:
     """Warnings about an ACL that never applies."""
     if binding.pattern_type is PatternType.PREFIXED and binding.name == "*":
@@ -101,6 +108,10 @@ def doubts(binding: AclBinding) -> Iterator[str]:
             f"a prefixed * matches only names that begin with an asterisk (*); a literal * matches"
             f" every {binding.resource_type.kind}"
         )
+    elif characters := invalid_in_topic(binding):
+        prefix, star, _ = binding.name.partition("*")
+        instead = f"; for all topics with a prefix: prefixed topic {prefix}" if star else ""
+        yield f"it matches no topic: topic names never contain {characters}{instead}"
     if binding.host != "*":
         yield from _doubts_of_host(binding.host)
 

@@ -24,6 +24,12 @@ _INVALID = re.compile(r"[^a-zA-Z0-9._-]")
 K = TypeVar("K")
 
 
+def invalid_characters(name: str) -> str:
+    """The characters that no topic name contains, for a message: `a space, @`; empty if none."""
+    invalid = dict.fromkeys(_INVALID.findall(name))
+    return ", ".join("a space" if each == " " else escape(each) for each in invalid)
+
+
 def with_near_misses(
     cluster: Cluster, failures: Mapping[K, Failure], name_of: Callable[[K], str]
 ) -> dict[K, Failure]:
@@ -51,10 +57,9 @@ def with_near_misses(
 
 
 def _explained(failure: Failure, name: str) -> Failure:
-    invalid = "".join(dict.fromkeys(_INVALID.findall(name)))
-    if failure.code != INVALID_TOPIC_EXCEPTION or not invalid:
+    characters = invalid_characters(name)
+    if failure.code != INVALID_TOPIC_EXCEPTION or not characters:
         return failure
-    characters = ", ".join("a space" if each == " " else escape(each) for each in invalid)
     return replace(
         failure,
         message=f"topic '{escape(name)}': the name contains {characters};"

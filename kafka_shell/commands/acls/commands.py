@@ -120,6 +120,7 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
     """Whether a principal is allowed each operation, by the rules of Kafka's authorizer."""
     from kafka_shell.admin.acls import authorizer
     from kafka_shell.admin.acls.model import OPERATIONS_OF, Access, AclOperation, PatternType
+    from kafka_shell.admin.topics.similar import invalid_characters
 
     from .options import operations, principals, targets
 
@@ -135,6 +136,14 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
                 code="bad-value",
                 span=invocation.span(name, invocation[name].index("*")),
             )
+    for index, name in enumerate(invocation["topic"]):
+        if characters := invalid_characters(name.replace(",", "")):
+            raise UsageError(
+                f"'{name}' is not a topic name: names never contain {characters}",
+                hint="Patterns are not expanded here: name one topic, or several with commas.",
+                code="bad-value",
+                span=invocation.span("topic", index),
+            )
     host = _client_host(invocation)
     accesses = [
         Access(principal, operation, target.type, target.name or "", host)
@@ -145,7 +154,7 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
     applicable = {access.operation for access in accesses}
     for operation in operations(invocation):
         if operation is not AclOperation.ALL and operation not in applicable:
-            raise ShellError(
+            raise UsageError(
                 f"operation {operation.label} does not apply to these resources",
                 hint="Name operations of a client, such as --operation Read,Describe.",
                 code="bad-operation",

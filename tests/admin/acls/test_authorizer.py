@@ -368,11 +368,22 @@ def test_a_check_tells_what_else_a_client_needs_and_where_hosts_differ(admin: Cl
     make(admin, [write, blind, there])
     check = checked(admin, Access(ALICE, WRITE, TOPIC, name))
     assert said(check.verdicts) == [(f"{ALICE} Write on topic {name}", True)]
-    assert check.ok, "the verdict is on what was asked"
+    assert not check.ok, "a producer that may not DESCRIBE the topic cannot write"
     assert said(check.elsewhere) == [(f"{ALICE} Write on topic {name} from 10.0.0.1", False)]
     assert said(check.besides) == [(f"{ALICE} Describe on topic {name}", False)]
     assert check.besides[0].by == (blind,)
     assert check.verdicts[0].by == (write,)
+
+
+def test_create_on_the_cluster_is_enough_to_create_a_topic(admin: Cluster) -> None:
+    """Before: denied, with a note that it is enough."""
+    name = f"c{uuid4().hex[:6]}"
+    by = AclBinding(ALICE, "*", AclOperation.CREATE, ALLOW, CLUSTER, CLUSTER_NAME)
+    make(admin, [by])
+    check = checked(admin, Access(ALICE, AclOperation.CREATE, TOPIC, name))
+    assert said(check.verdicts) == [(f"{ALICE} Create on topic {name}", True)]
+    assert check.verdicts[0].by == (by,)
+    assert check.besides == () and check.ok
 
 
 def test_super_users_that_a_broker_does_not_tell_are_said(admin: Cluster) -> None:

@@ -75,8 +75,8 @@ def test_another_acl_that_allows_the_same_keeps_access(
     same = replace(reads(bob, stem), pattern_type=PREFIXED)
     done(acl_changes.plan_create(cluster, [reads(bob, name), same]), cluster)
     keeps = (
-        "no principal loses access: other ACLs or super.users still allow or deny the same"
-        " operations"
+        f"no principal loses access without acl {reads(bob, name)}: other ACLs or super.users"
+        " still allow or deny the same operations"
     )
     plan = removal(cluster, reads(bob, name))
     assert (plan.warnings, plan.notes) == ((), (keeps,))
@@ -137,6 +137,7 @@ def test_the_active_group_that_may_be_of_the_principal_is_named(
         assert (plan.warnings, plan.notes) == ((f"{bob}2 loses Read on topic {name}",), (KEEP,))
         denied = replace(reads(bob, name), permission=DENY)
         plan = acl_changes.plan_create(cluster, [denied])
+        assert plan.confirm, "access is lost"
         assert (plan.warnings, plan.notes) == (
             (f"{bob} loses Read on topic {name}; {member} (1 member)",),
             NOTES,
@@ -148,11 +149,12 @@ def test_the_active_group_that_may_be_of_the_principal_is_named(
 
 
 def test_denying_what_was_not_allowed_takes_nothing(cluster: Cluster, bob: str, name: str) -> None:
-    keeps = "no principal loses access: the denied operations were not allowed before"
     denied = replace(reads(bob, name), permission=DENY)
+    keeps = f"no principal loses access by acl {denied}: what is denied was not allowed before"
     done(acl_changes.plan_create(cluster, [reads(f"{bob}2", name)]), cluster)
     plan = acl_changes.plan_create(cluster, [denied])
     assert (plan.warnings, plan.notes) == ((), (keeps,))
+    assert not plan.confirm, "nothing is lost"
     assert acl_changes.plan_create(cluster, [reads(bob, name)]).warnings == ()
 
 

@@ -244,9 +244,9 @@ def test_all_acls_of_a_principal_are_copied_and_removed(
 ) -> None:
     who, other = f"User:{bob}", f"User:{bob}-2"
     kafka.ok("alter-acls", "--add", f"allow {who} Write on topic {bob}",
-             "--add", f"deny {who} Read from '10.0.0.1,*' on prefixed group {bob}.")  # fmt: skip
+             "--add", f"deny {who} Read from '10.0.0.1,*' on prefixed group {bob}.", "--yes")  # fmt: skip
     had = rules(cluster, bob)
-    run = kafka.ok("alter-acls", "--copy-from", who, "--copy-to", other)
+    run = kafka.ok("alter-acls", "--copy-from", who, "--copy-to", other, "--yes")
     assert "alter-acls --remove" in run.stderr, "how to undo it"
     copied = [str(each) for each in acls.describe(cluster, AclFilter(other))]
     assert [each.replace(f"{bob}-2", "B").replace(bob, "B") for each in copied] == had
@@ -259,7 +259,7 @@ def test_all_acls_of_a_principal_are_copied_and_removed(
     assert len(acls.describe(cluster, AclFilter(other))) == 2
     run = kafka.ok("alter-acls", "--remove-principal", other, "--yes")
     assert acls.describe(cluster, AclFilter(other)) == ()
-    kafka.ok(*restoring(run))
+    kafka.ok(*restoring(run), "--yes")
     assert [str(each) for each in acls.describe(cluster, AclFilter(other))] == copied
 
     # A new name for a principal: both in one line.
@@ -297,12 +297,12 @@ def test_a_host_with_commas_is_undone_as_it_was(kafka: Program, cluster: Cluster
         return [each.host for each in acls.describe(cluster, AclFilter(f"User:{bob}"))]
 
     rule = f"allow User:{bob} Read from '10.0.0.1,*' on topic {bob}"
-    kafka.ok("alter-acls", "--add", rule)
+    kafka.ok("alter-acls", "--add", rule, "--yes")
     assert [each.host for each in acls.describe(cluster, AclFilter(f"User:{bob}"))] == [
         "10.0.0.1,*"
     ]
     run = kafka.ok("alter-acls", "--remove", rule, "--yes")
-    kafka.ok(*restoring(run))
+    kafka.ok(*restoring(run), "--yes")
     assert [each.host for each in acls.describe(cluster, AclFilter(f"User:{bob}"))] == [
         "10.0.0.1,*"
     ]
@@ -320,7 +320,8 @@ def test_an_acl_is_whole_on_a_narrow_terminal(kafka: Program, cluster: Cluster, 
 
 def test_ranges_and_names_decide_nothing(kafka: Program, bob: str) -> None:
     who = f"User:{bob}"
-    kafka.ok("alter-acls", "--topic", bob, "--add", f"allow {who} Write from 127.0.0.0/8")
+    kafka.ok("alter-acls", "--topic", bob, "--add", f"allow {who} Write from 127.0.0.0/8",
+             "--yes")  # fmt: skip
     asked = ("check-acl", "--principal", who, "--operation", "write", "--topic", bob)
     run = kafka(*asked)
     assert run.status == 1
@@ -329,7 +330,8 @@ def test_ranges_and_names_decide_nothing(kafka: Program, bob: str) -> None:
     run = kafka(*asked, "--host", "127.0.0.0/8")
     assert run.status == 2
     assert "--host must be the IP address of a client" in run.stderr
-    kafka.ok("alter-acls", "--topic", bob, "--add", f"allow {who} Write from 0:0:0:0:0:0:0:1")
+    kafka.ok("alter-acls", "--topic", bob, "--add", f"allow {who} Write from 0:0:0:0:0:0:0:1",
+             "--yes")  # fmt: skip
     assert kafka(*asked, "--host", "::1").status == 0
 
 
@@ -361,7 +363,7 @@ def test_check_acl_shows_the_deciding_acls(kafka: Program, bob: str) -> None:
     assert len(accesses) == len({str(access) for access in accesses}) == 8 + 5
     assert not any(access["operation"] == "all" for access in accesses)
     for words, status in (
-        (("--operation", "IdempotentWrite", "--topic", bob), 1),
+        (("--operation", "IdempotentWrite", "--topic", bob), 2),
         (("--operation", "All", "--topic", bob), 1),
         (("--operation", "Read"), 2),
         (("--operation", "Read", "--topic", "*"), 2),
@@ -409,3 +411,31 @@ def test_an_older_kafka_does_the_same(old_sandbox: Sandbox, tmp_path: Path) -> N
     kafka.ok("alter-acls", "--remove", "any User:old Any on any resource", "--yes")
     tokens = kafka("describe-tokens")
     assert (tokens.status, "SASL or TLS listener" in tokens.stderr) == (1, True)
+
+
+def test_a_pattern_is_no_topic_name(kafka: Program) -> None:
+    """Before: an ACL that matches nothing was created without a question, a principal was said to
+    lose access, and check-acl said that it is allowed on topic payments.*."""
+    line = ("alter-acls", "--topic", "payments.*", "--add", "deny User:bob Write")
+    asked = kafka(*line)
+    assert asked.status == 2 and "confirmation is required" in asked.stderr, str(asked)
+    assert (
+        "warning: it matches no topic: topic names never contain *; for all topics with a prefix:"
+        " prefixed topic payments."
+    ) in " ".join(asked.stderr.split())
+    assert "loses" not in asked.stderr, str(asked)
+    checked = kafka("check-acl", "--principal", "User:bob", "--operation", "Write",
+                    "--topic", "payments.*")  # fmt: skip
+    assert checked.status == 2 and "is not a topic name" in checked.stderr, str(checked)
+
+
+def test_a_deny_that_takes_access_asks(kafka: Program) -> None:
+    """Before: only deletions of ACLs asked."""
+    user, topic = f"User:{uuid4().hex[:8]}", f"t-{uuid4().hex[:8]}"
+    kafka.ok("alter-acls", "--add", f"allow {user} Read on topic {topic}")
+    denied = f"deny {user} Read on topic {topic}"
+    asked = kafka("alter-acls", "--add", denied)
+    assert asked.status == 2 and "confirmation is required" in asked.stderr, str(asked)
+    assert f"{user} loses Read on topic {topic}" in asked.stderr, str(asked)
+    kafka.ok("alter-acls", "--add", denied, "--yes")
+    kafka.ok("alter-acls", "--remove-principal", user, "--yes")

@@ -131,7 +131,7 @@ def test_a_cluster_is_exported_applied_to_another_one_and_exported_again(
 
 def test_a_folder_by_kind_and_by_prefix_is_the_same_state(source: Program, tmp_path: Path) -> None:
     for name in (f"{tmp_path}/outside", "*"):
-        source.ok("alter-acls", "--add", f"allow User:carol Read on topic '{name}'")
+        source.ok("alter-acls", "--add", f"allow User:carol Read on topic '{name}'", "--yes")
     whole = tmp_path / "whole.yaml"
     whole.write_text(source.ok("export").stdout)
     for by in ("kind", "prefix"):
@@ -453,7 +453,7 @@ def test_topics_that_are_hidden_are_not_pruned_by_an_export_either(
     """Brokers leave topics that alice may not DESCRIBE out of the list."""
     alice = _as_alice(source, tmp_path / "home")
     denied = "deny User:alice Describe on topic orders.shipped"
-    source.ok("alter-acls", "--add", denied)
+    source.ok("alter-acls", "--add", denied, "--yes")
     try:
         _await_hidden(alice)
         run = alice("export", "orders.*", "--only", "topics")
