@@ -18,6 +18,7 @@ from kafka_shell.admin.partitions.model import LogDir, TopicPartition
 from kafka_shell.admin.partitions.throttle_configs import RATE_OF, Record
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition, Topic
+from kafka_shell.admin.topics.visibility import HIDDEN, hidden
 from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
@@ -267,8 +268,8 @@ def _throttles(cluster: Cluster, given: CheckInput, known: configs.Entries) -> F
     """Throttles left behind."""
     moving, recorded = move_progress.under_way(cluster).values, given.recorded()
     left, not_read = throttles.left_behind(cluster, moving, recorded, known=known)
-    if left:
-        about = list(dict.fromkeys(str(row.resource) for row in left))
+    if unused := throttles.of_no_move(left, moving):
+        about = list(dict.fromkeys(str(row.resource) for row in unused))
         summary = "leftover replication throttles that no reassignment uses"
         yield finding_about(Severity.WARNING, "throttles", summary, about)
     down = throttles.on_down_brokers(cluster, moving, recorded)
@@ -283,7 +284,7 @@ def _log_dirs(cluster: Cluster, given: CheckInput) -> Found:
     known = given.metadata
     # If no topics are visible, the replicas on disk show whether there are any.
     described = log_dirs.describe(cluster, sorted(given.answering), [] if len(known) else None)
-    yield from _invisible(given, described)
+    yield from _invisible(cluster, given, described)
     every = [each for dirs in described for each in dirs]
     offline = [f"{each.broker}:{each.path}" for each in every if each.error is not None]
     left = {
@@ -309,18 +310,20 @@ def _log_dirs(cluster: Cluster, given: CheckInput) -> Found:
     )
 
 
-def _invisible(given: CheckInput, described: Results[int, tuple[LogDir, ...]]) -> Found:
+def _invisible(
+    cluster: Cluster, given: CheckInput, described: Results[int, tuple[LogDir, ...]]
+) -> Found:
     """Topics and groups that the principal may not DESCRIBE: responses leave them out silently."""
     topics = given.metadata
     denied = any(failure.code in AUTHORIZATION for failure in described.failures.values())
     unseen = not len(topics) and any(each.replicas for dirs in described for each in dirs)
-    if denied or unseen:
-        yield Finding(
-            Severity.NOT_CHECKED, "permissions",
-            "not checked: topics and groups that this principal may not DESCRIBE; visible:"
-            f" {counted(len(topics), 'topic')}",
-            1,
-        )  # fmt: skip
+    names = [each for each in hidden(cluster, topics) if not each.startswith(HIDDEN)]
+    if denied or unseen or names:
+        what = counted(len(names), "topic") if names else "topics and groups"
+        summary = f"not checked: {what} that this principal may not DESCRIBE"
+        summary += f"; visible: {counted(len(topics), 'topic')}"
+        examples = tuple(each.removeprefix("topic ") for each in names[:EXAMPLES])
+        yield Finding(Severity.NOT_CHECKED, "permissions", summary, max(1, len(names)), examples)
 
 
 def _groups(cluster: Cluster, given: CheckInput) -> Found:

@@ -46,6 +46,7 @@ from .throttles import (
     RemoveThrottle,
     SetThrottle,
     left_behind,
+    of_no_move,
     on_down_brokers,
     plan_throttle,
 )
@@ -322,12 +323,14 @@ def cancelling(
     record: ThrottleRecord,
 ) -> list[Any]:
     """The steps that cancel these reassignments and remove the throttle of these partitions."""
-    if not moves:
+    if not partitions:
         return []
-    others = {each: moving[each] for each in moving.keys() - set(partitions)}
-    rows, _ = left_behind(cluster, others, record.read(), cancelled=partitions)
-    removal = [RemoveThrottle(rows, record)] if rows else []
-    return [MoveReplicas(tuple(moves), cancelled=True), *removal]
+    others, ours = {each: moving[each] for each in moving.keys() - set(partitions)}, record.read()
+    rows, _ = left_behind(cluster, others, ours, cancelled=partitions)
+    if not moves:  # they are complete: nothing but our throttle is left
+        rows = tuple(row for row in rows if row.config in ours)
+    cancel = [MoveReplicas(tuple(moves), cancelled=True)] if moves else []
+    return [*cancel, *([RemoveThrottle(rows, record)] if rows else [])]
 
 
 def state(
@@ -347,7 +350,8 @@ def state(
     moving = under_way(cluster).values
     leftover, not_read = left_behind(cluster, moving, record, topics)
     down = on_down_brokers(cluster, moving, record) if record else []
-    throttles = [Throttle(str(row.resource), row.key, row.value) for row in leftover]
+    unused = of_no_move(leftover, moving)
+    throttles = [Throttle(str(row.resource), row.key, row.value) for row in unused]
     throttles += [Throttle(str(row.resource), row.key, row.value, down=True) for row in down]
     return MoveState(rows, tuple(throttles), tuple(not_read.items()))
 

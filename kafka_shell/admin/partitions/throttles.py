@@ -22,7 +22,7 @@ rates are found when it is back. `*`, all replicas of a topic, is never a leftov
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from msgspec import Struct, field
@@ -195,6 +195,16 @@ def left_behind(
         for id in sorted(down)
     }
     return tuple(row for row in found if row.now != row.when_removed), not_read
+
+
+def of_no_move(rows: Iterable[Throttled], moving: Moving) -> tuple[Throttled, ...]:
+    """The rows of topics and brokers that take part in no reassignment. What the complete part of
+    a reassignment leaves is removed at its end."""
+    topics = {each.topic for each in moving}
+    brokers = {str(id) for each in moving.values() for id in each.replicas}
+    return tuple(
+        row for row in rows if row.resource.name not in (brokers if row.key in RATES else topics)
+    )
 
 
 def _down(

@@ -244,7 +244,8 @@ def test_all_acls_of_a_principal_are_copied_and_removed(
 ) -> None:
     who, other = f"User:{bob}", f"User:{bob}-2"
     kafka.ok("alter-acls", "--add", f"allow {who} Write on topic {bob}",
-             "--add", f"deny {who} Read from '10.0.0.1,*' on prefixed group {bob}.", "--yes")  # fmt: skip
+             "--add", f"deny {who} Read from '10.0.0.1,*' on prefixed group {bob}.",
+             "--yes")  # fmt: skip
     had = rules(cluster, bob)
     run = kafka.ok("alter-acls", "--copy-from", who, "--copy-to", other, "--yes")
     assert "alter-acls --remove" in run.stderr, "how to undo it"

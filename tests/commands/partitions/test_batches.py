@@ -102,6 +102,21 @@ def test_what_is_cancelled_or_rolled_back_is_what_was_started(
     assert unfinished(kafka) == [], "the next batch can still be started"
 
 
+def test_cancelling_after_a_batch_is_complete_removes_its_throttle(
+    kafka_on_three: Program, three: Cluster, filled: Filled, tmp_path: Path
+) -> None:
+    """Before: there was nothing to cancel, so the throttle stayed, without a word."""
+    kafka, (first, second) = kafka_on_three, filled.topics(2)
+    line = reassign(tmp_path, [(first, 0), (second, 0)])
+    id = id_in(kafka.ok(*f"{line} --batch 1 --throttle 900MB/s".split()).stderr)
+    wait_for("batch 1 is complete", lambda: not reassigned_topics.moving(three, first), 60)
+    assert reassigned_topics.throttles(three, first) != {}
+    cancelled = kafka.ok("reassign-partitions", "--cancel", "--resume", id)
+    assert "1 of 2 partitions not started" in cancelled.stderr, str(cancelled)
+    assert reassigned_topics.throttles(three, first, second) == {}
+    assert replicas(three, first)[0] == (2, 3), "what is complete stays"
+
+
 @pytest.mark.parametrize("batches", ["", "--batch 1"])
 @pytest.mark.parametrize("how", ["--topics", "--partitions", "file", "recorded file"])
 def test_a_cancelled_move_has_its_replicas_in_their_order(
