@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.common.masking import masked
+from kafka_shell.common.quoting import quote
 from kafka_shell.context import Context
 from kafka_shell.errors import UsageError
 from kafka_shell.language.tokens import Line, Word
@@ -53,7 +54,10 @@ def suggest_equivalent(line: Line, words: Sequence[Word], text: str, context: Co
         return
     tool = "a Kafka tool" if "kafka-" in typed[0] else "another tool"
     label = "Run" if equivalent.startswith("help") else "Equivalent"
-    suggestion = _in_place(equivalent, line, words, text)
+    if "--export" in typed and line.redirect is not None:  # Kafka's tool prints the offsets
+        suggestion = f"{equivalent} --export {quote(line.redirect.path)}"
+    else:
+        suggestion = _in_place(equivalent, line, words, text)
     if masked(suggestion) == suggestion:  # else the prompt would show a password
         context.script.suggested = suggestion
     raise UsageError(
@@ -82,9 +86,11 @@ def _without_current_cluster(words: Sequence[str], context: Context) -> list[str
 
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")
-        if name in ("--bootstrap-server", "--broker-list"):
-            end = index + (1 if equals else 2)
-            named = parse_addresses(value if equals else "".join(words[index + 1 : end]))
+        end = index + (1 if equals else 2)
+        value = value if equals else "".join(words[index + 1 : end])
+        # Of some tools, --broker-list has IDs.
+        if name == "--bootstrap-server" or (name == "--broker-list" and ":" in value):
+            named = parse_addresses(value)
             if named == context.settings.connection.bootstrap:
                 return [*words[:index], *words[end:]]
     return list(words)

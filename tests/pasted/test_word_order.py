@@ -136,3 +136,14 @@ def test_a_command_of_two_words_is_known(kafka: Program, line: list[str], messag
     """Before: unknown command 'spark audit'. Run: help spark"""
     run = kafka(*line)
     assert run.status == 2 and message in run.stderr, str(run)
+
+
+def test_offsets_that_kafkas_tool_prints_are_exported(kafka: Program, tmp_path: Path) -> None:
+    """Before: --export was left out, and the file got the text of the plan."""
+    file = tmp_path / "off.csv"
+    line = (
+        "kafka-consumer-groups.sh --bootstrap-server h:9092 --group billing --topic orders"
+        f" --reset-offsets --shift-by -5 --dry-run --export > {file}\n"
+    )
+    run = kafka(stdin=line)
+    assert f"--dry-run --export {file}" in run.stderr, str(run)

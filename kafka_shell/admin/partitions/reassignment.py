@@ -46,7 +46,6 @@ from .throttles import (
     RemoveThrottle,
     SetThrottle,
     left_behind,
-    of_no_move,
     on_down_brokers,
     plan_throttle,
 )
@@ -350,8 +349,7 @@ def state(
     moving = under_way(cluster).values
     leftover, not_read = left_behind(cluster, moving, record, topics)
     down = on_down_brokers(cluster, moving, record) if record else []
-    unused = of_no_move(leftover, moving)
-    throttles = [Throttle(str(row.resource), row.key, row.value) for row in unused]
+    throttles = [Throttle(str(row.resource), row.key, row.value) for row in leftover]
     throttles += [Throttle(str(row.resource), row.key, row.value, down=True) for row in down]
     return MoveState(rows, tuple(throttles), tuple(not_read.items()))
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.steps import BaseStep, row_failure
+from kafka_shell.admin.topics.cleanup import cleanup_policies
 from kafka_shell.admin.topics.partitions import by_leader, leaders
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import OFFSET_OUT_OF_RANGE, POLICY_VIOLATION
@@ -17,7 +18,7 @@ from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import Call, Node, response_timeout
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, NotChecked, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from . import unread
@@ -140,13 +141,17 @@ def _plan(
     timeout_ms: int,
 ) -> Plan:
     refused = {each.resource: reason for each, reason in current.failures.items()}
-    cuts, unchanged = [], []
+    cuts, unchanged, not_read = [], [], list[NotChecked]()
+    topics = list(dict.fromkeys(each.topic for each in current.values))
+    policies = cleanup_policies(cluster, topics, not_read)
     for each, offsets in current.values.items():
         to = offsets.latest if targets[each] == LATEST else targets[each]
         if to > offsets.latest or to < 0:
             refused[each.resource] = _out_of_range(each, to, offsets)
         elif to <= offsets.earliest:
             unchanged.append(_unchanged(each, to, offsets))
+        elif "delete" not in policies.get(each.topic, ("delete",)):
+            refused[each.resource] = _compacted(each)
         else:
             cuts.append(Cut(each, offsets.earliest, to))
     names = list(dict.fromkeys(cut.partition.topic for cut in cuts))
@@ -163,7 +168,7 @@ def _plan(
         refused=Results({}, refused),
         unchanged=tuple(unchanged),
         stakes=f"{total}{by}" if cuts else "",
-        not_checked=tuple(behind.not_checked),
+        not_checked=(*not_read, *behind.not_checked),
     )
 
 
@@ -227,11 +232,16 @@ def _failures(group: Sequence[TopicPartition], response: Any) -> dict[TopicParti
 
 def _failure(each: TopicPartition, row: Any) -> Failure | None:
     if row is not None and row.error_code == POLICY_VIOLATION:
-        return failure(
-            POLICY_VIOLATION,
-            about=f"partition {each}",
-            hint="Records can only be deleted if cleanup.policy contains delete.",
-            see=Resource("topic-config", f"{each.topic} cleanup.policy"),
-        )
+        return _compacted(each)
     see = Resource("partition-offsets", str(each))
     return row_failure(row, f"partition {each}", requires=f"DELETE on topic {each.topic}", see=see)
+
+
+def _compacted(each: TopicPartition) -> Failure:
+    """Brokers do not delete records of a topic that is only compacted."""
+    return failure(
+        POLICY_VIOLATION,
+        text="records can only be deleted if cleanup.policy contains delete",
+        about=f"partition {each}",
+        see=Resource("topic-config", f"{each.topic} cleanup.policy"),
+    )

@@ -3,19 +3,14 @@ plan that adds partitions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.configs import read as configs
-from kafka_shell.admin.configs.losses import POLICY, policies
-from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.facts import Budget, attempt, not_checked, not_checked_of
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.units import counted
 from kafka_shell.plan.model import NotChecked
-from kafka_shell.plan.results import Failure
 
+from .cleanup import cleanup_policies
 from .model import named_topics
 
 # Brokers find the state of a group or a transactional ID in the partition hash(ID) % partitions,
@@ -49,7 +44,8 @@ def check(cluster: Cluster, growing: Mapping[str, int]) -> GrowthEffects:
             f" partition: {loss}"
         )
         found.loses_state = True
-    known = _compacted(cluster, ordinary, found)
+    policies = cleanup_policies(cluster, ordinary, found.not_checked)
+    known = frozenset(topic for topic, items in policies.items() if "compact" in items)
     compacted = [topic for topic in ordinary if topic in known]
     if compacted:
         found.warnings.append(
@@ -69,21 +65,3 @@ def check(cluster: Cluster, growing: Mapping[str, int]) -> GrowthEffects:
             " than the existing ones"
         )
     return found
-
-
-def _compacted(cluster: Cluster, topics: Sequence[str], found: GrowthEffects) -> frozenset[str]:
-    """Those of the topics whose cleanup.policy includes compact."""
-    if not topics:
-        return frozenset()
-    resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
-    with Budget(cluster).until(1):
-        read = attempt(lambda: configs.describe(cluster, resources, [POLICY]))
-    if isinstance(read, Failure):
-        found.not_checked.append(not_checked(f"{POLICY} of {counted(len(topics), 'topic')}", read))
-        return frozenset()
-    found.not_checked += not_checked_of(f"{POLICY} of", read.failures.values(), "topic")
-    return frozenset(
-        resource.name
-        for resource, entries in read.values.items()
-        if any(each.name == POLICY and "compact" in policies(each.value or "") for each in entries)
-    )

@@ -162,7 +162,8 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
 
 
 def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> Plan:
-    """Set credentials (API key 51). An existing one is replaced, and its password is lost.
+    """Set credentials (API key 51). An existing one is replaced, and its password is lost: that is
+    confirmed.
 
     A user is refused alone if a mechanism is given twice, the iterations are out of range, or the
     password is empty.
@@ -170,10 +171,11 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
     refused = _invalid(credentials)
     wanted = [new for new in credentials if _resource(new.user) not in refused]
     users = list(dict.fromkeys(new.user for new in wanted))
-    now = _existing(cluster, users)
+    now, new = _existing(cluster, users), {(each.user, each.mechanism) for each in wanted}
     return Plan(
         Effect.CHANGE,
         tuple(AlterScramCredentials(news, (), now) for news in _requests(wanted)),
+        confirm=any((had.user, had.mechanism) in new for had in now),
         touches=frozenset({"users"}),
         warnings=tuple(
             f"user {user} will not be able to log in: SCRAM in Kafka supports ASCII names only"

@@ -38,7 +38,7 @@ def reading(sender: Callable[[], tuple[str, str] | None]) -> Iterator[None]:
     """
     try:
         yield
-    except ShellError:
+    except (ShellError, ImportError, NameError):  # of an installation that was changed meanwhile
         raise
     except Exception as error:
         sent_by = sender() if _while_reading(error.__traceback__) else None

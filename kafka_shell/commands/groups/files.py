@@ -18,8 +18,9 @@ _MAX_OFFSET = (1 << 63) - 1
 _MAX_PARTITION = (1 << 31) - 1
 
 
-def write_offsets(file: str, changes: Iterable[Change]) -> None:
-    """Write the new offset of each partition. Raises ShellError."""
+def write_offsets(file: str, changes: Iterable[Change]) -> int:
+    """Write the new offset of each partition to a new file, and return how many these are. Raises
+    ShellError; also if the file exists: it may be the only record of earlier offsets."""
     rows = [
         (topic, int(partition), change.after)
         for change in changes
@@ -27,10 +28,16 @@ def write_offsets(file: str, changes: Iterable[Change]) -> None:
         for topic, _, partition in [change.field.rpartition(":")]
     ]
     try:
-        with to_path(file).open("w", encoding="utf-8", newline="") as out:
+        with to_path(file).open("x", encoding="utf-8", newline="") as out:
             csv.writer(out, lineterminator="\n").writerows(sorted(rows))
+    except FileExistsError:
+        raise ShellError(
+            f"{file} already exists", hint="Nothing was changed. Name another file.",
+            code="file-exists",
+        ) from None  # fmt: skip
     except OSError as error:
         raise ShellError(f"{file}: cannot be written: {error.strerror}", code="bad-file") from None
+    return len(rows)
 
 
 def read_offsets(file: str, group: str) -> dict[TopicPartition, int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kafka_shell.commands import select
 from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.records.positions import offset_or_time, with_future_warning
-from kafka_shell.common.units import in_utc
+from kafka_shell.common.units import counted, in_utc
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds, selectors
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -54,7 +54,9 @@ def reset_offsets(invocation: Invocation, context: Context) -> Plan:
     if invocation["export"]:
         from .files import write_offsets
 
-        write_offsets(invocation["export"], (*plan.changes, *plan.unchanged))
+        written = write_offsets(invocation["export"], (*plan.changes, *plan.unchanged))
+        what = f"the new offsets of {counted(written, 'partition')}"
+        context.note(f"{what} were written to {invocation['export']}")
     return plan
 
 
@@ -261,7 +263,8 @@ COMMANDS: tuple[Command, ...] = (
                    many=True, metavar="T:P=N", excludes=("--topic",)),
             Option("--topic", GROUP_PARTITIONS,
                    "Only these partitions: orders:0,3-5  orders  svc-*", many=True),
-            Option("--export", kinds.FILE, "Write the new offsets to a file for --to file:FILE."),
+            Option("--export", kinds.FILE,
+                   "Write the new offsets to a new file, for --to file:FILE."),
             Option("--type", kinds.CHOICE, "The type of group to create if it does not exist.",
                    choices=("classic", "share"), metavar="TYPE"),
             *(Option(name, kind, "An option of kafka-consumer-groups; see --to.", hidden=True,

@@ -165,6 +165,15 @@ def _second(seconds: int) -> str:
 # -- a row as a record -----------------------------------------------------------------------------
 
 
+class _HeaderInput(Struct, forbid_unknown_fields=True):
+    """A header to write. One of `value` and `value_base64` is enough."""
+
+    key: str
+    value: str | UnsetType | None = UNSET
+    key_base64: str | UnsetType = UNSET
+    value_base64: str | UnsetType = UNSET
+
+
 class _Input(Struct, forbid_unknown_fields=True):
     """A row to write. Only the value is required: a row without it is probably a mistake, not a
     tombstone."""
@@ -176,7 +185,7 @@ class _Input(Struct, forbid_unknown_fields=True):
     timestamp_type: str | None = None
     key: Raw = Raw(b"null")
     value: Raw | UnsetType = UNSET
-    headers: list[_HeaderRow] | None = None
+    headers: list[_HeaderInput] | None = None
     key_base64: str | None = None
     value_base64: str | None = None
 
@@ -215,8 +224,10 @@ def _bytes(name: str, field: Raw | None, exact: str | None) -> bytes | None:
         raise _bad(f"{name} is not valid JSON: {_reason(error)}") from None
 
 
-def _header(row: _HeaderRow) -> Header:
-    key, value = row.key, None if row.value is None else row.value.encode()
+def _header(row: _HeaderInput) -> Header:
+    key, value = row.key, row.value.encode() if isinstance(row.value, str) else None
+    if row.value is UNSET and row.value_base64 is UNSET:
+        raise _bad(f"header {key} has no value", 'Write "value":null for a null value.')
     if isinstance(row.key_base64, str):
         key = _from_base64("key_base64", row.key_base64).decode(errors="surrogateescape")
     if isinstance(row.value_base64, str):

@@ -15,6 +15,7 @@ from kafka_shell.common.units import counted
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.selectors import is_pattern
+from kafka_shell.language.selectors import select as matching
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure, Results
 
@@ -49,7 +50,11 @@ def list_topics(invocation: Invocation, context: Context) -> Listing | NoRows:
         _note_unread(found, context)
     names: Sequence[str] = sorted(found.names)
     if invocation["topic"]:
-        names = select.matching(invocation["topic"], names)
+        chosen = matching(invocation["topic"], names)
+        names = chosen.names
+        if names and chosen.unmatched:
+            missing = ", ".join(f"'{word}'" for _, word in chosen.unmatched)
+            context.note(f"no topic matches {missing}")
     if invocation["topic"] and not names:
         words = " ".join(invocation["topic"])
         has_pattern = any(is_pattern(word) for word in invocation["topic"])

@@ -57,5 +57,7 @@ def test_a_file_that_is_wrong(tmp_path: Path, text: str, said: str) -> None:
 def test_a_file_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(ShellError, match="cannot be read: No such file"):
         read_offsets(str(tmp_path / "none.csv"), "g")
-    with pytest.raises(ShellError, match="cannot be written: Is a directory"):
+    with pytest.raises(ShellError, match="already exists"):
         write_offsets(str(tmp_path), [])
+    with pytest.raises(ShellError, match="cannot be written: No such file"):
+        write_offsets(str(tmp_path / "none" / "a.csv"), [])

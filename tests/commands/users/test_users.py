@@ -182,7 +182,9 @@ def test_a_new_credential_is_taken_back_and_a_replaced_one_cannot_be(
     words = ("scram-credentials", "--add", "SCRAM-SHA-256=[password=one]", "--username", user)
     run = program.ok(*words)
     (back,) = (line for line in run.stderr.splitlines() if line.startswith("undo: "))
-    again = program.ok(*words)
+    asked = program(*words)
+    assert asked.status == 2 and "confirmation is required" in asked.stderr, str(asked)
+    again = program.ok(*words, "--yes")
     assert "the password is replaced" in again.stderr and "undo" not in again.stderr
     program.ok("--yes", stdin=back.removeprefix("undo: ") + "\n")
     assert held(program, user) == {}

@@ -102,7 +102,7 @@ def impact(state: ClusterState, stopped: frozenset[int], partitions: Sequence[Pa
         if key in state.moving:
             found.moving.append(key)
         in_sync = in_sync_replicas(state, partition)
-        if len(in_sync) < len(partition.replicas):
+        if not {*in_sync, *partition.adding}.issuperset(partition.replicas):
             found.recovering.append(key)
         left = [broker for broker in in_sync if broker not in stopped]
         if len(left) == len(in_sync):
