@@ -159,7 +159,7 @@ FACTS: dict[str, tuple[str, ...]] = {
         "password ",
     ),
     "scram-credentials --add 'SCRAM-SHA-256=[iterations=8192,password=alice-secret]'"
-    " --username alice": ("alice SCRAM-SHA-256 8192",),
+    " --username alice --yes": ("alice SCRAM-SHA-256 8192",),
     "scram-credentials --delete SCRAM-SHA-256 --username carol --dry-run": (
         "- SCRAM-SHA-256: iterations=4096 -> ",
     ),

@@ -305,7 +305,7 @@ def test_a_change_is_read_back_from_its_entry(context: Context) -> None:
         CHANGE,
         Change(Resource("broker-default"), "alter", "a", "1", None, "note", False, lost="records"),
         Change(Resource("user", "alice client-id 'an app'"), "alter", "request_percentage", 1.5),
-        Change(Resource("token for", "oneself"), "create"),
+        Change(Resource("token for", "yourself"), "create"),
     ]
     journal.record_intent(context, "x", changes, [])
     (entry,) = entries(context)

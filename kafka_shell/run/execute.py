@@ -11,7 +11,7 @@ from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
 from kafka_shell.common.quoting import quote
 from kafka_shell.common.structs import replace
 from kafka_shell.context import Context, confirmed
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.output.counts import name_few, question
 from kafka_shell.output.resource_kinds import command_after
 from kafka_shell.plan.model import Change, Effect, Plan, Step
@@ -56,7 +56,12 @@ def execute(
     guard = "" if dry_run else _guard(context, plan)
     _check_consent(context, guard, yes)
     plan = replace(plan, steps=tuple(step.resolved(context.cluster) for step in plan.steps))
-    verdicts = _validate(plan, context)
+    try:
+        verdicts = _validate(plan, context)
+    except KeyboardInterrupt:
+        raise ShellError(
+            "interrupted: nothing was changed", code="interrupted", status=Status.INTERRUPTED
+        ) from None
     if dry_run:
         planned = tuple(_planned(plan, verdicts))
         return Outcome(plan, planned, outcome_undo_lines(planned, "planned"), dry_run=True)

@@ -91,7 +91,7 @@ def _behind_brokers(probe: ClusterProbe) -> Iterator[Finding]:
 def _not_led_by_preferred(found: MetadataScan) -> Iterator[Finding]:
     """Partitions not led by their preferred replica: the load is not as planned. An election can
     only move the leadership to a replica that is in sync."""
-    sick = set(found.unhealthy())
+    sick = {*found.unhealthy(), *found.reassigned}
     places, not_in_sync = list[str](), list[str]()
     for topic, misplaced in groupby(found.misplaced(), key=itemgetter(0)):
         waiting = _preferred_not_in_sync(found, topic) if topic in sick else frozenset()

@@ -76,7 +76,13 @@ class InBatches(Struct, frozen=True):
         except UnexpectedEnd:
             raise
         except ShellError as error:
-            error.message = f"paused at {self._name(batch)}: {error.message}"
+            if error.code == "interrupted":
+                error.message = (
+                    f"interrupted in {self._name(batch)}: it continues with its throttle; no"
+                    " further batch is started"
+                )
+            else:
+                error.message = f"paused at {self._name(batch)}: {error.message}"
             raise
 
     @property

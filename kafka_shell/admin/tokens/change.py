@@ -53,7 +53,7 @@ class CreateToken(Struct, BaseStep, frozen=True):
     @property
     def changes(self) -> tuple[Change, ...]:
         """The creation of a token for its owner; afterwards, of the token by its ID."""
-        about = Resource("token for", self.owner or "oneself")
+        about = Resource("token for", self.owner or "yourself")
         if self.created:
             about = self.created[0].token.resource
         notes = [f"renewable by {', '.join(self.renewers)}"] if self.renewers else []

@@ -35,6 +35,12 @@ _INVALID_PARTITIONS = ("INVALID_PARTITIONS", 37)
 _INVALID_FACTOR = ("INVALID_REPLICATION_FACTOR", 38)
 _INVALID_ASSIGNMENT = ("INVALID_REPLICA_ASSIGNMENT", 39)
 _INVALID_REQUEST = ("INVALID_REQUEST", 42)
+_STATE = {
+    "__consumer_offsets": "the committed offsets of all groups are lost",
+    "__transaction_state": "the state of all transactional IDs is lost",
+    "__share_group_state": "the state of all share groups is lost",
+}
+_OTHER_STATE = "Kafka stores its own state in it"
 _INT16, _INT32 = (1 << 15) - 1, (1 << 31) - 1
 
 
@@ -173,7 +179,7 @@ def plan_delete(
 
     found = describe(cluster, names)
     warnings = tuple(
-        f"{topic.name} is an internal topic: Kafka stores its own state in it"
+        f"{topic.name} is an internal topic: {_STATE.get(topic.name, _OTHER_STATE)}"
         for topic in found
         if topic.internal
     )

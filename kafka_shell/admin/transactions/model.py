@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.common.units import counted
 from kafka_shell.plan.model import Resource
 
 # The transaction is open, or its markers are being written.
@@ -122,6 +123,14 @@ class HangingSearch(Struct, frozen=True):
     searched: int
     doubts: tuple[str, ...] = ()
     unread: tuple[Unread, ...] = ()
+
+    @property
+    def unread_count(self) -> str:
+        """What could not be searched: `190 partitions and other topics`."""
+        partitions = sum(each.partition is not None for each in self.unread)
+        others = "other topics" if partitions < len(self.unread) else ""
+        counts = counted(partitions, "partition") if partitions else ""
+        return " and ".join(filter(None, (counts, others)))
 
     @property
     def ok(self) -> bool:

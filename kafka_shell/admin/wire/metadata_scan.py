@@ -70,10 +70,8 @@ def is_missing(cluster: Cluster, topic: str) -> bool:
 
 
 def encode_request(version: int, topics: Sequence[str] | None) -> bytes:
-    """The body of a MetadataRequest for these topics, no topics (empty), or all (None).
-
-    Does not create topics.
-    """
+    """The body of a MetadataRequest for these topics, no topics (empty), or all (None). Does not
+    create topics."""
     out = bytearray(count(None if topics is None else len(topics), flexible=True))
     for name in topics or ():
         if version >= 10:
@@ -101,6 +99,7 @@ class MetadataScan:
         self._facts = array("q")
         self._rows: dict[str, int] = {}  # the index of a topic's facts
         self._moving: Mapping[tuple[str, int], Reassignment] = {}
+        self.reassigned: frozenset[str] = frozenset()  # topics, as far as reassignments were read
         self.reassignments_read = False
         self.reassignments_unread: Failure | None = None
         self.errors: dict[str, int] = {}
@@ -116,7 +115,8 @@ class MetadataScan:
         changed._moving = {(each.topic, each.partition): each for each in moving}
         changed._facts = self._facts[:]
         changed.reassignments_read, changed.reassignments_unread = unread is None, unread
-        for name in {name for name, _ in changed._moving if name in self}:
+        changed.reassigned = frozenset(name for name, _ in changed._moving if name in self)
+        for name in changed.reassigned:
             topic, row = changed.topic(name), self._rows[name]
             under = sum(partition.under_replicated for partition in topic.partitions)
             changed._facts[row + 2], changed._facts[row + 5] = topic.replication_factors

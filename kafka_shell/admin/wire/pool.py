@@ -257,8 +257,10 @@ class Pool:
         errors = [self.close_reason(link) for link in tried]
         message = "; ".join(error.message for error in errors)
         codes = {error.code for error in errors}
+        refused = any(code.startswith(("sasl", "tls")) for code in codes)
+        what = "no broker accepted the connection" if refused else "no broker could be reached"
         return NoBrokerError(
-            message if len(errors) == 1 else f"no broker could be reached: {message}",
+            message if len(errors) == 1 else f"{what}: {message}",
             hint=errors[0].hint,
             code=codes.pop() if len(codes) == 1 else "no-broker",
             status=Status.UNREACHABLE,

@@ -135,7 +135,7 @@ COMMANDS = (
             Example("health", "check the cluster"),
             Example("health --output json", "print JSON for monitoring"),
         ),
-        apis=(16, 32, 35, 46, 55, 61, 65, 66),
+        apis=(16, 32, 35, 46, 55, 60, 61, 65, 66),
     ),
     Command(
         name="api-versions",

@@ -140,7 +140,9 @@ def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
     label = pad(
         text(_words(finding.severity).upper(), _SEVERITY[finding.severity]), _SEVERITY_LABEL
     )
-    first, *rest = wrap(text(finding.summary), room)
+    stated = finding.severity is Severity.NOT_CHECKED  # by its label
+    summary = finding.summary.removeprefix("not checked: ") if stated else finding.summary
+    first, *rest = wrap(text(summary), room)
     yield label + first
     for line in rest:
         yield indent + line

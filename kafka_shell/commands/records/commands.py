@@ -219,7 +219,7 @@ COMMANDS: tuple[Command, ...] = (
             " \"orders\", \"partition\": 0, \"offset\": 100}]}; offset -1 is the end.\n"
             "Requires a cleanup.policy that includes delete."
         ),
-        apis=(2, 9, 16, 21, 60, 90),
+        apis=(2, 9, 16, 21, 32, 60, 90),
         examples=(
             Example("delete-records orders.placed:0 --to 10 --dry-run",
                     "preview deleting the records before offset 10"),

@@ -166,7 +166,7 @@ _TOKEN = Argument("token", kinds.TOKEN, "Token IDs, as listed by describe-tokens
                   required=False)  # fmt: skip
 _HMAC = Option("--hmac", kinds.SECRET, "The HMAC of a token that you may not DESCRIBE.", many=True,
                metavar="HMAC")  # fmt: skip
-_NO_LOGIN = "Requires a SASL or TLS login that is not itself a token (the demo has none)."
+_NO_LOGIN = "Requires a SASL or TLS login that is not itself a token."
 
 COMMANDS: tuple[Command, ...] = (
     Command(

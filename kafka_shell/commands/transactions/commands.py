@@ -127,8 +127,8 @@ COMMANDS: tuple[Command, ...] = (
         shorts=(Short("transaction", "describe-transactions"),),
         search=("txn", "coordinator", "timeout"),
         examples=(
-            Example("describe-transactions ledger-1", "show the transaction of a transactional ID"
-                    " (the demo has none)", status=1),
+            Example("describe-transactions ledger-1", "show the transaction of a transactional ID",
+                    status=1),
         ),
         apis=(65,),
     ),

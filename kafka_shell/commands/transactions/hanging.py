@@ -74,7 +74,7 @@ def abort_transaction(invocation: Invocation, context: Context) -> Plan | NoRows
     if search.unread:
         first = search.unread[0]
         raise ShellError(
-            f"{counted(len(search.unread), 'partition')} could not be searched: {first.message}",
+            f"{search.unread_count} could not be searched: {first.message}",
             hint=first.hint or "Run find-hanging-transactions for details.",
             code=first.error,
         )
@@ -225,7 +225,7 @@ COMMANDS: tuple[Command, ...] = (
             Example("abort-transaction --hanging --dry-run",
                     "preview aborting all hanging transactions"),
             Example("abort-transaction orders.placed:0 --start-offset 42 --dry-run",
-                    "preview aborting one, by its start offset (the demo has none)",
+                    "preview aborting one, by its start offset",
                     status=1),
         ),
         apis=(2, 27, 35, 60, 61, 65, 66),

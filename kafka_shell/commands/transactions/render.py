@@ -113,7 +113,7 @@ def hanging_page(search: HangingSearch, width: int | None) -> Iterator[Text]:
         yield from wrap(text(doubt, "warning"), width or 10_000)
     if search.unread:
         yield Text()
-        yield text(f"not searched: {counted(len(search.unread), 'partition')}", "bad")
+        yield text(f"not searched: {search.unread_count}", "bad")
         shown = search.unread[:_UNREAD_SHOWN]
         yield from draw_table(COLUMNS[Unread], shown, width=width)
         for hint in filter(None, dict.fromkeys(map(hint_of, shown))):
