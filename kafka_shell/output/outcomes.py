@@ -20,6 +20,7 @@ from .plans import (
     lost_by,
     plan_lines,
     refused_lines,
+    remark_lines,
     same_for,
     set_of_resources,
     undo_lines,
@@ -75,7 +76,10 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
 
 
 def draw_problems(outcome: Outcome, stream: StyledStream) -> None:
-    """Print failures and what to do next, for every output format."""
+    """Print failures and what to do next, for every output format; in a dry run also the remarks of
+    the plan, which rows do not have."""
+    if outcome.dry_run:
+        stream.lines(remark_lines(outcome.plan, stream.width))
     stream.lines(problem_lines(outcome, stream.width))
     stream.lines(next_lines(outcome))
     if outcome.dry_run:

@@ -81,6 +81,14 @@ def plan_lines(
     yield from figure_lines(plan, renderers, room)
     if refused:
         yield from refused_lines(plan, room)
+    yield from remark_lines(plan, room)
+    if len(plan.changes) != 1 and (plan.changes or plan.refused.ok):
+        yield from hang(text(closing(plan), "heading"), room, 2)
+    yield from undo_lines(undo, lost_by(plan.changes))
+
+
+def remark_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
+    """The warnings and notes of the plan, and what was not checked."""
     for warning in plan.warnings:
         yield from hang(text("warning: ", "warning") + text(warning), room, 2)
     for note in plan.notes:
@@ -88,9 +96,6 @@ def plan_lines(
     for each in plan.not_checked:
         line = text("not checked: ", "warning") + text(f"{each.what}: {each.reason}")
         yield from hang(line, room, 2)
-    if len(plan.changes) != 1 and (plan.changes or plan.refused.ok):
-        yield from hang(text(closing(plan), "heading"), room, 2)
-    yield from undo_lines(undo, lost_by(plan.changes))
 
 
 def figure_lines(plan: Plan, renderers: Renderers, room: int | None = None) -> Iterator[Text]:

@@ -299,3 +299,12 @@ def test_the_journal_takes_back_nothing_of_another_cluster(kafka: Program, topic
     run = kafka.ok("undo", "--yes")
     assert run.stdout == ""
     assert f"the journal has no changes of cluster {entry['cluster']}" in run.stderr
+
+
+@pytest.mark.parametrize("output", ["csv", "json"])
+def test_the_warnings_of_a_dry_run_are_printed_with_rows(
+    kafka: Program, topic: str, output: str
+) -> None:
+    """Before: a dry run as CSV said nothing of what would be lost, and of what was not checked."""
+    run = kafka.ok("alter-topic", topic, "--partitions", "9", "--dry-run", "--output", output)
+    assert "warning: " in run.stderr, str(run)

@@ -153,8 +153,9 @@ COMMANDS = (
                     "show the credentials of alice"),
             Example("scram-credentials --add SCRAM-SHA-512 --username dave --generate",
                     "add a user with a generated password, shown once"),
-            Example("scram-credentials --add"
-                    " 'SCRAM-SHA-256=[iterations=8192,password=alice-secret]' --username alice --yes",
+            Example("scram-credentials"
+                    " --add 'SCRAM-SHA-256=[iterations=8192,password=alice-secret]'"
+                    " --username alice --yes",
                     "replace a credential, in KIP-248's form"),
             Example("scram-credentials --delete SCRAM-SHA-256 --username carol --dry-run",
                     "preview deleting a credential"),
