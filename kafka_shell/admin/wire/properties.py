@@ -156,6 +156,5 @@ def _bad_jaas(where: str, why: str) -> ShellError:
     return bad(
         where,
         f"sasl.jaas.config is malformed: {why}",
-        'Expected: org.apache.kafka.common.security.plain.PlainLoginModule required username="NAME"'
-        ' password="PASSWORD";',
+        'Expected: LOGIN_MODULE required OPTION="VALUE" OPTION="VALUE";',
     )

@@ -311,6 +311,11 @@ def _config(key: str, place: DocumentValue) -> str:
         if any("," in item for item in items):
             raise place.error(f"an item of {key} contains a comma")
         return ",".join(items)
+    if place.is_null:
+        raise place.error(
+            f"{key} has no value",
+            "Leave it out of the file for the default, or put null in quotes.",
+        )
     text = place.text(key)
     if not unit_of(key).value:
         return text

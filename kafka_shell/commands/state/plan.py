@@ -311,9 +311,10 @@ def _refuse_sensitive(plan: Plan, wanted: State, work: _Work) -> None:
             place = _file_position(resources[str(change.resource)], change.field, wanted)
             work.refused[change.resource] = Failure(
                 "sensitive",
-                f"{place}: {change.resource}: {change.field} is sensitive, and a state file"
-                " contains no secrets",
-                hint="Set it with alter-configs, and leave it out of the file.",
+                f"{place}: {change.resource}: {change.field} is unknown or sensitive, and a state"
+                " file contains no secrets",
+                hint="Check the name. Set a sensitive config with alter-configs, and leave it out"
+                " of the file.",
             )
 
 

@@ -364,3 +364,14 @@ def test_what_is_written_is_read_as_the_same(
         for kind in KINDS:
             assert again.parts.get(kind) == parts.get(kind), f"{kind} in\n{text}"
         assert document(again) == content
+
+
+def test_a_config_without_a_value_is_explained(tmp_path: Path) -> None:
+    """Before: put the name in quotes."""
+    with pytest.raises(ShellError, match=r"retention\.ms has no value") as caught:
+        load(
+            file_with(
+                tmp_path, "version: 1\ntopics: {a: {partitions: 1, configs: {retention.ms: null}}}"
+            )
+        )
+    assert "Leave it out of the file for the default" in caught.value.hint
