@@ -8,7 +8,7 @@
 -- needs: scram_users
 -- parameter: floor = 4096
 -- parameter: iterations = 8192
--- remedy: dynamic, disruptive
+-- remedy: dynamic, irreversible
 SELECT
   cluster,
   concat('user ', s.user, ' ', mechanism) AS resource,

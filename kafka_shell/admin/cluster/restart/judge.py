@@ -177,6 +177,9 @@ def _reasons(
         yield from _partition_reason(verdict, name, summary, getattr(found, attribute))
     yield from _quorum(state, stopped)
     yield from _unread(state, stopped)
+    placed = {broker for partition in partitions for broker in partition.replicas}
+    down = state.down & placed - state.silent
+    yield from _away(down, "is down" if len(down) == 1 else "are down")
     yield from _away(state.silent, "did not respond")
     yield from _away(state.behind, "lagged behind the active controller")
 

@@ -143,3 +143,12 @@ def test_each_broker_alone_and_what_moves() -> None:
     one, two, three = check_each(found, [1, 2, 3]).checks
     assert (one.leaders, two.leaders, three.leaders) == (1, 2, 0)
     assert (two.groups, two.transactions, two.replicas) == (1, 1, 3)
+
+
+def test_a_broker_that_is_down_is_named() -> None:
+    """Before: only its partitions were, as not in sync."""
+    there = state(partition(1, 2, 3), down=frozenset({3, 4}), brokers={1: "a", 2: "b"})
+    found = verdict(there, 1)
+    assert "broker 3 is down: its replicas count as unavailable" in [
+        reason.summary for reason in found.reasons
+    ], "broker 4 has no replicas"
