@@ -62,7 +62,7 @@ _OFFSET = (
     Column("TOPIC", lambda r: r.topic, role="name"),
     Column("PARTITION", lambda r: r.partition, "right"),
     Column("CURRENT-OFFSET", lambda r: r.offset, "right"),
-    Column("LOG-END-OFFSET", lambda r: r.end, "right"),
+    Column("LOG-END-OFFSET", lambda r: r.end, "right", overflow="drop"),
     Column("LAG", lambda r: _lag(r.lag), "right"),
     Column("NOTE", lambda r: r.note, role="warning"),
     Column("CLIENT-ID", lambda r: r.client_id, overflow="drop"),
