@@ -253,7 +253,7 @@ def move_size_page(size: MoveSize, width: int | None) -> Iterator[Text]:
     else:
         weight = f"{approximate_bytes(size.bytes)} to move" if size.copies else ""
     throttle = "" if size.throttle is None else f"throttle {format_rate(size.throttle)}"
-    least = f"at least {format_duration(size.seconds * 1000)}" if size.seconds else ""
+    about = f"about {format_duration(size.seconds * 1000)}" if size.seconds else ""
     yield from summary(
         width,
         text("move", "heading"),
@@ -262,7 +262,7 @@ def move_size_page(size: MoveSize, width: int | None) -> Iterator[Text]:
         weight,
         f"{size.batches:,} batches" if size.batches > 1 else "",
         throttle,
-        least,
+        about,
     )
 
 

@@ -48,7 +48,7 @@ def test_a_plan_shows_its_figures_below_its_changes() -> None:
         "partition orders:0: 1,2 -> 2,3\n"
         "\n"
         "move   1 partition   1 replica to copy   3.0 MiB to move   throttle 500kB/s"
-        "   at least 7s\n"
+        "   about 7s\n"
         "\n"
         "BROKER  RACK  REPLICAS  PREFERRED-LEADERS                 BYTES  TO-COPY\n"
         "     1  a      10 -> 9             4 -> 3  30.0 MiB -> 27.0 MiB        -\n"
