@@ -13,7 +13,7 @@ LINES = (
     f"{_USER} --add-config SCRAM-SHA-256=[password={{}}]",
     f"{_USER} --add-config SCRAM-SHA-512={{}}",
     f"{_USER} --add-config SCRAM-SHA256={{}}",
-    "scram-credentials --user u1 --add SCRAM-SHA-256=[iterations=8192,password={}]",
+    "scram-credentials --yes --user u1 --add SCRAM-SHA-256=[iterations=8192,password={}]",
     "scram-credentials --user u1 --add SCRAM-SHA-999=[password={}]",
     "alter-configs --broker-default --yes my.plugin.secret={}",
     "alter-configs --broker-default --yes my.plugin.api-key={}",

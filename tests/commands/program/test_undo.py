@@ -172,7 +172,7 @@ def test_new_credentials_are_deleted_and_a_password_change_is_irreversible(
     (tmp_path / "pw").write_text("a secret nobody reads\n")
     make = f"scram-credentials --username {name} --add SCRAM-SHA-512 --password-file {tmp_path}/pw"
     shell.ok(make)
-    shell.ok(make)
+    shell.ok(f"{make} --yes")
     refused(shell("undo --yes"), "the last change", "scram-credentials", "is irreversible")
     text = "".join(path.read_text() for path in (shell.home / "state").rglob("*.json"))
     assert "nobody reads" not in text
