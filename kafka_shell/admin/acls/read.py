@@ -111,7 +111,10 @@ def doubts(binding: AclBinding) -> Iterator[str]:
     elif characters := invalid_in_topic(binding):
         prefix, star, _ = binding.name.partition("*")
         instead = f"; for all topics with a prefix: prefixed topic {prefix}" if star else ""
-        yield f"it matches no topic: topic names never contain {characters}{instead}"
+        yield (
+            f"an ACL on topic '{binding.name}' matches no topic: topic names never contain"
+            f" {characters}{instead}"
+        )
     if binding.host != "*":
         yield from _doubts_of_host(binding.host)
 

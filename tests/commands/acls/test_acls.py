@@ -421,8 +421,8 @@ def test_a_pattern_is_no_topic_name(kafka: Program) -> None:
     asked = kafka(*line)
     assert asked.status == 2 and "confirmation is required" in asked.stderr, str(asked)
     assert (
-        "warning: it matches no topic: topic names never contain *; for all topics with a prefix:"
-        " prefixed topic payments."
+        "warning: an ACL on topic 'payments.*' matches no topic: topic names never contain *; for"
+        " all topics with a prefix: prefixed topic payments."
     ) in " ".join(asked.stderr.split())
     assert "loses" not in asked.stderr, str(asked)
     checked = kafka("check-acl", "--principal", "User:bob", "--operation", "Write",
