@@ -75,7 +75,7 @@ class Line(Struct, frozen=True):
     `joint` is the operator before it (`;`, `&&`, `||`; empty for the first), at `joint_span`; the
     command itself is at `span`. `pipe` is what follows its first unquoted `|`, verbatim, for
     /bin/sh; `shell` what follows `!` at its start, to the end of the text. `incomplete` asks for
-    another line. `operators` are the places of `|` and `>`.
+    another line. `operators` are the places of `|`, `>`, `<` and `&`.
     """
 
     text: str

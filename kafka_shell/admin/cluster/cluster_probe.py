@@ -141,7 +141,7 @@ def why_out_of_date(cluster: Cluster) -> Failure | None:
         return None
     return Failure(
         "STALE_METADATA",
-        f"the controller does not respond, so the metadata may be out of date:"
+        "the controller does not respond, so the metadata may be out of date:"
         f" {fresh.unread.message}",
         see=Resource("cluster"),
     )

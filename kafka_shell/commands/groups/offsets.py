@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kafka_shell.commands import select
 from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.records.positions import offset_or_time, with_future_warning
+from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted, in_utc
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds, selectors
@@ -56,7 +57,8 @@ def reset_offsets(invocation: Invocation, context: Context) -> Plan:
 
         written = write_offsets(invocation["export"], (*plan.changes, *plan.unchanged))
         what = f"the new offsets of {counted(written, 'partition')}"
-        context.note(f"{what} were written to {invocation['export']}")
+        note = f"{what} were written to {invocation['export']}"
+        plan = replace(plan, notes=(*plan.notes, note))
     return plan
 
 
