@@ -61,7 +61,8 @@ def test_altered_configs(cluster: Cluster, topic: str) -> None:
     )
     assert missing(plan) == ["the records of 1 topic", "replication factors"]
     assert plan.warnings == (
-        "lowering retention.ms deletes records older than 1h; deleted records cannot be restored",
+        f"lowering retention.ms of topic {topic} deletes records older than 1h;"
+        " deleted records cannot be restored",
     )
     plan = config_changes.plan_alter(
         cluster, {DEFAULT: [set_("log.retention.ms", "1h"), set_("min.insync.replicas", "3")]}

@@ -14,12 +14,13 @@ from msgspec import Struct, field
 from kafka_shell.admin.facts import Budget, attempt, not_checked
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.min_isr import Requirement
+from kafka_shell.admin.topics.model import named_topics
 from kafka_shell.admin.topics.reassigned import with_reassignments
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.common.config_units import format_config_value
 from kafka_shell.common.units import counted, some
-from kafka_shell.plan.model import Change, NotChecked
+from kafka_shell.plan.model import Change, NotChecked, Resource
 from kafka_shell.plan.results import Failure
 
 from . import lost_records
@@ -189,8 +190,9 @@ def _losses(
             where = f" in the {inherit}" if topics and topics.values else ""
         else:
             names = [each.change.resource.name for each in group]
-            where = f" in {len(names):,} topics" if len(names) > 1 else ""
-        found.warnings.append(f"{verb} {key} deletes {loss.what}{where}; {loss.final}")
+            where = ""
+        of = _owners(each.change.resource for each in group)
+        found.warnings.append(f"{verb} {key}{of} deletes {loss.what}{where}; {loss.final}")
         if loss.limits != RetentionLimits():
             for name in names:
                 limits[name] = limits.get(name, RetentionLimits()).lower(loss.limits)
@@ -201,6 +203,22 @@ def _losses(
     if lost.checked:
         (found.warnings if lost.partitions else found.notes).append(lost.text)
     found.stakes = lost.stakes
+
+
+def _owners(resources: Iterable[Resource]) -> str:
+    """` of topic a`, ` of brokers 1, 2`: whose configs they are; empty for the default of all.
+
+    In a merged plan, nothing else tells which of the changes a warning is about.
+    """
+    by_kind: dict[str, list[str]] = {}
+    for resource in resources:
+        by_kind.setdefault(resource.kind, []).append(resource.name)
+    parts = [
+        named_topics(names) if kind == "topic" else _brokers(names)
+        for kind, names in by_kind.items()
+        if kind != _DEFAULT
+    ]
+    return f" of {' and '.join(parts)}" if parts else ""
 
 
 def _verb(each: Altered) -> str:
@@ -219,7 +237,7 @@ def _of_broker(each: Altered) -> bool:
 
 def _refused_batches(altered: Sequence[Altered]) -> list[str]:
     """A warning for each lower limit of the size of record batches."""
-    groups: dict[tuple[str, str, str], list[str]] = {}
+    groups: dict[tuple[str, str, str], list[Resource]] = {}
     for each in altered:
         change = each.change
         before = change.effective if change.before is None else change.before
@@ -227,12 +245,11 @@ def _refused_batches(altered: Sequence[Altered]) -> list[str]:
             limit = format_config_value(each.key, ConfigType.UNKNOWN, str(each.value))
             limit += " bytes" if limit.isdecimal() else ""
             key = (_verb(each), each.key, limit)
-            groups.setdefault(key, []).append(change.resource.name)
+            groups.setdefault(key, []).append(change.resource)
     return [
-        f"{verb} {key} makes brokers reject record batches larger than {limit}"
-        + (f" in {len(names):,} topics" if key == _LARGEST and len(names) > 1 else "")
-        + ": producers get MESSAGE_TOO_LARGE"
-        for (verb, key, limit), names in groups.items()
+        f"{verb} {key}{_owners(resources)} makes brokers reject record batches larger than {limit}:"
+        " producers get MESSAGE_TOO_LARGE"
+        for (verb, key, limit), resources in groups.items()
     ]
 
 

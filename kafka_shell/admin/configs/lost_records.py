@@ -31,9 +31,10 @@ Sizes = dict[TopicPartition, tuple[int, ...]]  # of each replica
 class LostRecords(Struct):
     """Records and bytes (of all replicas) that would be deleted, of all that there are.
 
-    `partitions` would lose records, of all `checked` ones; others are `unread`.
+    `partitions` of `topics` would lose records, of all `checked` ones; others are `unread`.
     """
 
+    topics: tuple[str, ...] = ()
     records: int = 0
     of_records: int = 0
     bytes: int = 0
@@ -46,14 +47,15 @@ class LostRecords(Struct):
 
     @property
     def text(self) -> str:
-        """`up to 3,000 of 5,000 records (about 12 MiB of 20 MiB) in 4 of 6 partitions ...`."""
+        """`up to 3,000 of 5,000 records (about 12 MiB of 20 MiB) in 4 of 6 partitions of ...`."""
         if not self.partitions:
             checked = counted(self.checked, "partition")
             return f"no records would be deleted immediately ({checked} checked)"
         where = f"{self.partitions:,} of {counted(self.checked, 'partition')}"
-        of = counted(self.of_records, "record")
-        lost = of if self.records == self.of_records else f"{self.records:,} of {of}"
-        return f"{self._about}{lost}{self._size} in {where} would be deleted immediately"
+        every = counted(self.of_records, "record")
+        lost = every if self.records == self.of_records else f"{self.records:,} of {every}"
+        of = f" of topic {self.topics[0]}" if len(self.topics) == 1 else ""
+        return f"{self._about}{lost}{self._size} in {where}{of} would be deleted immediately"
 
     @property
     def stakes(self) -> str:
@@ -78,7 +80,7 @@ def count(
     cluster: Cluster, limits: Mapping[str, RetentionLimits], now_ms: int
 ) -> tuple[LostRecords, list[NotChecked]]:
     """What these limits of topics would delete now, and what could not be read."""
-    lost, missing = LostRecords(), list[NotChecked]()
+    lost, missing = LostRecords(tuple(limits)), list[NotChecked]()
     partitions = attempt(lambda: _partitions(cluster, limits))
     if isinstance(partitions, Failure):
         about = f"the records of {counted(len(limits), 'topic')}"

@@ -260,7 +260,8 @@ def test_a_lower_limit_of_batches_says_that_larger_ones_are_refused(
     key, resource = "max.message.bytes", topic_of(topic)
     plan = config_changes.plan_alter(cluster, {resource: [set_(key, "100")]})
     assert plan.warnings == (
-        "lowering max.message.bytes makes brokers reject record batches larger than 100 bytes:"
+        f"lowering max.message.bytes of topic {topic} makes brokers reject record batches larger"
+        " than 100 bytes:"
         " producers get MESSAGE_TOO_LARGE",
     )
     done(plan, cluster)

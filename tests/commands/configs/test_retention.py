@@ -40,27 +40,28 @@ def refused(run: Answer, *said: str) -> None:
 @pytest.mark.parametrize(
     ("topic", "change", "said"),
     [
-        ("week", "retention.ms=3d", "lowering retention.ms deletes records older than 3d"),
-        ("week", "retention.ms=0", "lowering retention.ms deletes all records"),
+        ("week", "retention.ms=3d", "lowering retention.ms of {} deletes records older than 3d"),
+        ("week", "retention.ms=0", "lowering retention.ms of {} deletes all records"),
         (
             "week", "retention.bytes=1GiB",
-            "lowering retention.bytes deletes the oldest records of partitions larger than 1GiB",
+            "lowering retention.bytes of {} deletes the oldest records of partitions larger than"
+            " 1GiB",
         ),
         (
             "month", "--delete-config retention.ms",
-            "removing retention.ms deletes records older than 7d",
+            "removing retention.ms of {} deletes records older than 7d",
         ),
         (
             "compacted", "--append cleanup.policy=delete",
-            "changing cleanup.policy deletes records older than 7d",
+            "changing cleanup.policy of {} deletes records older than 7d",
         ),
         (
             "compacted", "--delete-config cleanup.policy",
-            "removing cleanup.policy deletes records older than 7d",
+            "removing cleanup.policy of {} deletes records older than 7d",
         ),
         (
             "week", "cleanup.policy=compact",
-            "changing cleanup.policy deletes all but the latest record of each key",
+            "changing cleanup.policy of {} deletes all but the latest record of each key",
         ),
     ],
 )  # fmt: skip
@@ -68,7 +69,8 @@ def test_what_deletes_records_asks(
     shell: Shell, stem: str, topic: str, change: str, said: str
 ) -> None:
     before = shell.ok(f"describe-configs {stem}.{topic} --all").out
-    refused(shell(f"alter-configs {stem}.{topic} {change}"), f"{said}; {KEPT}")
+    warning = said.format(f"topic {stem}.{topic}")
+    refused(shell(f"alter-configs {stem}.{topic} {change}"), f"{warning}; {KEPT}")
     assert shell(f"alter-configs {stem}.{topic} {change}", answer="n").status == 1
     assert shell.ok(f"describe-configs {stem}.{topic} --all").out == before
     shell.ok(f"alter-configs {stem}.{topic} {change} --yes")
@@ -96,22 +98,23 @@ def test_what_keeps_every_record_does_not(shell: Shell, stem: str, topic: str, c
 def test_tombstones_and_local_copies_count(shell: Shell, stem: str) -> None:
     refused(
         shell(f"alter-configs {stem}.compacted delete.retention.ms=1h"),
-        "lowering delete.retention.ms deletes tombstones older than 1h;"
+        f"lowering delete.retention.ms of topic {stem}.compacted deletes tombstones older than 1h;"
         " deleted tombstones cannot be restored",
     )
     refused(
         shell(f"alter-configs {stem}.week local.retention.ms=1h local.retention.bytes=1MiB"),
-        "lowering local.retention.ms deletes local copies of records older than 1h;"
-        " deleted local copies cannot be restored",
-        "lowering local.retention.bytes deletes local copies of the oldest records of partitions"
-        " larger than 1MiB; deleted local copies cannot be restored",
+        f"lowering local.retention.ms of topic {stem}.week deletes local copies of records older"
+        " than 1h; deleted local copies cannot be restored",
+        f"lowering local.retention.bytes of topic {stem}.week deletes local copies of the oldest"
+        " records of partitions larger than 1MiB; deleted local copies cannot be restored",
     )
 
 
 def test_the_warning_counts_the_topics(shell: Shell, stem: str) -> None:
     refused(
         shell(f"alter-configs {stem}.* retention.ms=3d"),
-        f"lowering retention.ms deletes records older than 3d in 2 topics; {KEPT}",
+        f"lowering retention.ms of 2 topics ({stem}.month, {stem}.week) deletes records older"
+        f" than 3d; {KEPT}",
     )
 
 
@@ -120,7 +123,7 @@ def test_a_longer_policy_may_save_what_a_shorter_age_would_delete(shell: Shell, 
     shell.ok(f"alter-configs {stem}.compacted cleanup.policy=compact,delete retention.ms=-1")
     refused(
         shell(f"alter-configs {stem}.compacted retention.ms=1d"),
-        f"lowering retention.ms deletes records older than 1d; {KEPT}",
+        f"lowering retention.ms of topic {stem}.compacted deletes records older than 1d; {KEPT}",
     )
 
 
@@ -162,7 +165,8 @@ def test_a_brokers_default_that_topics_inherit_asks(
 ) -> None:
     run = shell(f"alter-configs {subject} {change}")
     refused(run)
-    assert f"warning: {said} in the " in run.err
+    of = " of broker 1" if "id" in subject else ""
+    assert f"warning: {said.replace(' deletes', f'{of} deletes')} in the " in run.err
     key = change.partition("=")[0].removeprefix("log.").removeprefix("cleaner.")
     assert re.search(rf" without (its|their) own {re.escape(key)}; deleted ", run.err)
 
@@ -187,9 +191,24 @@ def test_a_default_that_is_raised_or_put_back_does_not_ask(shell: Shell) -> None
         shell("alter-configs --broker-default --delete-config log.retention.ms --yes")
 
 
+def test_undoing_several_changes_says_which_topic_a_warning_is_about(
+    shell: Shell, stem: str
+) -> None:
+    shell.ok(f"alter-configs {stem}.week retention.ms=30d")
+    shell.ok(f"alter-configs {stem}.month retention.ms=60d --yes")
+    refused(
+        shell("undo --last 2"),
+        f"removing retention.ms of topic {stem}.week deletes records older than 7d; {KEPT}",
+        f"lowering retention.ms of topic {stem}.month deletes records older than 30d; {KEPT}",
+    )
+
+
 def test_undoing_a_longer_retention_asks_too(shell: Shell, stem: str) -> None:
     shell.ok(f"alter-configs {stem}.week retention.ms=30d")
-    refused(shell("undo"), f"removing retention.ms deletes records older than 7d; {KEPT}")
+    refused(
+        shell("undo"),
+        f"removing retention.ms of topic {stem}.week deletes records older than 7d; {KEPT}",
+    )
 
 
 # -- how many records ------------------------------------------------------------------------------
@@ -218,8 +237,8 @@ def counted(run: Answer) -> str:
 def test_records_older_than_the_new_age_are_counted(shell: Shell, aged: str) -> None:
     run = shell(f"alter-configs {aged} retention.ms=2h")
     assert re.fullmatch(
-        r"up to 6 of 10 records \(about [\d.]+ KiB of [\d.]+ KiB\) in 1 of 2 partitions would be"
-        r" deleted immediately",
+        r"up to 6 of 10 records \(about [\d.]+ KiB of [\d.]+ KiB\) in 1 of 2 partitions of topic"
+        rf" {aged} would be deleted immediately",
         counted(run),
     ), counted(run)
     nothing = counted(shell(f"alter-configs {aged} retention.ms=5h"))

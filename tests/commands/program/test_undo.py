@@ -398,7 +398,7 @@ def test_force_undoes_it_and_answers_no_other_question(shell: Shell, topic: str)
     shell.ok(f"alter-configs {topic} retention.ms=30d")
     shell.ok(f"alter-configs {topic} retention.ms=31d")
     run = shell(f"undo {entries(shell)[-2]['id']} --force")
-    refused(run, "removing retention.ms deletes records", "Use --yes", status=2)
+    refused(run, f"removing retention.ms of topic {topic} deletes records", "Use --yes", status=2)
 
 
 def test_what_is_already_as_it_was_is_undone(shell: Shell, topic: str) -> None:
