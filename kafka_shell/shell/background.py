@@ -50,10 +50,12 @@ class Background:
         def report(task: str, done: int, total: int | None) -> None:
             elapsed = monotonic() - began.setdefault(task, monotonic())
             with self._lock:
-                before = self._progress.get(number)
-                self._progress[number] = task + _percentage(done, total, elapsed)
-                same = before == self._progress[number]
-            if not same:
+                before = self._progress.pop(number, "")
+                # At the end, whether it succeeded is not known yet: it may have been cancelled.
+                now = "" if total and done >= total else task + _percentage(done, total, elapsed)
+                if now:
+                    self._progress[number] = now
+            if now != before:
                 self._changed()
 
         try:
