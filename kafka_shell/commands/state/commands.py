@@ -193,13 +193,12 @@ def apply(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.commands.partitions.reassignments import Replicas, replicate
 
     from .compare import from_file
-    from .load import load
     from .model import only
     from .plan import Options, plan_state
     from .render import name_changes
-    from .sources import missing, note_unmatched, read_covered_state
+    from .sources import missing, note_unmatched, read_covered_state, state_in
 
-    wanted = only(load(invocation["file"]), _kinds(invocation))
+    wanted = only(state_in(invocation, context, "file"), _kinds(invocation))
     now = read_covered_state(context.cluster, wanted)
     _refuse_missing(missing(now, wanted))
 
@@ -253,7 +252,7 @@ def state_schema(invocation: Invocation, context: Context) -> str:
     return json.dumps(schema(), indent=2) + "\n"
 
 
-_FILE = Argument("file", kinds.FILE, "A state file (YAML or JSON), or a folder of them.")
+_FILE = Argument("file", kinds.FILE, "A state file (YAML or JSON), a folder of them, or -.")
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -297,19 +296,19 @@ COMMANDS: tuple[Command, ...] = (
         run=diff,
         apis=(29, 32, 35, 46, 48, 50, 60, 74),
         arguments=(
-            Argument("what", kinds.FILE, "A state file, a folder of them, or a profile."),
+            Argument("what", kinds.FILE, "A state file, a folder of them, a profile, or -."),
             Argument("other", kinds.FILE, "The other side (default: this cluster).",
                      required=False),
         ),
         options=(_ONLY,),
         search=("drift", "compare", "state"),
         description=(
-            "A profile name selects that cluster; any other word is a file. A word that is both is"
-            " an error: use ./NAME for the file. With one argument, the differences are what apply"
-            " --prune would change on this cluster. What is only on the cluster is a difference if"
-            " the scope of the file selects it; else, if the file names the resource, it is listed"
-            " below the differences. The exit status is 0 if nothing differs, and 1 if something"
-            " does or could not be compared."
+            "A profile name selects that cluster, - is standard input, and any other word is a"
+            " file. A word that is a profile and a file is an error: use ./NAME for the file. With"
+            " one argument, the differences are what apply --prune would change on this cluster."
+            " What is only on the cluster is a difference if the scope of the file selects it;"
+            " else, if the file names the resource, it is listed below the differences. The exit"
+            " status is 0 if nothing differs, and 1 if something does or could not be compared."
         ),
         examples=(
             Example("diff payments.yaml", "what differs between the cluster and a file"),
@@ -334,13 +333,13 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("state", "yaml", "sync", "gitops", "declarative"),
         description=(
-            "Applying a file again changes nothing; an interrupted apply continues when it is run"
-            " again. Nothing is sent if any item is refused. What the file does not"
-            " mention is not changed, except with --prune: then everything within the scope of the"
-            " file that it does not mention is deleted, also other configs of a resource that it"
-            " names. A changed replication factor moves replicas, with"
-            " --throttle and --wait as in reassign-partitions; a topic that gets more partitions"
-            " at the same time gets them first."
+            "The file - is standard input. Applying a file again changes nothing; an interrupted"
+            " apply continues when it is run again. Nothing is sent if any item is refused. What"
+            " the file does not mention is not changed, except with --prune: then everything within"
+            " the scope of the file that it does not mention is deleted, also other configs of a"
+            " resource that it names. A changed replication factor moves replicas, with --throttle"
+            " and --wait as in reassign-partitions; a topic that gets more partitions at the same"
+            " time gets them first."
         ),
         examples=(
             Example("apply payments.yaml --dry-run", "show what would change"),

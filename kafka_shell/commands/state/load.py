@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from kafka_shell.admin.acls.model import AclOperation, target_text
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
-from kafka_shell.admin.quotas.model import DEFAULT, Default, QuotaEntity
+from kafka_shell.admin.quotas.model import DEFAULT
 from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS, ScramMechanism
 from kafka_shell.common.config_units import parse_config_value, unit_of
@@ -17,10 +18,11 @@ from kafka_shell.common.files import bad_file
 from kafka_shell.common.masking import has_secret_name
 from kafka_shell.common.quota_units import parse_quota
 from kafka_shell.common.units import shorten, to_path
-from kafka_shell.errors import ShellError, did_you_mean
+from kafka_shell.errors import ShellError
 from kafka_shell.language.selectors import check, is_pattern
 
 from .document import DocumentValue, read_document
+from .entities import parts_of, quota_entity
 from .model import (
     ANY_ITERATIONS,
     ASSIGNMENT,
@@ -43,23 +45,22 @@ SUFFIXES = (".yaml", ".yml", ".json")
 _MECHANISMS = {each.label: each for each in ScramMechanism if each}
 _OPERATIONS = {each.label.lower() for each in AclOperation}
 _CREDENTIAL = ("iterations", "password_file", "generate")
+_LISTED = 10  # mistakes
 
 
 def load(name: str) -> State:
-    """The state in a file, or in all state files of a folder. Raises ShellError, status 2."""
+    """The state in a file, or in all state files of a folder. Raises ShellError, status 2, that
+    lists the mistakes of all topics, ACLs and other items."""
     path = to_path(name)
     if not path.is_dir():
-        return _Loader().read(path)
+        return _Loader().read([path])
     files = sorted(each for each in path.iterdir() if is_state_file(each))
     if (first := next(_in_subfolders(path), None)) is not None:
         hint = "Only the files of the folder itself are read."
         raise bad_file(first, f"is in a subfolder of {name}", hint=hint)
     if not files:
         raise bad_file(name, "contains no state file (.yaml, .yml, .json)")
-    loader = _Loader()
-    for file in files:
-        loader.read(file)
-    return loader.state
+    return _Loader().read(files)
 
 
 def _in_subfolders(path: Path) -> Iterator[Path]:
@@ -75,16 +76,33 @@ def is_state_file(path: Path) -> bool:
 
 
 class _Loader:
-    """Adds files to one state."""
+    """Reads files into one state."""
 
     def __init__(self) -> None:
         self.state = State()
+        self._mistakes: list[ShellError] = []
         self._folder = Path()
         self._rules: dict[str, Any] = {}
         self._item: DocumentValue | None = None  # of an ACL
 
-    def read(self, path: Path) -> State:
-        """Add a file."""
+    def read(self, files: Sequence[Path]) -> State:
+        """The state in these files."""
+        for file in files:
+            with self._collecting():
+                self._add(file)
+        if self._mistakes:
+            raise _in_one(self._mistakes)
+        return self.state
+
+    @contextmanager
+    def _collecting(self) -> Iterator[None]:
+        """Keep an error for the end, so that all mistakes are reported at once."""
+        try:
+            yield
+        except ShellError as error:
+            self._mistakes.append(error)
+
+    def _add(self, path: Path) -> None:
         self._folder = path.parent
         root = read_document(path)
         if root is None:
@@ -102,7 +120,6 @@ class _Loader:
         for kind in KINDS:
             if kind in fields:
                 self._section(kind, fields[kind])
-        return self.state
 
     def _scope(self, place: DocumentValue) -> None:
         for kind, words in place.fields("scope", KINDS).items():
@@ -112,12 +129,13 @@ class _Loader:
     def _section(self, kind: str, section: DocumentValue) -> None:
         part = self.state.parts.setdefault(kind, {})
         for key_place, place in section.pairs(kind):
-            text = key_place.name()
-            for key, fields in _READERS[kind](self, text, key_place, place):
-                at = self._item if kind == "acls" and self._item else key_place
-                self._refuse_second(kind, key, at)
-                self.state.places[kind, key] = at
-                part[key] = fields
+            with self._collecting():
+                text = key_place.name()
+                for key, fields in _READERS[kind](self, text, key_place, place):
+                    at = self._item if kind == "acls" and self._item else key_place
+                    self._refuse_second(kind, key, at)
+                    self.state.places[kind, key] = at
+                    part[key] = fields
 
     def _refuse_second(self, kind: str, key: Any, place: DocumentValue) -> None:
         first = self.state.places.get((kind, key))
@@ -192,7 +210,7 @@ class _Loader:
         self, text: str, at: DocumentValue, place: DocumentValue
     ) -> Iterator[tuple[Any, Fields]]:
         """The quotas of one entity."""
-        entity = _quota_entity(text, at)
+        entity = quota_entity(text, at)
         fields: Fields = {}
         for key, value in place.pairs(f"quotas of {text}"):
             name = key.name()
@@ -232,7 +250,7 @@ class _Loader:
         """The dynamic configs of one client entity."""
         from kafka_shell.admin.client_configs.model import ClientEntity
 
-        parts = _parts(text, at, ("user", "client-id"))
+        parts = parts_of(text, at, ("user", "client-id"))
         if not isinstance(parts.get("user"), str) or parts.get("client-id") is DEFAULT:
             raise at.error(f"expected user NAME or user NAME client-id ID, got {shorten(text)}")
         fields: Fields = {
@@ -283,6 +301,18 @@ _READERS: dict[str, _Reader] = {
 }
 
 
+def _in_one(mistakes: Sequence[ShellError]) -> ShellError:
+    """One error that lists these; a single one as it is."""
+    first = mistakes[0]
+    if len(mistakes) == 1:
+        return first
+    lines = [f"{each.message}. {each.hint}".removesuffix(". ") for each in mistakes[:_LISTED]]
+    more = len(mistakes) - len(lines)
+    lines += [f"and {more:,} more"] if more else []
+    message = "\n".join([f"{len(mistakes):,} mistakes:", *lines])
+    return ShellError(message, code=first.code, status=first.status)
+
+
 # -- values ----------------------------------------------------------------------------------------
 
 
@@ -296,7 +326,7 @@ def _selector(kind: str, place: DocumentValue) -> str:
     except ShellError as error:
         raise place.error(error.message, error.hint) from None
     if kind in ("quotas", "client_configs") and not is_pattern(text.replace(",", " ")):
-        return str(_quota_entity(text, place))
+        return str(quota_entity(text, place))
     return text
 
 
@@ -341,41 +371,3 @@ def _assignment(place: DocumentValue, topic: str) -> tuple[tuple[int, ...], ...]
     except ValueError:
         problem = f"{ASSIGNMENT} of topic {topic} must list broker IDs such as 1:2,2:3"
         raise place.error(problem) from None
-
-
-def _quota_entity(text: str, at: DocumentValue) -> QuotaEntity:
-    parts = _parts(text, at, ("user", "client-id", "ip"))
-    if not parts or ("ip" in parts and len(parts) > 1):
-        raise at.error(
-            f"expected user NAME, client-id ID, user NAME client-id ID or ip ADDRESS, got"
-            f" {shorten(text)}",
-            "Defaults are user-default, client-id-default and ip-default.",
-        )
-    return QuotaEntity(parts.get("user"), parts.get("client-id"), parts.get("ip"))
-
-
-def _parts(text: str, at: DocumentValue, known: tuple[str, ...]) -> dict[str, Any]:
-    """The parts of an entity: `user alice, client-id app`. A comma between parts is optional."""
-    from kafka_shell.commands.acls.rules import split_words
-
-    try:
-        words = split_words(text)
-    except ShellError as error:
-        raise at.error(error.message, error.hint) from None
-    parts: dict[str, Any] = {}
-    while words:
-        kind = words.pop(0).text
-        name: str | Default = DEFAULT
-        if kind.removesuffix(",").endswith("-default"):
-            kind = kind.removesuffix(",").removesuffix("-default")
-        elif words:
-            word = words.pop(0)
-            last = not words or word.quoted
-            name = word.text if last else word.text.removesuffix(",")
-        else:
-            raise at.error(f"{shorten(text)}: the name after {kind!r} is missing")
-        if kind not in known or kind in parts:
-            hint = did_you_mean(kind, known, f"Expected {', '.join(known)}.")
-            raise at.error(f"{shorten(text)}: unexpected {kind!r}", hint)
-        parts[kind] = name
-    return parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
     from kafka_shell.language.command import Invocation
+
+
+_STDIN = "-"
 
 
 class StateSource(Struct, frozen=True):
@@ -57,8 +61,8 @@ def source_of(invocation: Invocation, context: Context, argument: str) -> StateS
             context.settings, flags, context.environ, context.paths.config_file
         )
         return StateSource(f"cluster {word}", context=context.with_settings(found))
-    if exists or "." in word or "/" in word:
-        return StateSource(word, file=load(word))
+    if exists or "." in word or "/" in word or word == _STDIN:
+        return StateSource(word, file=state_in(invocation, context, argument))
     known = f"Profiles: {', '.join(profiles)}." if profiles else "There are no profiles."
     raise UsageError(
         f"'{word}' is neither a file nor a profile",
@@ -67,6 +71,22 @@ def source_of(invocation: Invocation, context: Context, argument: str) -> StateS
         span=invocation.span(argument),
         text=invocation.text,
     )
+
+
+def state_in(invocation: Invocation, context: Context, argument: str) -> State:
+    """The state in a file, in a folder, or on standard input (`-`)."""
+    word: str = invocation[argument]
+    if word != _STDIN:
+        return load(word)
+    if context.script.from_stdin or sys.stdin.isatty():
+        why = "a terminal" if sys.stdin.isatty() else "the script"
+        raise UsageError(
+            f"a state cannot be read from standard input, which is {why}",
+            hint="Use a file.",
+            span=invocation.span(argument),
+            text=invocation.text,
+        )
+    return load("/dev/stdin")
 
 
 def read_covered_state(cluster: Cluster, wanted: State) -> State:

@@ -258,6 +258,24 @@ def test_an_error_of_json_names_line_and_column(
     assert message in str(caught.value)
 
 
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+    folder.mkdir()
+    topics = "{a: {partitons: 1}, b: {partitions: 0}, c: {partitions: 1}}"
+    first = file_with(folder, f"version: 1\ntopics: {topics}\nquotas: {{usr x: {{}}}}", "a.yaml")
+    second = file_with(folder, "version: 1\nacls: {topic a: [allw User:x Read]}", "b.yaml")
+    third = file_with(folder, "version: 2", "c.yaml")
+    with pytest.raises(ShellError) as caught:
+        load(str(folder))
+    heading, *mistakes = str(caught.value).splitlines()
+    assert heading == "5 mistakes:"
+    assert [each.partition(": ")[0] for each in mistakes] == [
+        f"{first}:2:14", f"{first}:2:45", f"{first}:3:10", f"{second}:2:18", f"{third}:1:10",
+    ]  # fmt: skip
+    assert mistakes[0].endswith("unknown field 'partitons' of topic a. Did you mean partitions?")
+    assert caught.value.status is Status.WRONG
+
+
 @pytest.mark.parametrize("output", [yaml_text, json_text])
 def test_a_long_name_is_written_and_read(tmp_path: Path, output: Callable[[Content], str]) -> None:
     long = "n" * 3_000

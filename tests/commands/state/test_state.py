@@ -511,6 +511,18 @@ def test_what_stays_without_prune_is_named(
     assert "without --prune" not in target.ok("apply", file, "--prune", "--yes").stderr
 
 
+def test_a_file_may_be_standard_input(target: Program, name: str) -> None:
+    text = f"version: 1\ntopics: {{{name}: {{partitions: 2}}}}\n"
+    assert f"topic {name}" in target("diff", "-", stdin=text).stdout
+    target.ok("apply", "-", stdin=text)
+    assert target.ok("describe-topic", name, "--output", "json").json[0]["topic"]["name"] == name
+    target.ok("diff", "-", stdin=text)
+    wrong = target("apply", "-", stdin="version: 1\ntopcs: {}\n")
+    assert wrong.status == 2 and "/dev/stdin:2:1: unknown field 'topcs'" in wrong.stderr, str(wrong)
+    script = target(stdin="apply -\n")
+    assert script.status == 2 and "standard input, which is the script" in script.stderr
+
+
 def test_without_rights_nothing_is_passed_off_as_equal(
     source: Program, target: Program, tmp_path: Path
 ) -> None:
