@@ -16,20 +16,23 @@ from .word_order import reorder
 
 
 def suggest_reordered(line: Line, text: str, context: Context) -> None:
-    """Raise UsageError with the command meant by `describe topic x`; return if there is none."""
+    """Raise UsageError with the command meant by `describe topic x` or `list-users`; return if
+    there is none."""
     typed = [word.text for word in line.words]
-    if any(command.name == " ".join(typed[:2]) for command in REGISTRY):
-        return  # `spark audit` with an unknown option
-    command = reorder(typed, REGISTRY)
+    if any(command.name in (typed[0], " ".join(typed[:2])) for command in REGISTRY):
+        return  # with an unknown option, for example
+    parts = typed[0].split("-")
+    command = reorder([*parts, *typed[1:]], REGISTRY)
     if not command:
         return
+    last = 0 if len(parts) > 1 else 1
     suggestion = _in_place(command, line, line.words, text)
     context.script.suggested = suggestion
     raise UsageError(
-        f"unknown command '{typed[0]} {typed[1]}'",
+        f"unknown command '{' '.join(typed[: last + 1])}'",
         hint=f"Run: {suggestion}",
         code="unknown-command",
-        span=(line.words[0].span[0], line.words[1].span[1]),
+        span=(line.words[0].span[0], line.words[last].span[1]),
         text=text,
     )
 

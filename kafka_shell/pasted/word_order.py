@@ -39,6 +39,7 @@ _NOUNS = {
 _OTHERS = {
     ("list", "config"): "help describe-configs",
     ("describe", "config"): "help describe-configs",
+    ("list", "client-metric"): "list-configs client-metrics",
     ("create", "user"): "scram-credentials",
     ("alter", "user"): "scram-credentials",
     ("delete", "user"): "scram-credentials",

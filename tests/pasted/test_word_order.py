@@ -112,6 +112,24 @@ def test_the_hint_is_a_line_that_works(sandbox: Sandbox, tmp_path: Path) -> None
         kafka.ok(*words(hint.removeprefix("hint: ").partition(": ")[2]))
 
 
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("list-users", "Run: scram-credentials --describe"),
+        ("list-client-metrics", "Run: list-configs client-metrics"),
+        ("remove-topic Orders", "Run: delete-topic Orders"),
+        ("delete-consumer-group g", "Run: delete-group g"),
+        ("create-acl", "Run: help alter-acls"),
+        ("describe-topc", "Did you mean describe-topic?"),
+    ],
+)
+def test_a_verb_and_a_noun_with_a_hyphen(kafka: Program, typed: str, hint: str) -> None:
+    run = kafka(*words(typed))
+    assert run.status == 2, str(run)
+    assert f"unknown command '{words(typed)[0]}'" in run.stderr
+    assert f"hint: {hint}\n" in run.stderr, str(run)
+
+
 def test_a_short_form_and_a_verb_is_run_and_noted(sandbox: Sandbox, tmp_path: Path) -> None:
     kafka = Program(tmp_path, sandbox.bootstrap)
     run = kafka("topics", "list")

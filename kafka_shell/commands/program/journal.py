@@ -46,8 +46,10 @@ def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | No
     found = [*islice(_selected(invocation, context), invocation["last"])][::-1]
     readable = [each for each in found if not isinstance(each, Path)]
     invalid = {each: _invalid(each) for each in found if isinstance(each, Path)}
-    filtered = any(invocation[name] for name in ("session", "since", "resource"))
-    if filtered and not found:
+    if not found:
+        filtered = any(invocation[name] for name in ("session", "since", "resource"))
+        if not filtered:
+            return NoRows("the journal has no entries: nothing was changed from this machine")
         return NoRows(f"no matching journal entry{_pattern_hint(invocation['resource'])}")
     return with_failures(readable, invalid)
 
