@@ -69,12 +69,7 @@ def plan_create(cluster: Cluster, bindings: Sequence[AclBinding], *, of_new: boo
     return plan if of_new else _with_consequences(cluster, plan)
 
 
-def _creation(
-    cluster: Cluster,
-    bindings: Sequence[AclBinding],
-    deleted: frozenset[AclBinding] = frozenset(),
-) -> Plan:
-    """Existing bindings are sent only if they are `deleted` first."""
+def _creation(cluster: Cluster, bindings: Sequence[AclBinding]) -> Plan:
     count = Counter(bindings)
     refused = {}
     for binding, number in count.items():
@@ -83,7 +78,7 @@ def _creation(
         elif _is_incomplete(binding):
             refused[binding.resource] = _invalid(f"{binding} is incomplete")
     fine = tuple(binding for binding in count if binding.resource not in refused)
-    existing = _existing(cluster, fine) - deleted
+    existing = _existing(cluster, fine)
     wanted = tuple(binding for binding in fine if binding not in existing)
     filters = list(dict.fromkeys(map(AclFilter.on, fine)))
     never = tuple(dict.fromkeys(message for each in wanted for message in doubts(each)))
@@ -104,14 +99,17 @@ def _creation(
 
 
 def plan_alter(cluster: Cluster, removed: Sequence[AclFilter], added: Sequence[AclBinding]) -> Plan:
-    """Delete the bindings that the filters match, then create bindings (KIP-4)."""
+    """Create bindings, and delete the others that the filters match.
+
+    The result is that of deleting first, as in KIP-4. But clients never lose access in between, or
+    because a creation failed: then nothing is deleted.
+    """
     if not removed:
         return plan_create(cluster, added)
-    deletion = _deletion(cluster, removed)
+    plan = _deletion(cluster, removed, kept=frozenset(added))
     if added:
-        deleted, _ = _bindings_of(deletion)
-        deletion = merge_plans([deletion, _creation(cluster, added, frozenset(deleted))])
-    return _with_consequences(cluster, deletion)
+        plan = replace(merge_plans([_creation(cluster, added), plan]), chained=True)
+    return _with_consequences(cluster, plan)
 
 
 def _with_consequences(cluster: Cluster, plan: Plan) -> Plan:
@@ -215,7 +213,9 @@ def _no_match(wanted: AclFilter) -> str:
     return f"{wanted.principal} has no ACLs" if whole else f"no ACL matches {wanted}"
 
 
-def _deletion(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
+def _deletion(
+    cluster: Cluster, filters: Sequence[AclFilter], kept: frozenset[AclBinding] = frozenset()
+) -> Plan:
     count = Counter(filters)
     requested = [each for each, number in count.items() if number == 1]
     refused: dict[Resource, Failure] = {
@@ -225,7 +225,7 @@ def _deletion(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
     }
     wanted: dict[AclBinding, None] = {}
     for each, found in zip(requested, describe_each(cluster, requested), strict=True):
-        wanted.update(dict.fromkeys(found))
+        wanted.update(dict.fromkeys(binding for binding in found if binding not in kept))
         if not found:
             refused[Resource("acl", str(each))] = Failure(
                 "RESOURCE_NOT_FOUND", _no_match(each), RESOURCE_NOT_FOUND
@@ -237,7 +237,7 @@ def _deletion(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
             f"{binding} has a type that this version of kafka.sh does not support"
         )
     return Plan(
-        Effect.DESTROY,
+        Effect.DESTROY if wanted or refused else Effect.CHANGE,
         tuple(map(DeleteAcls, in_requests(wanted))),
         touches=frozenset({"principals"}),
         refused=Results({}, refused),

@@ -312,8 +312,8 @@ COMMANDS: tuple[Command, ...] = (
             " in 'allow User:bob Read,Write from 10.0.0.1 on prefixed topic orders.'. A rule"
             " without a resource applies to the resources of the options.\n"
             "A rule to remove may contain any: 'any User:eve Any on any resource'. --remove without"
-            " a rule removes all ACLs of the resources. ACLs are removed before others are added;"
-            " removing asks for confirmation."
+            " a rule removes all ACLs of the resources. What is added is not removed, and is added"
+            " first, so that clients never lack access in between. Removing asks for confirmation."
         ),
         examples=(
             Example("alter-acls --topic parcels.sent --add 'allow User:bob Read,Write'",

@@ -48,12 +48,13 @@ _CREDENTIAL = ("iterations", "password_file", "generate")
 _LISTED = 10  # mistakes
 
 
-def load(name: str) -> State:
+def load(name: str, folder: Path | None = None) -> State:
     """The state in a file, or in all state files of a folder. Raises ShellError, status 2, that
-    lists the mistakes of all topics, ACLs and other items."""
+    lists the mistakes of all topics, ACLs and other items. Password files are relative to the
+    `folder` (default: that of the file)."""
     path = to_path(name)
     if not path.is_dir():
-        return _Loader().read([path])
+        return _Loader().read([path], folder)
     files = sorted(each for each in path.iterdir() if is_state_file(each))
     if (first := next(_in_subfolders(path), None)) is not None:
         hint = "Only the files of the folder itself are read."
@@ -85,9 +86,10 @@ class _Loader:
         self._rules: dict[str, Any] = {}
         self._item: DocumentValue | None = None  # of an ACL
 
-    def read(self, files: Sequence[Path]) -> State:
+    def read(self, files: Sequence[Path], folder: Path | None = None) -> State:
         """The state in these files."""
         for file in files:
+            self._folder = folder or file.parent
             with self._collecting():
                 self._add(file)
         if self._mistakes:
@@ -103,7 +105,6 @@ class _Loader:
             self._mistakes.append(error)
 
     def _add(self, path: Path) -> None:
-        self._folder = path.parent
         root = read_document(path)
         if root is None:
             raise bad_file(path, "is empty", hint=f"Start with: version: {VERSION}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -86,7 +87,7 @@ def state_in(invocation: Invocation, context: Context, argument: str) -> State:
             span=invocation.span(argument),
             text=invocation.text,
         )
-    return load("/dev/stdin")
+    return load("/dev/stdin", Path())
 
 
 def read_covered_state(cluster: Cluster, wanted: State) -> State:

@@ -202,20 +202,26 @@ def test_a_filter_that_takes_nothing_is_refused(cluster: Cluster, bob: str) -> N
     assert why.name == "RESOURCE_NOT_FOUND"
 
 
-def test_removes_come_first_and_what_is_removed_can_be_added(cluster: Cluster, bob: str) -> None:
-    old, new = reads(bob), reads(bob, "new")
-    make(cluster, old, new)
-    twice = AclFilter(bob, operation=WRITE)
-    plan = acl_changes.plan_alter(cluster, [AclFilter.exactly(old), twice, twice], [old, new])
-    assert plan.effect is Effect.DESTROY
+def test_access_is_granted_before_other_access_is_taken(cluster: Cluster, bob: str) -> None:
+    old, kept, new = reads(bob), reads(bob, "kept"), reads(bob, "new")
+    make(cluster, old, kept)
+    plan = acl_changes.plan_alter(cluster, [AclFilter(bob)], [kept, new])
+    assert plan.effect is Effect.DESTROY and plan.chained
     assert [(c.verb, c.resource) for c in plan.changes] == [
-        ("delete", old.resource), ("create", old.resource),
+        ("create", new.resource), ("delete", old.resource),
     ]  # fmt: skip
-    assert [change.resource for change in plan.unchanged] == [new.resource]
+    assert [change.resource for change in plan.unchanged] == [kept.resource]
+    done(plan, cluster)
+    assert set(acls.describe(cluster, AclFilter(bob))) == {kept, new}
+    same = acl_changes.plan_alter(cluster, [AclFilter.exactly(new)], [new])
+    assert (same.effect, same.changes) == (Effect.CHANGE, ())
+
+
+def test_a_filter_that_is_given_twice_is_refused(cluster: Cluster, bob: str) -> None:
+    twice = AclFilter(bob, operation=WRITE)
+    plan = acl_changes.plan_alter(cluster, [twice, twice], [reads(bob)])
     ((about, why),) = plan.refused.failures.items()
     assert (str(about), why.name) == (f"acl {twice}", "INVALID_REQUEST")
-    assert apply(plan, cluster).ok
-    assert set(acls.describe(cluster, AclFilter(bob))) == {old, new}
 
 
 @pytest.mark.parametrize(

@@ -517,6 +517,9 @@ def test_a_file_may_be_standard_input(target: Program, name: str) -> None:
     target.ok("apply", "-", stdin=text)
     assert target.ok("describe-topic", name, "--output", "json").json[0]["topic"]["name"] == name
     target.ok("diff", "-", stdin=text)
+    user = f"version: 1\nusers: {{{name}: {{SCRAM-SHA-256: {{password_file: nosuch.pw}}}}}}\n"
+    missing = target("apply", "-", stdin=user)
+    assert "nosuch.pw" in missing.stderr and "/dev/" not in missing.stderr, str(missing)
     wrong = target("apply", "-", stdin="version: 1\ntopcs: {}\n")
     assert wrong.status == 2 and "/dev/stdin:2:1: unknown field 'topcs'" in wrong.stderr, str(wrong)
     script = target(stdin="apply -\n")
