@@ -33,7 +33,7 @@ class ClusterApi(Family):
         (check,) = admin.cluster.check_restart([metadata.controller]).checks
         assert check.verdict > Verdict.SAFE  # it is the only broker
         order = admin.cluster.restart_order()
-        assert order.batches == () and order.unsafe[0].broker == metadata.controller
+        assert order.batches == () and order.left_out[0].broker == metadata.controller
     """
 
     metadata = Reads(read.metadata)

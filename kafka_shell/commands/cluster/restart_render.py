@@ -103,7 +103,7 @@ def reason_lines(reason: Reason, about: str, width: int | None) -> Iterator[Text
 
 
 def order_page(order: RestartOrder, width: int | None) -> Iterator[Text]:
-    """The batches in order, then the brokers that are in none."""
+    """The batches in order and their risks, then the brokers that are in none."""
     for number, batch in enumerate(order.batches, 1):
         yield from hang(
             pad(text(f"batch {number}", "heading"), _LABEL) + _ids(batch), width, _LABEL
@@ -111,17 +111,33 @@ def order_page(order: RestartOrder, width: int | None) -> Iterator[Text]:
     if order.batches:
         last = "Stop a batch, start it again, and wait for it with check-restart BROKER... --wait."
         yield from hang(text(last, "hint"), width, 0)
-    if order.unsafe:
+    batches_of: dict[Reason, list[int]] = {}
+    for number, check in enumerate(order.checks, 1):
+        for reason in check.reasons:
+            batches_of.setdefault(reason, []).append(number)
+    for reason, numbers in batches_of.items():
+        yield Text()
+        yield from reason_lines(reason, _about_batches(numbers, len(order.batches)), width)
+    if order.left_out:
         if order.batches:
             yield Text()
-        yield text(f"{counted(len(order.unsafe), 'broker')} cannot be stopped safely", "bad")
-        total = len(order.unsafe) + sum(map(len, order.batches))
+        count = counted(len(order.left_out), "broker")
+        are = "is" if len(order.left_out) == 1 else "are"
+        yield text(f"{count} {are} left out: not running, or not safe to stop", "bad")
+        total = len(order.left_out) + sum(map(len, order.batches))
         brokers_of: dict[str, list[int]] = {}
-        for each in order.unsafe:
-            for reason in each.reasons:
-                brokers_of.setdefault(reason, []).append(each.broker)
-        for reason, brokers in brokers_of.items():
-            yield from hang(text(_about(brokers, total), "heading") + reason, width, 4)
+        for each in order.left_out:
+            for why in each.reasons:
+                brokers_of.setdefault(why, []).append(each.broker)
+        for why, brokers in brokers_of.items():
+            yield from hang(text(_about(brokers, total), "heading") + why, width, 4)
+
+
+def _about_batches(numbers: Sequence[int], total: int) -> str:
+    if len(numbers) == total > 1:
+        return "all batches: "
+    ids = ", ".join(map(str, numbers))
+    return f"batch {ids}: " if len(numbers) == 1 else f"batches {ids}: "
 
 
 def back_page(back: BackInSync, width: int | None) -> Iterator[Text]:
@@ -155,5 +171,5 @@ def _order_rows(order: RestartOrder) -> Iterator[OrderRow]:
     for number, batch in enumerate(order.batches, 1):
         for broker in batch:
             yield OrderRow(broker, number)
-    for each in order.unsafe:
+    for each in order.left_out:
         yield OrderRow(each.broker, None, each.reasons)

@@ -68,10 +68,10 @@ def test_one_broker_of_three_and_two_of_three(three_shell: Shell) -> None:
 def test_the_order_has_each_broker_once(three_shell: Shell) -> None:
     run = three_shell("check-restart --plan --output json")
     order = json.loads(run.out)
-    assert set(order) == {"batches", "unsafe"}
+    assert set(order) == {"batches", "checks", "left_out"}
     found = [id for batch in order["batches"] for id in batch]
-    assert sorted(found + [each["broker"] for each in order["unsafe"]]) == [1, 2, 3]
-    assert run.status == bool(order["unsafe"])
+    assert sorted(found + [each["broker"] for each in order["left_out"]]) == [1, 2, 3]
+    assert run.status == bool(order["left_out"])
 
 
 @pytest.mark.quick

@@ -101,7 +101,7 @@ def impact(state: ClusterState, stopped: frozenset[int], partitions: Sequence[Pa
         key = TopicPartition(partition.topic, partition.partition)
         if key in state.moving:
             found.moving.append(key)
-        in_sync = in_sync_replicas(state, partition)
+        in_sync = in_sync_replicas(state, partition, stopped)
         if not {*in_sync, *partition.adding}.issuperset(partition.replicas):
             found.recovering.append(key)
         left = [broker for broker in in_sync if broker not in stopped]
@@ -131,11 +131,14 @@ def _outcome(
     return None
 
 
-def in_sync_replicas(state: ClusterState, partition: Partition) -> list[int]:
-    """The in-sync replicas on brokers that respond and whose metadata is current."""
+def in_sync_replicas(
+    state: ClusterState, partition: Partition, stopped: frozenset[int] = frozenset()
+) -> list[int]:
+    """The in-sync replicas on brokers that respond and whose metadata is current, and those on the
+    brokers to stop: one that does not respond to this client may serve others."""
     if partition.leader is None:
         return []
-    away = state.silent | state.behind
+    away = (state.silent | state.behind) - stopped
     return [broker for broker in partition.isr if broker not in away]
 
 

@@ -66,7 +66,7 @@ class RestartChecks(Struct, frozen=True):
 
 
 class NotRestarted(Struct, frozen=True):
-    """A broker that the order leaves out, as stopping it alone would not be safe."""
+    """A broker that the order leaves out: it is down, or stopping it alone would not be safe."""
 
     broker: int
     reasons: tuple[str, ...]
@@ -74,15 +74,17 @@ class NotRestarted(Struct, frozen=True):
 
 class RestartOrder(Struct, frozen=True):
     """An order for a rolling restart. The brokers of a batch can be down together; the next batch
-    starts when they are in sync again. `unsafe` brokers are in no batch."""
+    starts when they are in sync again. `checks` are what stopping each
+    batch would do. Brokers that are `left_out` are in no batch."""
 
     batches: tuple[tuple[int, ...], ...]
-    unsafe: tuple[NotRestarted, ...] = ()
+    left_out: tuple[NotRestarted, ...] = ()
+    checks: tuple[RestartCheck, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Whether all brokers are in a batch."""
-        return not self.unsafe
+        return not self.left_out
 
 
 class BackInSync(Struct, frozen=True):

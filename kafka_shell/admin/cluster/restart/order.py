@@ -24,19 +24,27 @@ Limit = tuple[tuple[int, ...], int]
 
 
 def restart_order(state: ClusterState) -> RestartOrder:
-    """An order for all brokers that respond. The one with the active controller is the last."""
+    """An order for all brokers. The one with the active controller is the last."""
     index = judge.Index(state)
     checks = [judge.check(index, [broker]) for broker in sorted(state.brokers)]
-    unsafe = tuple(
+    unsafe = [
         NotRestarted(check.brokers[0], tuple(_summaries(check.reasons)))
         for check in checks
         if check.verdict >= Verdict.UNKNOWN
-    )
+    ]
+    away = sorted((state.silent | state.down) - state.brokers.keys())
+    not_running = [
+        NotRestarted(id, ("did not respond" if id in state.silent else "is down",)) for id in away
+    ]
     left = [check.brokers[0] for check in checks if check.verdict < Verdict.UNKNOWN]
     batches = fewest_batches(left, state.brokers, limits(state))
     leader = None if state.quorum is None else state.quorum.leader
     batches.sort(key=lambda batch: leader in batch)
-    return RestartOrder(tuple(map(tuple, batches)), unsafe)
+    return RestartOrder(
+        tuple(map(tuple, batches)),
+        (*not_running, *unsafe),
+        tuple(judge.check(index, batch) for batch in batches),
+    )
 
 
 def _summaries(reasons: Sequence[Reason]) -> Iterator[str]:

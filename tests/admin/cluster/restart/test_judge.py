@@ -90,6 +90,15 @@ def test_a_broker_that_does_not_respond_counts_as_gone() -> None:
     assert checks(check) == {"under-min-isr", "under-replicated", "brokers"}
 
 
+@pytest.mark.parametrize("lost", ["silent", "behind"])
+def test_a_broker_that_may_serve_others_is_not_stopped_as_if_it_were_gone(lost: str) -> None:
+    """It does not respond to this client, or lags, but is still the last in-sync replica."""
+    found = state(partition(1, 2, 3, isr=(3,), leader=3), least=1, **{lost: frozenset({3})})
+    check = verdict(found, 3)
+    assert check.verdict is Verdict.UNSAFE
+    assert "offline" in checks(check)
+
+
 def test_two_replicas_leave_one_and_two_racks_leave_one() -> None:
     assert checks(verdict(state(partition(1, 2), least=1), 1)) == {"single-replica"}
     same_rack = verdict(state(partition(1, 4, 2), least=1), 2)
