@@ -24,16 +24,18 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.admin.wire.failures import AUTHORIZATION, in_one_line
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
 
-from . import probes
+from . import probes, quorum
 from .cluster_probe import ClusterProbe
 from .model import Finding, Quorum, QuorumReplica, Severity
 
 EXAMPLES = 3
 _QUORUM_LAG_MS = 10_000  # a voter that has not caught up for longer is a finding
+_FETCH_S = 2.0  # in which each voter fetches from a new leader
 _FETCHED_MS = 3_000  # a controller that fetched more recently is running
 _LOW, _FULL = 0.05, 0.01  # free share of the volume of a log directory
 _TRANSACTIONS = "__transaction_state"  # created by the first transaction
@@ -180,7 +182,7 @@ def _quorum(cluster: Cluster, given: CheckInput) -> Found:
         yield _no_leader(_QUORUM, "no leader")
         return
     yield from _controllers(cluster, given, described)
-    behind = [replica for replica in described.voters if replica.behind_ms > _QUORUM_LAG_MS]
+    behind = _behind(cluster, described)
     if behind:
         yield Finding(
             Severity.WARNING,
@@ -190,6 +192,20 @@ def _quorum(cluster: Cluster, given: CheckInput) -> Found:
             len(behind),
             tuple(str(replica.id) for replica in behind),
         )
+
+
+def _behind(cluster: Cluster, described: Quorum) -> list[QuorumReplica]:
+    """The voters that lag. Those that have not fetched from a new leader have a moment for it."""
+    found = described.voters
+
+    def all_fetched() -> bool:
+        nonlocal found
+        found = quorum.describe(cluster).voters
+        return all(voter.behind_ms >= 0 for voter in found)
+
+    if any(voter.behind_ms < 0 for voter in found):
+        wait_until_visible(all_fetched, _FETCH_S)
+    return [voter for voter in found if not voter.keeps_up(_QUORUM_LAG_MS)]
 
 
 def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Found:

@@ -123,6 +123,11 @@ class QuorumReplica(Struct, frozen=True):
         """Whether it is a voter (or the leader)."""
         return self.role != "observer"
 
+    def keeps_up(self, within_ms: int) -> bool:
+        """Whether it is the leader, or caught up with the leader within this time. One that has not
+        fetched since the leader was elected did not."""
+        return self.role == "leader" or 0 <= self.behind_ms <= within_ms
+
 
 class Quorum(Struct, frozen=True):
     """The KRaft metadata quorum."""

@@ -208,3 +208,10 @@ def test_a_fixed_quorum_says_so_until_it_is_upgraded(static_quorum: Cluster) -> 
 
 def test_an_answer_without_a_caught_up_time_is_not_behind() -> None:
     assert Quorum(1, 1, 1, (QuorumReplica(1, "leader", 1, 0),)).voters[0].behind_ms == -1
+
+
+@pytest.mark.quick
+def test_a_voter_that_has_not_fetched_from_this_leader_does_not_keep_up() -> None:
+    never, slow, soon = (QuorumReplica(2, "voter", 1, 0, behind_ms=ms) for ms in (-1, 1_001, 1_000))
+    assert [each.keeps_up(1_000) for each in (never, slow, soon)] == [False, False, True]
+    assert QuorumReplica(1, "leader", 1, 0).keeps_up(0)

@@ -204,8 +204,7 @@ def voters(state: ClusterState) -> tuple[list[int], int]:
     running = [
         voter.id
         for voter in every
-        if voter.id not in state.silent | state.down
-        and (voter.role == "leader" or 0 <= voter.behind_ms <= _BEHIND_MS)
+        if voter.id not in state.silent | state.down and voter.keeps_up(_BEHIND_MS)
     ]
     return running, len(every) // 2 + 1
 
