@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
@@ -87,13 +88,18 @@ def export(invocation: Invocation, context: Context) -> Document:
         from .folder import write_folder
 
         suffix = ".json" if output == "json" else ".yaml"
-        written, deleted = write_folder(
+        made = write_folder(
             state, invocation["directory"], invocation["by"], suffix, as_text,
             whole=_is_whole(invocation, state),
         )  # fmt: skip
-        for path in deleted:
+        for path in made.deleted:
             context.note(f"{path} was deleted: it is not part of this export")
-        return Document("\n".join(written), state.unread)
+        if made.not_replaced:
+            names = ", ".join(Path(path).name for path in made.not_replaced)
+            context.note(
+                f"not replaced, because the export is incomplete: {names}; it is in FILE.partial"
+            )
+        return Document("\n".join(made.written), state.unread)
     return Document(as_text(document(state)), state.unread)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, Status
@@ -19,6 +21,14 @@ _REST = "cluster"  # the file of what belongs to no topic
 _PREFIX = re.compile("[A-Za-z0-9]+")  # an ACL may be on any name, also `*` and `/etc/x`
 
 
+class FolderExport(Struct, frozen=True):
+    """The paths of the files that were written, and of those that were deleted or not replaced."""
+
+    written: tuple[str, ...]
+    deleted: tuple[str, ...] = ()
+    not_replaced: tuple[str, ...] = ()
+
+
 def write_folder(
     state: State,
     folder: str,
@@ -27,30 +37,40 @@ def write_folder(
     as_text: Callable[[Content], str],
     *,
     whole: bool,
-) -> tuple[list[str], list[str]]:
-    """Write the files and return their paths, and those of files that were deleted.
+) -> FolderExport:
+    """Write a file for each part of the state.
 
     Other state files in the folder are an error: they would be applied as well. But where the
     `whole` cluster is exported, a file that is as an earlier export wrote it is deleted: what was
-    in it does not exist any more."""
+    in it does not exist any more. If something could not be read, the files of earlier exports
+    stay as they are, and the new ones are FILE.partial.
+    """
     path = to_path(folder)
     parts = _by_prefix(state) if by == "prefix" else _by_kind(state)
     names = {f"{name}{suffix}": part for name, part in parts.items()}
+    partial = bool(state.unread)
     try:
         path.mkdir(parents=True, exist_ok=True)
         others = _others(path, names)
-        stale = [each for each in others if whole and _is_export(each, as_text)]
-        _refuse(path, [each.name for each in others if each not in stale])
+        earlier = [each for each in others if (whole or partial) and _is_export(each, as_text)]
+        _refuse(path, [each.name for each in others if each not in earlier])
+        stale = [] if partial else earlier
         for each in stale:
             each.unlink()
+        kept = [path / name for name in names if partial and (path / name).exists()]
+        targets = {
+            name: path / (f"{name}.partial" if path / name in kept else name) for name in names
+        }
         for name, part in names.items():
-            (path / name).write_text(as_text(document(part)), encoding="utf-8")
+            targets[name].write_text(as_text(document(part)), encoding="utf-8")
     except OSError as error:
         where = error.filename or folder
         raise ShellError(
             f"{where} cannot be written: {error.strerror}", code="bad-file", status=Status.WRONG
         ) from None
-    return [str(path / name) for name in names], list(map(str, stale))
+    return FolderExport(
+        tuple(map(str, targets.values())), tuple(map(str, stale)), tuple(map(str, kept))
+    )
 
 
 def _others(path: Path, names: Collection[str]) -> list[Path]:

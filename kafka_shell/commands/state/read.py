@@ -20,10 +20,13 @@ from .model import ASSIGNMENT, FACTOR, KINDS, PARTITIONS, Fields, State
 
 if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientConfig
+    from kafka_shell.admin.partitions.model import Reassignment
     from kafka_shell.admin.quotas.model import Quota
     from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.metadata_scan import MetadataScan
 
 _GROUP_CONFIGS_SINCE = (4, 0)
+_LIST_S = 5.0  # for listing reassignments: in an outage the controller may not respond
 
 
 class StateRequest(Struct, frozen=True):
@@ -83,7 +86,8 @@ def _topics(cluster: Cluster, request: StateRequest, state: State) -> dict[str, 
     from kafka_shell.admin.wire.metadata_scan import scan
 
     every = request.topics is None or request.others
-    seen = scan(cluster, None if every else sorted(request.topics or ()))
+    wanted = None if every else sorted(request.topics or ())
+    seen, targets = _targets_of_reassignments(cluster, wanted, state)
     summaries = {each.name: each for each in seen.summaries()}
     names = sorted(
         name
@@ -102,9 +106,10 @@ def _topics(cluster: Cluster, request: StateRequest, state: State) -> dict[str, 
     resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
     described = [resources[n] for n in names if request.topics is None or n in request.topics]
     configs = _overrides(cluster, described, state)
-    targets = _targets_of_reassignments(cluster, names, state)
     topics: dict[str, Fields] = {}
     for name in names:
+        if name in targets:
+            state.notes.append(f"topic {name} is being reassigned; its target replicas are used")
         summary = summaries[name]
         least, most = summary.replication_factor, summary.max_replication_factor
         moving = targets.get(name, {})
@@ -124,28 +129,41 @@ def _topics(cluster: Cluster, request: StateRequest, state: State) -> dict[str, 
 
 
 def _targets_of_reassignments(
-    cluster: Cluster, names: Sequence[str], state: State
-) -> dict[str, dict[int, tuple[int, ...]]]:
-    """The target replicas of partitions that are being reassigned, by topic: until the end, the
-    metadata lists the old replicas as well."""
-    from kafka_shell.admin.partitions.progress import under_way
+    cluster: Cluster, topics: Sequence[str] | None, state: State
+) -> tuple[MetadataScan, dict[str, dict[int, tuple[int, ...]]]]:
+    """The metadata, and the target replicas of partitions that are being reassigned, by topic:
+    until the end, the metadata lists the old replicas as well.
 
-    try:
-        moving = list(under_way(cluster, names))
-    except ShellError as error:
-        if error.code != "CLUSTER_AUTHORIZATION_FAILED":
-            raise
+    Reassignments are listed before and after the metadata is read: one that begins or ends
+    meanwhile is in one of the lists. If they cannot be listed, topics that may be affected are
+    unread: replicas that are being added are not in sync.
+    """
+    from kafka_shell.admin.partitions.progress import under_way
+    from kafka_shell.admin.wire.failures import AUTHORIZATION
+    from kafka_shell.admin.wire.metadata_scan import scan
+
+    def listed() -> list[Reassignment] | Failure:
+        try:
+            with cluster.within(_LIST_S):
+                return list(under_way(cluster, topics))
+        except ShellError as error:
+            return as_failure(error)
+
+    before, seen = listed(), scan(cluster, topics)
+    after = listed() if isinstance(before, list) else before
+    targets: dict[str, dict[int, tuple[int, ...]]] = {}
+    for found in (before, after):
+        for each in found if isinstance(found, list) else ():
+            targets.setdefault(each.topic, {})[each.partition] = each.after
+    if isinstance(after, Failure) and after.code in AUTHORIZATION:
         state.notes.append(
             "topics that are being reassigned may have too many replicas here (requires DESCRIBE on"
             " the cluster)"
         )
-        return {}
-    targets: dict[str, dict[int, tuple[int, ...]]] = {}
-    for each in moving:
-        targets.setdefault(each.topic, {})[each.partition] = each.after
-    for name in targets:
-        state.notes.append(f"topic {name} is being reassigned; its target replicas are used")
-    return targets
+    elif isinstance(after, Failure):
+        affected = (each.name for each in seen.summaries() if each.under_replicated)
+        state.unread |= dict.fromkeys((f"topic {name}" for name in affected), after)
+    return seen, targets
 
 
 def _overrides(

@@ -171,6 +171,19 @@ def test_a_prefix_that_is_gone_is_gone_from_the_folder(source: Program, tmp_path
     assert mine.status == 2 and (folder / "zebra.yaml").exists()
 
 
+def test_an_incomplete_export_replaces_no_file(source: Program, tmp_path: Path) -> None:
+    """alice may not read everything; the files of the administrator's export stay."""
+    folder = tmp_path / "f"
+    written = source.ok("export", "--directory", str(folder)).lines
+    before = {each: Path(each).read_text() for each in written}
+    run = _as_alice(source, tmp_path / "home")("export", "--directory", str(folder))
+    assert run.status == 1, str(run)
+    assert {each: Path(each).read_text() for each in written} == before
+    assert all(each.endswith(".partial") for each in run.lines), run.lines
+    assert "not replaced, because the export is incomplete: topics.yaml" in run.stderr, str(run)
+    assert source.ok("export", "--directory", str(folder)).lines == written
+
+
 def test_json_is_the_same_state(source: Program, tmp_path: Path) -> None:
     file = tmp_path / "state.json"
     file.write_text(source.ok("export", "--output", "json").stdout)
