@@ -132,18 +132,30 @@ def plan_update(
     down = [name for name, level in new if level < _level(now, name)]
     step = UpdateFeatures(new, now, unsafe, timeout_ms)
     same = [(name, level) for name, level in wanted.items() if level == _level(now, name)]
+    known = [feature.name for feature in now.features]
+    unknown = [name for name, _ in same if name not in known]  # at level 0 like a disabled one
     return Plan(
         Effect.DESTROY if down else Effect.CHANGE,
         (step,) if new else (),
         touches=frozenset({"features", "brokers"}),
         fresh=describe,
+        whole=True,
+        refused=Results({}, {Resource("feature", name): _unknown(name, known) for name in unknown}),
         warnings=tuple(_warnings(now, down, unsafe)),
         unchanged=tuple(
             Change(Resource("feature", name), "alter", before=level, after=level,
                    note="no change: already at this level")
             for name, level in same
+            if name not in unknown
         ),
     )  # fmt: skip
+
+
+def _unknown(name: str, known: Sequence[str]) -> Failure:
+    message = f"brokers do not support a feature {name}"
+    hint = did_you_mean(name, known)
+    return Failure("INVALID_UPDATE_VERSION", message, INVALID_UPDATE_VERSION, hint,
+                   Resource("feature"))  # fmt: skip
 
 
 def _warnings(now: Features, down: Sequence[str], unsafe: bool) -> Iterable[str]:

@@ -231,17 +231,18 @@ def _send(cluster: Cluster, call: Call, change: Change, voter: Voter, *, votes: 
     about = change.resource
     failure = row_failure(row, about, requires="ALTER on the cluster", see=Resource("voter"))
     if failure is None:
-        wait_until_visible(lambda: _votes(cluster, voter) == votes)
+        wait_until_visible(lambda: _votes(cluster, voter) is votes)
     return Results.of([change], [failure])
 
 
-def _votes(cluster: Cluster, voter: Voter) -> bool:
+def _votes(cluster: Cluster, voter: Voter) -> bool | None:
+    """Whether it is a voter; None while the quorum has no leader: the next step needs one."""
     try:
         now = describe(cluster).voters
     except ShellError as error:
         if error.code == "CLUSTER_AUTHORIZATION_FAILED":
             raise
-        return False  # the leader has resigned, and there is no new one yet
+        return None
     return any((each.id, each.directory_id) == (voter.id, voter.directory_id) for each in now)
 
 

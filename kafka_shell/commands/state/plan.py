@@ -284,21 +284,19 @@ def _with_file_position(wanted: State) -> Iterator[None]:
         yield
     except ConfigRefused as refused:
         assert refused.resource is not None
+        refused.message = f"{refused.resource}: {refused.message}"
         place = _file_position(refused.resource, refused.key, wanted)
-        refused.message = f"{place}: {refused.resource}: {refused.message}"
+        if place is not None:
+            refused.message = f"{place}: {refused.message}"
         raise
 
 
-def _file_position(resource: ConfigResource, config: str, wanted: State) -> DocumentValue:
-    """The position of a config in the file."""
+def _file_position(resource: ConfigResource, config: str, wanted: State) -> DocumentValue | None:
+    """The position of a config in the file; None if it is not in the file, but to be deleted."""
     is_topic = resource.type is ResourceType.TOPIC
     keys = [("topics", resource.name)] if is_topic else [(k, resource) for k in CONFIG_KINDS]
-    return next(
-        wanted.places[place]
-        for key in keys
-        for place in ((*key, config), key)
-        if place in wanted.places
-    )
+    places = (wanted.places.get(place) for key in keys for place in ((*key, config), key))
+    return next((place for place in places if place is not None), None)
 
 
 def _refuse_sensitive(plan: Plan, wanted: State, work: _Work) -> None:

@@ -78,6 +78,10 @@ def test_down_and_up_again(cluster: Cluster) -> None:
     now = features.describe(cluster).get("streams.version")
     assert now is not None and now.level == 1
     assert feature_change.plan_update(cluster, {"streams.version": 1}).steps == ()
+    misspelled = feature_change.plan_update(cluster, {"stream.version": 0})
+    ((about, why),) = misspelled.refused.failures.items()
+    assert (str(about), misspelled.unchanged) == ("feature stream.version", ())
+    assert why.hint == "Did you mean streams.version?"
 
 
 @pytest.mark.quick

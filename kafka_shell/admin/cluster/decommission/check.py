@@ -182,6 +182,8 @@ def _stop(state: BrokerState) -> DecommissionStep:
 def _voter(state: BrokerState) -> DecommissionStep:
     if state.voter:
         return DecommissionStep("voter", TO_DO, f"1 of {counted(state.voters, 'voter')}")
+    if state.voter is None:
+        return DecommissionStep("voter", NOT_CHECKED, "the metadata quorum was not read")
     return DecommissionStep("voter", DONE, "not a voter")
 
 

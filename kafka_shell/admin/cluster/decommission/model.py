@@ -62,7 +62,8 @@ class BrokerState(Struct, frozen=True):
     `address` is where it listens, if known. `registered` is None if brokers are too old to list
     registrations. `cordoned` is None if its log directories could not be read. `configs` are the
     names of its dynamic configs, None if it does not run. `voter` is whether it is a voter of the
-    metadata quorum, of `voters` in all; `dynamic` whether voters can be removed (KIP-853).
+    metadata quorum (None if that was not read), of `voters` in all; `dynamic` whether voters can
+    be removed (KIP-853).
     """
 
     broker: Broker
@@ -72,7 +73,7 @@ class BrokerState(Struct, frozen=True):
     cordoned: bool | None = None
     can_cordon: bool = False
     configs: tuple[str, ...] | None = None
-    voter: bool = False
+    voter: bool | None = False
     voters: int = 0
     dynamic: bool = True
 

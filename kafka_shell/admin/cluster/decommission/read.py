@@ -91,15 +91,16 @@ def _state(
             since = features.level_of(_CORDON_SINCE)
             can_cordon = level is not None and since is not None and level.level >= since
     voters = described.voters if described is not None else ()
+    kraft = reader.cluster.is_kraft()
     state = BrokerState(
         broker=broker,
         address=Address(broker.host, broker.port) if broker.host else None,
         registered=None if registrations is None else id in registrations,
-        kraft=reader.cluster.is_kraft(),
+        kraft=kraft,
         cordoned=id in log_dirs.cordoned(dirs) if dirs is not None and id in dirs.values else None,
         can_cordon=can_cordon,
         configs=None if entries is None else _dynamic(entries),
-        voter=any(voter.id == id for voter in voters),
+        voter=None if kraft and described is None else any(voter.id == id for voter in voters),
         voters=len(voters),
         dynamic=any(voter.directory_id for voter in voters),
     )
