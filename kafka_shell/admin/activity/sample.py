@@ -175,24 +175,25 @@ def sample_groups(cluster: Cluster, names: Sequence[str] | None = None) -> Sampl
     """The lag of these groups, or of all groups. What a broker that does not respond coordinates or
     leads is unknown, and it is among the failures. Raises ShellError if no broker answers."""
     with cluster.within(_GROUPS_S):
-        at = time.monotonic()
         if names is None:
-            return _all_groups(cluster, at)
-        return of_groups(at, groups.describe(cluster, names, offsets=True))
+            return _all_groups(cluster)
+        return of_groups(groups.describe(cluster, names, offsets=True))
 
 
-def _all_groups(cluster: Cluster, at: float) -> Sample:
+def _all_groups(cluster: Cluster) -> Sample:
     with cluster.within(_ANSWER_S):
         listed = groups.list_groups(cluster)
     types = {name: each.type for name, each in listed.values.items()}
     found = groups.describe(cluster, types, offsets=True, types=types)
-    return of_groups(at, Results(found.values, listed.failures | found.failures), listed.values)
+    return of_groups(Results(found.values, listed.failures | found.failures), listed.values)
 
 
 def of_groups(
-    at: float, found: Results[GroupKey, Group], listed: Mapping[str, GroupListing] | None = None
+    found: Results[GroupKey, Group], listed: Mapping[str, GroupListing] | None = None
 ) -> Sample:
-    """The sample of these groups with their offsets. A group that is only listed has no lag."""
+    """The sample of these groups with their offsets, which were read just now: that comes last, and
+    rates are per the time between. A group that is only listed has no lag."""
+    at = time.monotonic()
     rows = {name: _group(group) for name, group in found.values.items()}
     for name, each in (listed or {}).items():
         if name not in rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -49,10 +48,9 @@ def list_groups(invocation: Invocation, context: Context) -> object:
 
 def describe_group(invocation: Invocation, context: Context) -> Results[Resource, object] | NoRows:
     """State, offsets with lag, and members with their assignments of groups."""
-    at = time.monotonic()
     found = _described(invocation, context)
     if found.values and (invocation["sort"] or _is_by(invocation)):
-        return _largest_lag_first(invocation, context, found, at)
+        return _largest_lag_first(invocation, context, found)
     if invocation["state"]:
         found = Results(_sorted_by_lag(found.values), found.failures)
     values = {name: _selected_view(group, invocation) for name, group in found.values.items()}
@@ -83,14 +81,14 @@ def _described(invocation: Invocation, context: Context) -> Results[GroupKey, Gr
 
 
 def _largest_lag_first(
-    invocation: Invocation, context: Context, found: Results[GroupKey, Group], at: float
+    invocation: Invocation, context: Context, found: Results[GroupKey, Group]
 ) -> Results[Resource, object]:
     """The groups, one row for each, or their partitions."""
     from . import lag
 
     rows: dict[str, object]
     if _is_by(invocation) == "group":
-        rows = lag.by_group(found, at, invocation["group"], context.previous)
+        rows = lag.by_group(found, invocation["group"], context.previous)
     elif invocation["offsets"] or invocation["lag"] or invocation["by"]:
         offsets = lag.by_partition(found)
         failures = _by_resource(Results({}, found.failures)).failures

@@ -22,19 +22,17 @@ def by_partition(groups: Results[GroupKey, Group]) -> tuple[GroupOffset, ...]:
 
 def by_group(
     groups: Results[GroupKey, Group],
-    at: float,
     names: Sequence[str],
     previous: dict[str, Any] | None,
 ) -> dict[str, object]:
     """A row for each group, largest lag first; unknown lag last.
 
-    `previous` is what a repeated command has kept of its last run: the changes are since then. `at`
-    is when the groups were read (monotonic seconds).
+    `previous` is what a repeated command has kept of its last run: the changes are since then.
     """
     from kafka_shell.admin.activity.rates import group_rates
     from kafka_shell.admin.activity.sample import of_groups
 
-    sample = of_groups(at, groups)
+    sample = of_groups(groups)
     key = " ".join(("lag by group", *names))
     before = None if previous is None else previous.get(key)
     if previous is not None:

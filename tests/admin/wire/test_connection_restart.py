@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import socket
@@ -148,15 +149,17 @@ def test_a_connection_that_the_broker_closed_while_idle(cluster: Cluster) -> Non
 
 
 @contextmanager
-def relay(target: Address) -> Iterator[tuple[Address, list[socket.socket]]]:
-    """A TCP relay whose connections a test can cut."""
-    pairs: list[socket.socket] = []
+def relay(target: Address, most: int) -> Iterator[tuple[Address, list[socket.socket]]]:
+    """A TCP relay that cuts each connection after so many bytes of responses, and all connections
+    to it so far."""
+    made: list[socket.socket] = []
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
 
-        def pump(source: socket.socket, sink: socket.socket) -> None:
+        def pump(source: socket.socket, sink: socket.socket, left: float) -> None:
             try:
-                while data := source.recv(1 << 16):
+                while left > 0 and (data := source.recv(1 << 10)):
                     sink.sendall(data)
+                    left -= len(data)
             except OSError:
                 pass
             finally:
@@ -173,42 +176,26 @@ def relay(target: Address) -> Iterator[tuple[Address, list[socket.socket]]]:
                 except OSError:
                     return
                 broker = socket.create_connection(target)
-                pairs.extend((client, broker))
-                for ends in ((client, broker), (broker, client)):
+                made.extend((client, broker))
+                for ends in ((client, broker, math.inf), (broker, client, most)):
                     threading.Thread(target=pump, args=ends, daemon=True).start()
 
         threading.Thread(target=accept, daemon=True).start()
-        yield Address("127.0.0.1", server.getsockname()[1]), pairs
+        yield Address("127.0.0.1", server.getsockname()[1]), made
         server.shutdown(socket.SHUT_RDWR)
-        for end in pairs:
+        for end in made:
             end.close()
 
 
 def test_a_read_is_retried_after_repeated_connection_losses(mortal: Sandbox) -> None:
     with (
-        relay(parse_addresses(mortal.bootstrap)[0]) as (address, pairs),
+        relay(parse_addresses(mortal.bootstrap)[0], 4_000) as (address, made),
         Cluster(ConnectionConfig((address,))) as cluster,
     ):
-        stopped = threading.Event()
-
-        def cut() -> None:
-            while not stopped.wait(0.05):
-                for end in list(pairs):
-                    try:
-                        end.shutdown(socket.SHUT_RDWR)
-                    except OSError:
-                        continue
-                pairs.clear()
-
-        saw = threading.Thread(target=cut, daemon=True)
-        saw.start()
-        try:
-            for _ in range(10):
-                answers = cluster.send_all([Call(DescribeClusterRequest()) for _ in range(100)])
-                assert not any(isinstance(answer, Failure) for answer in answers)
-        finally:
-            stopped.set()
-            saw.join()
+        for _ in range(10):
+            answers = cluster.send_all([Call(DescribeClusterRequest()) for _ in range(100)])
+            assert not any(isinstance(answer, Failure) for answer in answers)
+        assert len(made) > 2 * 10, "the connection was not cut in every round"
 
 
 def test_a_coordinator_moves(three_brokers: Sandbox) -> None:
