@@ -14,7 +14,7 @@ from kafka_shell.plan.results import Results
 from . import log_dir_moves
 from .log_dir_targets import Dirs, plan_revert
 from .model import Assignment, Move, TopicPartition
-from .progress import under_way
+from .progress import spell, under_way
 from .reassignment import cancelling, not_changed
 from .reassignment_files import MovePaths, read_moves
 from .throttle_configs import ThrottleRecord
@@ -39,6 +39,7 @@ def plan_cancel(
     dir_moves, failures = plan_revert(cluster, dirs or {})
     in_dirs = {*failures, *(move.partition for move in dir_moves)}
     moves, ended, unchanged, unknown = [], [], [], 0
+    retargeted: list[str] = []
     for each in dict.fromkeys(partitions):
         if each not in moving:
             ended.append(each)
@@ -51,9 +52,15 @@ def plan_cancel(
             unchanged.append(not_changed(each.resource, after, note))
             continue
         back = (before or {}).get(each, ())
-        known = set(back) == set(moving[each].before)
-        unknown += not known and len(moving[each].before) > 1
-        moves.append(Move(each, moving[each].after, back if known else moving[each].before))
+        returns = moving[each].before
+        known = set(back) == set(returns)
+        if len(back) not in (0, len(returns)):
+            retargeted.append(
+                f"the target of partition {each} was changed during its reassignment: it will have"
+                f" replicas {spell(returns)}, not {spell(back)} as before"
+            )
+        unknown += not known and len(returns) > 1
+        moves.append(Move(each, moving[each].after, back if known else returns))
         ended.append(each)
     record = record or ThrottleRecord()
     steps = cancelling(cluster, moves, ended, moving, record)
@@ -68,6 +75,7 @@ def plan_cancel(
         unchanged=tuple(unchanged),
         warnings=(
             *_order_unknown(unknown),
+            *retargeted,
             *(
                 f"{broker} is down: its throttle remains set until the broker is up again"
                 for broker in dict.fromkeys(str(row.resource) for row in down)

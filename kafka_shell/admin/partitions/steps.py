@@ -67,7 +67,9 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
     def reread(self, cluster: Cluster) -> MoveReplicas:
         found = scan(cluster, sorted({move.partition.topic for move in self.moves}))
         moving = under_way(cluster).values
-        now = current(found, moving) if not self.cancelled else _targets(moving)
+        now = current(found, moving)
+        if self.cancelled:  # from the target back; what has ended meanwhile is where it is
+            now |= {key: (None, each.after) for key, each in moving.items()}
         return replace(
             self,
             log_dirs=self.log_dirs.reread(cluster),
@@ -103,8 +105,7 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
         wanted = [move for move in self.moves if str(move.partition) not in refused]
         sent = _send_moves(cluster, wanted, cancel=self.cancelled)
         if self.cancelled:
-            done = [move for move in self.moves if move.partition in sent.values]
-            sent = Results(sent.values, {**sent.failures, **_restore_order(cluster, done)})
+            sent = _settled(cluster, self.moves, sent)
         not_moved = {
             name: replace(failure, message=f"not moved: {failure.message}")
             for name, failure in refused.items()
@@ -184,11 +185,10 @@ def _send_request(
         )
     except ShellError as error:
         raise needing(error, "ALTER on the cluster") from None
-    done = (0, NO_REASSIGNMENT_IN_PROGRESS) if cancel else (0,)
     failures = {
-        TopicPartition(topic.name, row.partition_index): None
-        if row.error_code in done
-        else row_failure(row, f"partition {topic.name}:{row.partition_index}")
+        TopicPartition(topic.name, row.partition_index): row_failure(
+            row, f"partition {topic.name}:{row.partition_index}"
+        )
         for topic in response.responses
         for row in topic.partitions
     }
@@ -217,36 +217,63 @@ def _now(cluster: Cluster, moves: Sequence[Move]) -> dict[TopicPartition, tuple[
     return {each: replicas for each, (_, replicas) in current(found, {}).items()}
 
 
-def _restore_order(cluster: Cluster, cancelled: Sequence[Move]) -> Mapping[TopicPartition, Failure]:
-    """Restore the order of the replicas of cancelled moves, and return the failures."""
-    _until_back(cluster, cancelled)
+def _settled(
+    cluster: Cluster, moves: Sequence[Move], sent: Results[TopicPartition, TopicPartition]
+) -> Results[TopicPartition, TopicPartition]:
+    """The outcome of cancelled moves, once a broker shows their old replicas, in the old order.
+
+    What was not in progress has been cancelled by an earlier copy of the request, or had ended.
+    """
+    absent = {
+        each for each, why in sent.failures.items() if why.code == NO_REASSIGNMENT_IN_PROGRESS
+    }
+    accepted = [move for move in moves if move.partition in sent.values.keys() | absent]
+    if not accepted:
+        return sent
     try:
-        wanted = _in_another_order(cluster, cancelled)
-        return _send_moves(cluster, wanted, cancel=False).failures
+        now = _replicas_at_rest(cluster, accepted)
+        ended = {
+            move.partition: replace(
+                sent.failures[move.partition],
+                message=f"partition {move.partition} was not cancelled: its reassignment had ended"
+                f" with replicas {spell(now.get(move.partition, ()))}",
+            )
+            for move in accepted
+            if move.partition in absent and set(now.get(move.partition, ())) != set(move.after)
+        }
+        cancelled = [move for move in accepted if move.partition not in ended]
+        in_another_order = [
+            move
+            for move in cancelled
+            if (held := now.get(move.partition, ())) != move.after and set(held) == set(move.after)
+        ]
+        failures = ended | _send_moves(cluster, in_another_order, cancel=False).failures
     except ShellError as error:
         reason = as_failure(error)
         message = f"cancelled, but the replicas may be in another order: {reason.message}"
         why = replace(reason, message=message)
-        return dict.fromkeys((move.partition for move in cancelled), why)
+        failures = dict.fromkeys((move.partition for move in accepted), why)
+    refused = {each: why for each, why in sent.failures.items() if each not in absent}
+    done = (move.partition for move in accepted if move.partition not in failures)
+    return Results({each: each for each in done}, refused | failures)
 
 
-def _until_back(cluster: Cluster, moves: Sequence[Move]) -> None:
-    """Wait until a broker shows the old replicas."""
+def _replicas_at_rest(
+    cluster: Cluster, moves: Sequence[Move]
+) -> dict[TopicPartition, tuple[int, ...]]:
+    """The replicas when a broker shows those before or after the move of each partition."""
+    now: dict[TopicPartition, tuple[int, ...]] = {}
 
-    def back() -> bool:
+    def at_rest() -> bool:
+        nonlocal now
         now = _now(cluster, moves)
-        return all(set(now.get(move.partition, ())) == set(move.after) for move in moves)
+        return all(
+            set(now.get(move.partition, ())) in (set(move.after), set(move.before))
+            for move in moves
+        )
 
-    wait_until_visible(back)
-
-
-def _in_another_order(cluster: Cluster, moves: Sequence[Move]) -> list[Move]:
-    now = _now(cluster, moves)
-    return [
-        move
-        for move in moves
-        if (held := now.get(move.partition, ())) != move.after and set(held) == set(move.after)
-    ]
+    wait_until_visible(at_rest)
+    return now or _now(cluster, moves)  # which raises what ended the wait
 
 
 def current(
@@ -262,9 +289,3 @@ def current(
         if key in now:
             now[key] = (now[key][0], each.before)
     return now
-
-
-def _targets(
-    moving: Mapping[TopicPartition, Reassignment],
-) -> dict[TopicPartition, tuple[int | None, tuple[int, ...]]]:
-    return {key: (None, each.after) for key, each in moving.items()}

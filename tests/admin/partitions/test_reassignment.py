@@ -261,6 +261,28 @@ def test_a_cancelled_move_is_undone_with_its_throttle(
     assert (row.status, row.code) == (MoveStatus.FAILED, -1), "it is not where it should be"
 
 
+def test_a_cancellation_that_comes_too_late_fails(
+    held: str, cluster: Cluster, record: ThrottleRecord
+) -> None:
+    """Before: it was reported as done, with the replicas of before."""
+    plan = plan_cancel(cluster, [TopicPartition(held, 0)], to(held, (1, 2)), record=record)
+    reassigned_topics.release(cluster)
+    wait_for("it has ended", lambda: not reassigned_topics.moving(cluster, held))
+    (why,) = plan.steps[0].send(cluster, validate_only=False).failures.values()
+    assert why.name == "NO_REASSIGNMENT_IN_PROGRESS"
+    assert why.message.endswith("its reassignment had ended with replicas 2,3")
+    assert set(replicas(cluster, held)[0]) == {2, 3}
+
+
+def test_cancelling_what_was_retargeted_says_which_replicas_are_left(
+    held: str, cluster: Cluster
+) -> None:
+    """Controllers go back to the replicas when the target was changed, not to the first ones."""
+    plan = plan_cancel(cluster, [TopicPartition(held, 0)], to(held, (1,)))
+    (warning,) = [each for each in plan.warnings if "was changed during" in each]
+    assert warning.endswith("it will have replicas 2,1, not 1 as before")
+
+
 def test_a_partition_that_moves_is_refused_but_for_the_way_back(
     held: str, cluster: Cluster, record: ThrottleRecord
 ) -> None:
