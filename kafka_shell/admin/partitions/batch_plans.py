@@ -26,7 +26,7 @@ from .progress import assignment_of, under_way
 from .reassignment import current_assignment, plan_move
 from .sizes import Sizes
 from .steps import MoveReplicas
-from .throttles import ReportLeft, SetThrottle
+from .throttle_steps import ReportLeft, SetThrottle
 
 
 class StartBatches(Struct, BaseStep, frozen=True):

@@ -30,7 +30,7 @@ from .progress import progress, spell
 from .reassignment import CurrentAssignment, current_assignment, plan_move
 from .steps import MoveReplicas
 from .throttle_configs import ThrottleRecord
-from .throttles import remove_own
+from .throttle_steps import remove_own
 
 _PATIENCE_S = 60.0  # to become healthy before the next batch; for a broker that is down in one
 _POLL_S = 1.0

@@ -16,7 +16,8 @@ from .progress import under_way
 from .reassignment import CurrentAssignment, current_assignment, plan_move
 from .targets import Targets
 from .throttle_configs import ThrottleRecord, rates_of
-from .throttles import RemoveThrottle, left_behind
+from .throttle_steps import RemoveThrottle
+from .throttles import left_behind
 
 
 class Drain(Struct, frozen=True):

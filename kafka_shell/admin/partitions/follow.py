@@ -28,7 +28,8 @@ from .progress import (
 )
 from .stalls import Stall, StallWatch
 from .throttle_configs import ThrottleRecord
-from .throttles import on_down_brokers, remove_own
+from .throttle_steps import remove_own
+from .throttles import on_down_brokers
 
 _FIRST_POLL_S, _POLL_S = 0.1, 1.0  # between two looks; doubled each time
 _MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart

@@ -42,13 +42,8 @@ from .progress import assignment_of, progress, spell, under_way
 from .sizes import Sizes
 from .steps import MoveReplicas, current
 from .throttle_configs import Record, ThrottleRecord
-from .throttles import (
-    RemoveThrottle,
-    SetThrottle,
-    left_behind,
-    on_down_brokers,
-    plan_throttle,
-)
+from .throttle_steps import RemoveThrottle, SetThrottle
+from .throttles import left_behind, on_down_brokers, plan_throttle
 
 # -- plans -----------------------------------------------------------------------------------------
 

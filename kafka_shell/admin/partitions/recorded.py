@@ -22,7 +22,7 @@ from .model import Assignment
 from .progress import assignment_of
 from .reassignment_files import MovePaths, rows_of, to_json
 from .steps import MoveReplicas
-from .throttles import SetThrottle
+from .throttle_steps import SetThrottle
 
 
 def with_files(

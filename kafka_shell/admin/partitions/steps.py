@@ -23,7 +23,7 @@ from kafka_shell.plan.results import Failure, Results, as_failure
 from .log_dir_targets import LogDirPlan
 from .model import Assignment, Move, Reassignment, TopicPartition
 from .progress import TIMEOUT_MS, needing, spell, under_way
-from .throttles import RemoveThrottle
+from .throttle_steps import RemoveThrottle
 
 
 class MoveReplicas(Struct, BaseStep, frozen=True):

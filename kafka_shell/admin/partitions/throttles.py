@@ -22,26 +22,19 @@ rates are found when it is back. `*`, all replicas of a topic, is never a leftov
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
-
-from msgspec import Struct, field
+from collections.abc import Collection, Iterable, Sequence
 
 from kafka_shell.admin.cluster.registrations import not_running, registered
-from kafka_shell.admin.configs.change import AlterConfigs
-from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource
-from kafka_shell.admin.configs.read import Entries, by_target
-from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.configs.model import ConfigResource
+from kafka_shell.admin.configs.read import Entries
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes, Resource
-from kafka_shell.plan.results import Failure, Results, as_failure
+from kafka_shell.plan.model import Resource
+from kafka_shell.plan.results import Failure
 
 from .model import Move, TopicPartition
-from .progress import under_way
 from .throttle_configs import (
     FOLLOWER_REPLICAS,
     LEADER_REPLICAS,
@@ -52,16 +45,12 @@ from .throttle_configs import (
     Record,
     ThrottleConfigs,
     Throttled,
-    ThrottleRecord,
     broker_config,
     entries_of,
     rates_of,
     topic_config,
 )
 
-_IN_USE = "unchanged: another partition reassignment uses it"
-_NOT_OURS = "unchanged: modified after the throttle was set"
-_STILL_SET = "The throttle is still set."
 _NOTICED_S, _PAUSE_S = 15.0, 0.5  # until a cluster has noticed that a broker has died
 _LEFT_S = 3.0  # of the deadline: too little to wait for that
 
@@ -226,173 +215,3 @@ def on_down_brokers(cluster: Cluster, moving: Moving, record: Record) -> list[Th
         return []
     known = registered(cluster)
     return [row for row in down if known is None or int(row.resource.name) in known]
-
-
-# -- set and remove --------------------------------------------------------------------------------
-
-
-class SetThrottle(Struct, BaseStep, frozen=True):
-    """Set a throttle: one IncrementalAlterConfigs request (API key 44) for the topics, and one per
-    broker. If one fails, the others are undone. Replaced rates are not read again."""
-
-    rows: tuple[Throttled, ...]
-    record: ThrottleRecord = field(default_factory=ThrottleRecord)
-    validates = True
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return tuple(row.change(row.now, row.when_set) for row in self._changed)
-
-    @property
-    def _changed(self) -> list[Throttled]:
-        return [row for row in self.rows if row.now != row.when_set]
-
-    @property
-    def removal(self) -> RemoveThrottle:
-        """The step that removes the throttle."""
-        rows = (replace(row, now=row.when_set) for row in self.rows)
-        return RemoveThrottle(tuple(rows), self.record)
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Raises ShellError if a config cannot be set, or the record cannot be written."""
-        if not validate_only:
-            self.record.update(self._recorded)
-        values = {row.config: row.when_set for row in self._changed}
-        failures = _alter(cluster, values, validate_only)
-        results = Results.of(self.changes, (failures.get(row.config) for row in self._changed))
-        if results.failures and not validate_only:
-            with suppress(ShellError):  # the record has the configs that are still set
-                self.removal.send(cluster, validate_only=False)
-            change, failure = next(iter(results.failures.items()))
-            raise ShellError(
-                f"{change.resource} could not be set: {failure.message}",
-                hint=failure.hint
-                or "No partition was moved. Omit the throttle to move at any rate.",
-                code=failure.name,
-                see=failure.see,
-            )
-        return results
-
-    def _recorded(self, record: Record) -> Record:
-        new = dict(record)
-        for row in self.rows:
-            both = {**(record[row.config].entries if row.config in record else {}), **row.entries}
-            new[row.config] = replace(row, value=",".join(both) or row.value)
-        return new
-
-
-class RemoveThrottle(Struct, BaseStep, frozen=True):
-    """Remove a throttle by the three rules. The configs are read again when it is sent."""
-
-    rows: tuple[Throttled, ...]
-    record: ThrottleRecord = field(default_factory=ThrottleRecord)
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return tuple(row.change(row.now, row.when_removed) for row in self._changed)
-
-    @property
-    def _changed(self) -> list[Throttled]:
-        return [row for row in self.rows if row.now != row.when_removed]
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Configs that are removed already count as removed; notes explain those that are kept."""
-        moving = under_way(cluster).values
-        configs = ThrottleConfigs.read(cluster, (row.resource for row in self.rows), moving)
-        still = configs.still_set({row.config: row for row in self.rows})
-        used = configs.in_use(moving)
-        target: dict[Config, str | None] = {}
-        notes: dict[Config, str] = {}
-        for config, row in still.items():
-            if config in used:
-                notes[config] = _IN_USE
-            elif row.resource not in configs.failures:
-                current = replace(row, now=configs.values[config])
-                ended = current.only(lambda each: each not in moving)
-                target[config] = (ended if row.entries else current).when_removed
-        changed = {c: value for c, value in target.items() if value != configs.values[c]}
-        failed = _alter(cluster, changed)
-        after = configs.values | {c: changed[c] for c in changed.keys() - failed.keys()}
-        results: Outcomes = Results()
-        for row, change in zip(self._changed, self.changes, strict=True):
-            config, value = row.config, after.get(row.config)
-            if failure := failed.get(config) or configs.failures.get(row.resource):
-                hint, see = f"{failure.hint} {_STILL_SET}".strip(), failure.see
-                results.failures[change] = replace(
-                    failure, hint=hint, see=see or Resource("throttle")
-                )
-            else:
-                own = config in still or row.entries or value is None
-                note = notes.get(config, "" if own else _NOT_OURS)
-                results.values[change] = replace(change, after=value, note=note)
-        kept = failed.keys() | notes.keys()
-        done = {row.config for row in self.rows if row.resource not in configs.failures} - kept
-        with suppress(ShellError):  # a row that stays in the record too long is harmless (rule 3)
-            self.record.update(lambda record: {
-                config: row for config, row in record.items()
-                if config not in done or row.entries.keys() & entries_of(after.get(config)).keys()
-            })  # fmt: skip
-        return results
-
-
-class ReportLeft(Struct, BaseStep, frozen=True):
-    """Sends nothing: it fails for the rates in the record that cannot be removed, as their brokers
-    are down."""
-
-    record: ThrottleRecord
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return ()
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Returns what it found as failed changes."""
-        down = on_down_brokers(cluster, under_way(cluster).values, self.record.read())
-        return Results({}, {
-            row.change(row.value, row.when_removed): Failure(
-                "broker-down", f"broker {row.resource.name} is down", hint=_STILL_SET,
-                see=Resource("throttle"),
-            )
-            for row in down
-        })  # fmt: skip
-
-
-def remove_own(cluster: Cluster, record: ThrottleRecord, topics: Collection[str]) -> Outcomes:
-    """Remove what the record has of these topics, and the rates, as far as nothing needs it."""
-    recorded = record.read()
-    if not recorded:
-        return Results()
-    named = {each.name for each, key in recorded if key not in RATES}.intersection(topics)
-    rows, _ = left_behind(cluster, under_way(cluster).values, recorded, named)
-    own = tuple(row for row in rows if row.config in recorded)
-    return RemoveThrottle(own, record).send(cluster, validate_only=False) if own else Results()
-
-
-def _alter(
-    cluster: Cluster, target: Mapping[Config, str | None], validate_only: bool = False
-) -> dict[Config, Failure]:
-    """Set or delete (None) each config. Returns the failures."""
-    by_resource: dict[ConfigResource, list[ConfigAlteration]] = {}
-    for (resource, key), value in target.items():
-        op = ConfigOp.DELETE if value is None else ConfigOp.SET
-        by_resource.setdefault(resource, []).append(ConfigAlteration(key, op, value))
-    failed: dict[Config, Failure] = {}
-    for group in by_target(by_resource).values():
-        step = AlterConfigs(tuple((each, tuple(by_resource[each])) for each in group), ())
-        configs = [(each, alteration.key) for each in group for alteration in by_resource[each]]
-        try:
-            failures = step.send(cluster, validate_only=validate_only).failures
-        except ShellError as error:
-            failed |= dict.fromkeys(configs, as_failure(error))
-            continue
-        pairs = zip(configs, step.changes, strict=True)
-        failed |= {config: failures[change] for config, change in pairs if change in failures}
-    done = {config: value for config, value in target.items() if config not in failed}
-    if done and not validate_only:  # later removals depend on these values
-
-        def visible() -> bool:
-            values = ThrottleConfigs.read(cluster, by_resource).values
-            return all(values.get(config) == value for config, value in done.items())
-
-        wait_until_visible(visible)
-    return failed

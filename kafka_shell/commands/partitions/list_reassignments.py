@@ -122,11 +122,8 @@ def _removal(
     from kafka_shell.admin.partitions import progress as move_progress
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions.follow import Follow, until_back
-    from kafka_shell.admin.partitions.throttles import (
-        RemoveThrottle,
-        left_behind,
-        on_down_brokers,
-    )
+    from kafka_shell.admin.partitions.throttle_steps import RemoveThrottle
+    from kafka_shell.admin.partitions.throttles import left_behind, on_down_brokers
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     cluster, record = context.cluster, throttle_record(context)

@@ -42,12 +42,8 @@ from kafka_shell.admin.partitions.throttle_configs import (
     Throttled,
     ThrottleRecord,
 )
-from kafka_shell.admin.partitions.throttles import (
-    RemoveThrottle,
-    SetThrottle,
-    left_behind,
-    plan_throttle,
-)
+from kafka_shell.admin.partitions.throttle_steps import RemoveThrottle, SetThrottle
+from kafka_shell.admin.partitions.throttles import left_behind, plan_throttle
 from kafka_shell.admin.records.log import append
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan

@@ -11,7 +11,7 @@ from kafka_shell.admin.partitions.model import Move, TopicPartition
 from kafka_shell.admin.partitions.reassignment import plan_move, state
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.partitions.throttle_configs import FOLLOWER_REPLICAS, Throttled
-from kafka_shell.admin.partitions.throttles import SetThrottle
+from kafka_shell.admin.partitions.throttle_steps import SetThrottle
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, make_topic
