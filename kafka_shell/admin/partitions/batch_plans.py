@@ -26,7 +26,7 @@ from .progress import assignment_of, under_way
 from .reassignment import current_assignment, plan_move
 from .sizes import Sizes
 from .steps import MoveReplicas
-from .throttle_steps import ReportLeft, SetThrottle
+from .throttle_steps import RemoveThrottle, ReportLeft, SetThrottle, own_left
 
 
 class StartBatches(Struct, BaseStep, frozen=True):
@@ -112,7 +112,10 @@ def in_batches(
     step = replace(step, moves=tuple(move for group in groups for move in group))
     before = {move.partition: move.before for move in step.moves}
     below = below_min_isr(cluster, scan(cluster))
-    run = replace(run, batches=batches, total=len(batches), before=before, below=below)
+    topics = frozenset(each.topic for target in targets for each in target)
+    run = replace(
+        run, batches=batches, total=len(batches), topics=topics, before=before, below=below
+    )
     return _batched(plan, step, run, throttle)
 
 
@@ -151,7 +154,8 @@ def resumed(
         if rest:
             left.append(Batch(number, rest))
     below = below_min_isr(cluster, now.found)  # known to who resumes it
-    run = replace(run, batches=tuple(left), total=len(batches), below=below)
+    topics = frozenset(each.topic for target in batches for each in target)
+    run = replace(run, batches=tuple(left), total=len(batches), topics=topics, below=below)
     if left and any(each not in now.moving for each in left[0].target):
         run.check_ready(cluster, left[0])
     plan = plan_move(
@@ -164,7 +168,9 @@ def resumed(
     if refused:  # it can be resumed when they have their replicas again
         return replace(plan, follow=None)
     end = ForgetBatches(run.state, name, "nothing is left to move")
-    return replace(plan, steps=(*plan.steps, end), follow=None)
+    own = own_left(cluster, run.record, topics, now.moving)
+    removal = [RemoveThrottle(own, run.record)] if own else []
+    return replace(plan, steps=(*plan.steps, *removal, end), follow=None)
 
 
 def _start(plan: Plan) -> MoveReplicas:

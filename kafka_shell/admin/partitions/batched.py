@@ -40,7 +40,8 @@ class InBatches(Struct, frozen=True):
     """A reassignment in batches. Called, it waits for the first batch, then moves the others.
 
     `below` are the partitions below min.insync.replicas before it was started, and `before` the
-    replicas then, as far as known; `total` is the number of batches with those that are done. If
+    replicas then, as far as known; `total` is the number of batches with those that are done, and
+    `topics` are the topics of all batches, whose throttles are removed. If
     not `patient`, it also pauses when a batch has waited a minute for a broker that is down.
     Raises ShellError (code `paused`) if the cluster is not healthy or a batch cannot be moved, as
     Follow does if it is interrupted, and UnexpectedEnd if partitions are not at their target at the
@@ -49,6 +50,7 @@ class InBatches(Struct, frozen=True):
 
     batches: tuple[Batch, ...] = ()
     total: int = 0
+    topics: frozenset[str] = frozenset()
     state: BatchState = field(default_factory=BatchState)
     record: ThrottleRecord = field(default_factory=ThrottleRecord)
     below: frozenset[TopicPartition] = frozenset()
@@ -151,7 +153,7 @@ class InBatches(Struct, frozen=True):
         try:
             self._started()
         except UnexpectedEnd:
-            remove_own(cluster, self.record, {each.topic for each in self.target})
+            remove_own(cluster, self.record, self.topics)
             raise
 
     def _dirs_of(self, batch: Batch) -> Dirs:
@@ -182,8 +184,7 @@ class InBatches(Struct, frozen=True):
 
     def _remove_throttle(self, cluster: Cluster) -> Mapping[Change, Failure]:
         with SENDING:
-            topics = {each.topic for each in self.target}
-            return remove_own(cluster, self.record, topics).failures
+            return remove_own(cluster, self.record, self.topics).failures
 
     def check_ready(self, cluster: Cluster, batch: Batch) -> None:
         """Raise ShellError (code `paused`) if the batch cannot be started now."""

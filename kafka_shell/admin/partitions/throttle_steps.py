@@ -22,6 +22,7 @@ from .progress import under_way
 from .throttle_configs import (
     RATES,
     Config,
+    Moving,
     Record,
     ThrottleConfigs,
     Throttled,
@@ -161,14 +162,21 @@ class ReportLeft(Struct, BaseStep, frozen=True):
         })  # fmt: skip
 
 
-def remove_own(cluster: Cluster, record: ThrottleRecord, topics: Collection[str]) -> Outcomes:
-    """Remove what the record has of these topics, and the rates, as far as nothing needs it."""
+def own_left(
+    cluster: Cluster, record: ThrottleRecord, topics: Collection[str], moving: Moving
+) -> tuple[Throttled, ...]:
+    """What the record has of these topics, and the rates, as far as nothing needs it."""
     recorded = record.read()
     if not recorded:
-        return Results()
+        return ()
     named = {each.name for each, key in recorded if key not in RATES}.intersection(topics)
-    rows, _ = left_behind(cluster, under_way(cluster).values, recorded, named)
-    own = tuple(row for row in rows if row.config in recorded)
+    rows, _ = left_behind(cluster, moving, recorded, named)
+    return tuple(row for row in rows if row.config in recorded)
+
+
+def remove_own(cluster: Cluster, record: ThrottleRecord, topics: Collection[str]) -> Outcomes:
+    """Remove it."""
+    own = own_left(cluster, record, topics, under_way(cluster).values)
     return RemoveThrottle(own, record).send(cluster, validate_only=False) if own else Results()
 
 

@@ -178,12 +178,34 @@ def left_behind(
     every = (*own_rates, *other_rates, *own_lists, *other_lists)
     rows = {row.config: row for row in every if row.value}
     found = [replace(rows[r.config], now=r.now) for r in configs.rows if r.config in rows]
+    found += _unreadable(own, own_lists, configs, moving, running)
     not_read = {Resource(each.kind, each.name): why for each, why in configs.failures.items()}
     not_read |= {
         Resource("broker", str(id)): Failure("not-running", f"broker {id} is not running")
         for id in sorted(down)
     }
     return tuple(row for row in found if row.now != row.when_removed), not_read
+
+
+def _unreadable(
+    own: Record,
+    lists: Sequence[Throttled],
+    configs: ThrottleConfigs,
+    moving: Moving,
+    running: Collection[ConfigResource],
+) -> list[Throttled]:
+    """The recorded configs that no reassignment needs and that could not be read: they count as
+    still set. Not those of brokers that are down (see `on_down_brokers`)."""
+    rates = (
+        row
+        for config, row in own.items()
+        if row.key in RATES and row.resource in running and config not in configs.in_use(moving)
+    )
+    return [
+        replace(row, now=row.value)
+        for row in (*lists, *rates)
+        if row.value and row.resource in configs.failures
+    ]
 
 
 def of_no_move(rows: Iterable[Throttled], moving: Moving) -> tuple[Throttled, ...]:

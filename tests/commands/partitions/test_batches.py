@@ -117,6 +117,25 @@ def test_cancelling_after_a_batch_is_complete_removes_its_throttle(
     assert replicas(three, first)[0] == (2, 3), "what is complete stays"
 
 
+@pytest.mark.parametrize("left", [1, 0])
+def test_resuming_removes_the_throttles_of_all_batches(
+    kafka_on_three: Program, three: Cluster, filled: Filled, tmp_path: Path, left: int
+) -> None:
+    """Before: those of topics that were complete before it was resumed stayed."""
+    kafka, (first, second) = kafka_on_three, filled.topics(2)
+    line = reassign(tmp_path, [(first, 0), (second, 0)])
+    id = id_in(kafka.ok(*f"{line} --batch 1 --throttle 900MB/s".split()).stderr)
+    wait_for("batch 1 is complete", lambda: not reassigned_topics.moving(three, first), 60)
+    if not left:
+        other = reassign(tmp_path, [(second, 0)])
+        Program(tmp_path / "colleague", kafka.broker).ok(*f"{other} --wait".split())
+    assert reassigned_topics.throttles(three, first) != {}
+    resumed = kafka.ok("reassign-partitions", "--resume", id)
+    assert ("nothing is left to move" in resumed.stderr) == (not left), str(resumed)
+    assert [replicas(three, topic)[0] for topic in (first, second)] == [(2, 3)] * 2
+    assert reassigned_topics.throttles(three, first, second) == {}
+
+
 @pytest.mark.parametrize("batches", ["", "--batch 1"])
 @pytest.mark.parametrize("how", ["--topics", "--partitions", "file", "recorded file"])
 def test_a_cancelled_move_has_its_replicas_in_their_order(
