@@ -169,6 +169,12 @@ class Plan(Struct, frozen=True):
         return self.follow if self.waits else None
 
     @property
+    def sends(self) -> bool:
+        """Whether it changes anything: in its steps, or in those after the wait for a change that
+        is in progress already."""
+        return bool(self.steps or (self.waited is not None and self.afterwards))
+
+    @property
     def changes(self) -> tuple[Change, ...]:
         """All changes of all steps, in the order they are sent."""
         return tuple(change for step in self.steps for change in step.changes)

@@ -70,7 +70,7 @@ def execute(
     show(plan, shown_undo)
     if _is_refused_partly(plan, verdicts):
         return Outcome(plan, tuple(_not_sent(plan, verdicts)), aborted=True)
-    if not plan.steps:
+    if not plan.sends:
         if unexpected_end := follow(plan, context):  # the change may already be in progress
             raise unexpected_end
         if plan.undoes and plan.refused.ok:  # the cluster is as it was before those changes
@@ -130,7 +130,7 @@ def consent(context: Context, question: str, yes: str | bool | None) -> str | bo
 
 
 def _guard(context: Context, plan: Plan) -> str:
-    return _guard_of_changes(context) if plan.steps else context.settings.guard
+    return _guard_of_changes(context) if plan.sends else context.settings.guard
 
 
 def _guard_of_changes(context: Context) -> str:

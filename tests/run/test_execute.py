@@ -436,6 +436,25 @@ def test_a_change_in_progress_is_followed_too(tmp_path: Path) -> None:
     assert execution.log == [("show",), ("follow",)]
 
 
+def test_what_comes_after_a_change_in_progress_is_sent_too(tmp_path: Path) -> None:
+    """Before: a reassignment that was in progress already was waited for; its throttle stayed."""
+    for guard in ("", "read-only"):
+        execution = make_recorded_execution(tmp_path, guard=guard)
+        plan = execution.plan(
+            follow=lambda *_, log=execution.log: log.append(("follow",)),
+            afterwards=(execution.step("b"),),
+        )
+        if guard:
+            with pytest.raises(ShellError, match="read-only"):
+                execution.run(plan)
+            assert execution.log == []
+            continue
+        outcome = execution.run(plan)
+        assert execution.did() == ["show", "follow", "send", "refresh"]
+        assert [item.change.resource.name for item in outcome.changes] == ["b"]
+        assert execution.journal()[0].status == "done"
+
+
 def test_a_chained_plan_stops_at_the_first_failure(tmp_path: Path) -> None:
     execution = make_recorded_execution(tmp_path)
     plan = execution.plan(

@@ -158,7 +158,7 @@ class _Requested(Struct):
             return
         if moving is not None and set(move.before) == set(move.after):
             self.reverted.append(replace(move, before=moving.after))
-        elif moving is not None and set(moving.after) == set(move.after):
+        elif moving is not None and moving.after == move.after:
             self.unchanged.append(not_changed(resource, move.after, "already being moved there"))
             self.copied.append(move)
         else:

@@ -11,6 +11,7 @@ from kafka_shell.admin.configs.change import AlterConfigs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource
 from kafka_shell.admin.configs.read import by_target
 from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.common.structs import replace
@@ -37,7 +38,7 @@ _STILL_SET = "The throttle is still set."
 
 
 class SetThrottle(Struct, BaseStep, frozen=True):
-    """Set a throttle: one IncrementalAlterConfigs request (API key 44) for the topics, and one per
+    """Set a throttle: IncrementalAlterConfigs requests (API key 44) for the topics, and one per
     broker. If one fails, the others are undone. Replaced rates are not read again."""
 
     rows: tuple[Throttled, ...]
@@ -189,7 +190,12 @@ def _alter(
         op = ConfigOp.DELETE if value is None else ConfigOp.SET
         by_resource.setdefault(resource, []).append(ConfigAlteration(key, op, value))
     failed: dict[Config, Failure] = {}
-    for group in by_target(by_resource).values():
+    requests = (
+        request
+        for group in by_target(by_resource).values()
+        for request in in_requests(group, lambda resource: len(by_resource[resource]))
+    )
+    for group in requests:
         step = AlterConfigs(tuple((each, tuple(by_resource[each])) for each in group), ())
         configs = [(each, alteration.key) for each in group for alteration in by_resource[each]]
         try:

@@ -120,11 +120,12 @@ def _read(
 
 
 def _target(cluster: Cluster, moves: Sequence[Move]) -> dict[Config, list[str]]:
-    """The lists with the entries to add, and the rates to set (without entries). Each previous
-    replica may be the leader; only running brokers can be configured."""
+    """The lists with the entries to add, and the rates to set (without entries), of the moves that
+    copy something. Each previous replica may be the leader; only running brokers can be
+    configured."""
     running = {broker.id for broker in cluster.brokers(refresh=True)}
     target: dict[Config, list[str]] = {}
-    for move in moves:
+    for move in (move for move in moves if move.adding):
         topic, number = topic_config(move.partition.topic), move.partition.partition
         for key, brokers in ((LEADER_REPLICAS, move.before), (FOLLOWER_REPLICAS, move.adding)):
             target.setdefault((topic, key), []).extend(f"{number}:{id}" for id in brokers)

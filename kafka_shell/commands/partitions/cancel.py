@@ -74,8 +74,10 @@ def _of_file(invocation: Invocation, context: Context) -> Plan:
 
     paths = unfinished(invocation, context) if invocation["resume"] else None
     file = read_moves(str(paths.move) if paths else invocation["reassignment-json-file"])
-    if paths is None:
-        paths = MovePaths.of_file(to_path(invocation["reassignment-json-file"]))
+    if paths is None:  # only this file has the batches
+        given = to_path(invocation["reassignment-json-file"])
+        found = MovePaths.of_file(given)
+        paths = found if found is not None and given.name == found.move.name else None
     state = BatchFile(paths) if paths is not None else None
     started = state.read() if state is not None else None
     partitions = list(file.target)

@@ -154,7 +154,9 @@ def _removal(
         tuple(steps),
         follow=follow,
         afterwards=(RemoveThrottle(tuple(down), record),) if down else (),
-        fresh=lambda cluster: reassignment.state(cluster, wanted, dirs, record.read(), topics),
+        fresh=lambda cluster: reassignment.state(
+            cluster, wanted, dirs, record.read(), topics, later
+        ),
         refused=Results({}, refused | (_failed(state) if not invocation["dry-run"] else {})),
     )
 

@@ -191,7 +191,7 @@ def _planned(
         broker = _drained(invocation, now)
         if invocation["partitions"]:
             found = select.partitions(invocation, cluster, "partitions")
-            chosen = select.topic_partitions(found)
+            chosen = [each for each in select.topic_partitions(found) if each in now.replicas]
             planned = move_targets.drained(now, disks, broker, partitions=chosen)
             return replace(planned, refused=planned.refused | found.failures)
         return move_targets.drained(now, disks, broker, topics)

@@ -200,6 +200,10 @@ def test_a_factor_is_lowered_by_what_lags() -> None:
     assert with_factor(problem, 2, {each: [2]}).changes == {each: (1, 3)}
     down = replace(problem, targets=frozenset((1, 3)))
     assert with_factor(down, 2).changes == {each: (1, 3)}, "2 is down"
+    assert with_factor(problem, 1, {each: [1, 2]}).changes == {each: (3,)}, "3 is in sync"
+    assert with_factor(problem, 2, {each: [1, 2, 3]}).changes[each][0] == 1, "none is in sync"
+    gone = with_factor(problem, 2, {each: [99]}).changes[each]
+    assert gone[0] == 1, "a broker that is being removed"
 
 
 # -- on random clusters ----------------------------------------------------------------------------

@@ -76,15 +76,17 @@ def raise_factor(placement: Placement, factor: int) -> list[int]:
 
 
 def lower_factor(placement: Placement, factor: int, lagging: dict[int, Collection[int]]) -> None:
-    """Remove replicas of chosen partitions, but never the preferred leader: first one that is not a
-    target or not in sync, then one in a crowded rack, then by the soft goals."""
+    """Remove replicas of chosen partitions: first one that is not a target or not in sync, then one
+    in a crowded rack, then by the soft goals. The preferred leader stays, unless it is not in sync
+    and another replica is."""
     for at, chosen in enumerate(placement.chosen):
         while chosen and len(placement.replicas[at]) > factor:
             replicas = placement.replicas[at]
             crowd = Counter(placement.rack[each] for each in replicas)
             count, behind = placement.count[placement.topic[at]], lagging.get(at, ())
+            leads_in_sync = replicas[0] not in behind or {*replicas} <= {*behind}
             gone = max(
-                replicas[1:],
+                replicas[1:] if leads_in_sync else replicas,
                 key=lambda broker: (
                     not placement.is_target[broker], broker in behind,
                     crowd[placement.rack[broker]], count[broker], placement.bytes[broker],

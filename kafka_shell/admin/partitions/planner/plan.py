@@ -59,15 +59,15 @@ def with_factor(
 ) -> Proposal:
     """Give the chosen partitions `factor` replicas; those that stay keep their place.
 
-    An additional replica is the last one. A removed one is `lagging`, else in a crowded rack; never
-    the preferred leader.
+    An additional replica is the last one. A removed one is `lagging`, else in a crowded rack; the
+    preferred leader only if it lags and another replica does not.
     """
     placement, before = (
         Placement(problem, move_only_copied=True, keep_leaders=True),
         _before(problem),
     )
     behind: dict[int, Collection[int]] = {
-        at: [placement.index[id] for id in lagging[each]]
+        at: [placement.index[id] for id in lagging[each] if id in placement.index]
         for at, each in enumerate(placement.partitions)
         if each in lagging
     }
