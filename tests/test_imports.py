@@ -61,7 +61,7 @@ EXCEPT = {"shell": {"admin.*.model"}}
 # Families of `admin` read one another; their changes are their own, but for these.
 CHANGES_ELSEWHERE = {
     ("admin.client_configs.store", "admin.topics.change"),  # creates its topics on first use
-    ("admin.partitions.throttles", "admin.configs.change"),  # throttles are configs (KIP-73)
+    ("admin.partitions.throttle_steps", "admin.configs.change"),  # throttles are configs (KIP-73)
     ("admin.cluster.decommission.plans", "admin.configs.change"),  # so is a cordon (KIP-1066)
 }
 

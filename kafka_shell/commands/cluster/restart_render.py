@@ -146,6 +146,8 @@ def back_page(back: BackInSync, width: int | None) -> Iterator[Text]:
     verb = "is" if len(back.brokers) == 1 else "are"
     fact = f"{_named(back.brokers)} {verb} up, {counted(back.replicas, 'replica')} in sync"
     yield from hang(text(fact, "good") + text(took, "dim"), width, 4)
+    for about, why in back.unread.items():
+        yield from hang(text(f"not checked: {about}: {why.message}", "warning"), width, 4)
 
 
 PAGES: dict[type, Page] = {

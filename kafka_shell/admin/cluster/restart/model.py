@@ -88,11 +88,18 @@ class RestartOrder(Struct, frozen=True):
 
 
 class BackInSync(Struct, frozen=True):
-    """Restarted brokers that respond and whose `replicas` are all in sync, and after how long."""
+    """Restarted brokers that respond and whose `replicas` are all in sync, and after how long.
+    `unread` maps topics that may be hidden to the reason."""
 
     brokers: tuple[int, ...]
     replicas: int
     seconds: float
+    unread: Mapping[str, Failure] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all replicas were checked."""
+        return not self.unread
 
 
 class ClusterState(Struct, frozen=True):

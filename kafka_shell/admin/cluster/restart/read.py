@@ -18,6 +18,8 @@ from kafka_shell.admin.partitions.model import LogDir
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition
+from kafka_shell.admin.topics.reassigned import with_reassignments
+from kafka_shell.admin.topics.visibility import hidden
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import AUTHORIZATION
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
@@ -123,7 +125,8 @@ def _stored(dirs: Sequence[LogDir]) -> frozenset[str] | Failure:
 
 
 def wait_in_sync(cluster: Cluster, brokers: Sequence[int], report: Report) -> BackInSync:
-    """Wait until these brokers respond and all their replicas are in sync, until the deadline.
+    """Wait until these brokers respond and all their replicas are in sync, but those that a
+    reassignment adds, until the deadline.
 
     Raises ShellError (code `deadline`) that names what is missing. Brokers may be unreachable, and
     metadata unreadable, for as long as the wait lasts: they are being restarted.
@@ -141,7 +144,8 @@ def wait_in_sync(cluster: Cluster, brokers: Sequence[int], report: Report) -> Ba
         report("replicas in sync", done, total)
         if not missing:
             assert total is not None
-            return BackInSync(tuple(brokers), total, time.monotonic() - started)
+            took = time.monotonic() - started
+            return BackInSync(tuple(brokers), total, took, hidden(cluster, scan(cluster)))
         cluster.pause(_POLL_S, missing)
 
 
@@ -159,12 +163,12 @@ def _missing(cluster: Cluster, brokers: Sequence[int]) -> tuple[str, int, int | 
         for stale in (*fresh.behind.values(), *filter(None, [fresh.unread])):
             if stale.code not in AUTHORIZATION:
                 return stale.message, 0, None
-        found = scan(own, to=Node(brokers[0]))
+        found = with_reassignments(own, scan(own, to=Node(brokers[0])))
     mine = frozenset(brokers)
     replicas = [
         (partition, broker)
         for partition in _partitions(found, mine)
-        for broker in mine.intersection(partition.replicas)
+        for broker in mine.intersection(partition.replicas).difference(partition.adding)
     ]
     behind = [f"{each.topic}:{each.partition}" for each, id in replicas if id not in each.isr]
     total = len(replicas)
