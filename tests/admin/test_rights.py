@@ -27,6 +27,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.topics.steps import DeleteTopics
+from kafka_shell.admin.topics.visibility import may_be_hidden
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
@@ -97,6 +98,25 @@ def test_what_may_not_be_seen_is_not_told_from_what_is_not_there(
         f"{name}.gone": DENIED,
     }
     assert plan.steps == ()
+
+
+def test_whether_topics_may_be_hidden(admin: Cluster, alice: Cluster, name: str) -> None:
+    assert may_be_hidden(admin) is None
+    make_topic(admin, name)
+    allow(admin, name, AclOperation.DESCRIBE)
+    wait_for("alice sees the topic", lambda: name in metadata_scan.scan(alice))
+    why = may_be_hidden(alice)
+    assert why is not None and why.name == DENIED, why
+    assert why.hint == "Requires DESCRIBE on all topics."
+    before = set(metadata_scan.scan(admin).names)
+    allow(admin, "*", AclOperation.DESCRIBE)
+    wait_for("alice sees all topics", lambda: may_be_hidden(alice) is None)
+    assert set(metadata_scan.scan(admin).names) == before, "no topic is created"
+
+
+def test_topics_may_be_hidden_if_that_cannot_be_read() -> None:
+    with Cluster(ConnectionConfig(parse_addresses("127.0.0.1:1"))) as nowhere:
+        assert may_be_hidden(nowhere) is not None
 
 
 def test_a_delete_by_id_is_masked_as_kafka_masks_it(

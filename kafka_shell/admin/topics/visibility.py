@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from uuid import uuid4
 
 from kafka_shell.admin.acls import rights
 from kafka_shell.admin.acls.model import AclOperation
@@ -11,10 +12,12 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import (
     CLUSTER_AUTHORIZATION_FAILED,
     TOPIC_AUTHORIZATION_FAILED,
+    UNKNOWN_TOPIC_OR_PARTITION,
 )
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.plan.results import Failure
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure, as_failure
 
 HIDDEN = "hidden topics"
 
@@ -42,3 +45,23 @@ def hidden(cluster: Cluster, visible: Container[str]) -> dict[str, Failure]:
         if code == TOPIC_AUTHORIZATION_FAILED  # others were just deleted
     }
     return refused | {f"{HIDDEN} on broker {id}": why for id, why in found.failures.items()}
+
+
+def may_be_hidden(cluster: Cluster) -> Failure | None:
+    """Why topics may be hidden from the login, or None if it may DESCRIBE topics of any name.
+
+    Asks for the metadata of a topic that does not exist (API key 3), which does not create it: only
+    a login that may DESCRIBE this name is told that it does not. If the request fails, topics may
+    be hidden. ACLs that deny DESCRIBE on some topics are not noticed.
+    """
+    name = f"{uuid4()}.kafka-shell"  # no ACL for a prefix applies to it
+    try:
+        code = scan(cluster, [name]).errors.get(name, TOPIC_AUTHORIZATION_FAILED)
+    except ShellError as error:
+        return as_failure(error)
+    if code == UNKNOWN_TOPIC_OR_PARTITION:
+        return None
+    if code == TOPIC_AUTHORIZATION_FAILED:
+        text = "only topics that you may DESCRIBE are visible"
+        return failure(code, text=text, hint=requires(code, "DESCRIBE on all topics"))
+    return failure(code, about="the metadata of topics")
