@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.groups import read as groups
-from kafka_shell.admin.groups.model import Group, GroupKey, GroupListing, GroupOffset
+from kafka_shell.admin.groups.model import Group, GroupKey, GroupListing
 from kafka_shell.admin.partitions.model import LATEST
 from kafka_shell.admin.records.offset_frames import OffsetRows, offsets_request
 from kafka_shell.admin.wire.connection import Cluster
@@ -211,12 +211,9 @@ def _group(group: Group) -> GroupSample:
     return GroupSample(
         group.state,
         len(group.members),
-        {row.topic_partition: _lag(row) for row in rows},
+        {
+            row.topic_partition: LagSample(row.offset, row.end, row.known_lag, row.out_of_range)
+            for row in rows
+        },
         next((row.note for row in rows if row.note), ""),
     )
-
-
-def _lag(row: GroupOffset) -> LagSample:
-    """The lag of a row. An offset beyond the end, of a topic that was re-created, has none."""
-    lag = row.lag if row.lag is not None and row.lag >= 0 else None
-    return LagSample(row.offset, row.end, lag, row.out_of_range)

@@ -119,6 +119,12 @@ class GroupOffset(Struct, frozen=True):
         return not self.start <= self.offset <= self.end
 
     @property
+    def known_lag(self) -> int | None:
+        """The lag for sums. None if it is unknown, also of an offset above the log end: the topic
+        was re-created, and how much of it the group has read cannot be told."""
+        return None if self.lag is None or self.lag < 0 else self.lag
+
+    @property
     def topic_partition(self) -> TopicPartition:
         """The partition."""
         return TopicPartition(self.topic, self.partition)
@@ -151,7 +157,8 @@ class Group(Struct, frozen=True):
     @property
     def lag(self) -> int | None:
         """The sum of the known lags; None if none is known."""
-        known = [row.lag for row in self.offsets or () if row.lag is not None]
+        lags = [row.known_lag for row in self.offsets or ()]
+        known = [lag for lag in lags if lag is not None]
         return sum(known) if known else None
 
 
@@ -180,7 +187,7 @@ class GroupTotals(Struct, frozen=True):
         return GroupTotals(
             group.name, group.type, group.state, group.coordinator, group.assignor,
             len(group.members), len(rows), group.lag, group.epoch, group.assignment_epoch,
-            sum(row.lag is None for row in rows), sum(row.out_of_range for row in rows),
+            sum(row.known_lag is None for row in rows), sum(row.out_of_range for row in rows),
         )  # fmt: skip
 
 

@@ -107,8 +107,8 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 
 def _heading(group: Group, width: int | None) -> Iterator[Text]:
     rows = group.offsets or ()
-    behind = sum(bool(row.lag) for row in rows)
-    unknown = sum(row.lag is None for row in rows)
+    behind = sum(bool(row.known_lag) for row in rows)
+    unknown = sum(row.known_lag is None for row in rows)
     lag = "" if group.lag is None else f"lag {group.lag:,}"
     if group.lag and len(rows) > 1:
         lag += f" in {behind} of {counted(len(rows), 'partition')}"

@@ -175,3 +175,22 @@ def test_an_offset_above_the_log_end(
     first, second = shell.ok(f"lag {groups[0]} --output json").json
     assert (first["lag"], first["note"]) == (-2, "above the log end offset 10")
     assert (second["lag"], second["note"]) == (4, "")
+
+
+def test_an_offset_above_the_log_end_does_not_hide_the_lag_of_others(
+    shell: Shell, topic: str, cluster: Cluster, groups: tuple[str, str]
+) -> None:
+    """As of a topic that was deleted and created again."""
+    commit(cluster, groups[0], topic, 1_000_000, 0)
+    state = f"describe-group {groups[0]} '{groups[1]}' --state"
+    rows = shell.ok(f"{state} --output json").json
+    assert [(row["name"], row["lag"], row["unknown"]) for row in rows] == [
+        (groups[1], 18, 0), (groups[0], 10, 1),
+    ]  # fmt: skip
+    assert "lag unknown in 1 of 2 partitions" in shell.ok(state).out
+    assert "lag 10 in 1 of 2 partitions, unknown in 1 " in shell.ok(f"group {groups[0]}").out
+    (row,) = shell.ok(f"lag {groups[0]} --by group --output json").json
+    assert (row["lag"], row["unknown"]) == (10, 1)
+    commit(cluster, groups[0], topic, 1_000_000, 1_000_000)
+    _, second = shell.ok(f"{state} --output json").json
+    assert (second["name"], second["lag"], second["unknown"]) == (groups[0], None, 2)
