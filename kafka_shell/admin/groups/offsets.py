@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
@@ -11,8 +12,12 @@ from kafka_shell.admin.partitions.model import OffsetRange, TopicPartition
 from kafka_shell.admin.records.offsets import known, ranges
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import GroupApi, GroupResponses, ResponsesByGroup, ask
-from kafka_shell.admin.wire.error_codes import GROUP_ID_NOT_FOUND, UNKNOWN_TOPIC_OR_PARTITION
-from kafka_shell.admin.wire.failures import as_error, error_name
+from kafka_shell.admin.wire.error_codes import (
+    GROUP_ID_NOT_FOUND,
+    LEADER_NOT_AVAILABLE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
+from kafka_shell.admin.wire.failures import as_error, error_name, failure, requires
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import some
@@ -150,19 +155,41 @@ def with_offsets(
         )
         for name, listed in wanted.items()
     }
-    return Results(values, failures | _not_answered(spans))
+    return Results(values, failures | unread_lag(spans.failures, offsets))
 
 
-def _not_answered(spans: Results[TopicPartition, OffsetRange]) -> dict[Resource, Failure]:
-    """A failure for each broker that did not return the offsets of its partitions."""
-    by_reason: dict[Failure, list[TopicPartition]] = {}
-    for each, failure in spans.failures.items():
-        if failure.code is None:
-            by_reason.setdefault(failure, []).append(each)
+def _errors(offsets: Mapping[str, Offsets]) -> Iterator[tuple[TopicPartition, Failure]]:
+    """The partitions whose offset the coordinator could not read."""
+    for found in offsets.values():
+        for each, row in found.items():
+            if row.error:
+                yield each, failure(row.error, about=f"partition {each}")
+
+
+def unread_lag(
+    failures: Mapping[TopicPartition, Failure], offsets: Mapping[str, Offsets]
+) -> dict[Resource, Failure]:
+    """A failure for each reason why lag is unknown, and not for each partition. Partitions of
+    deleted topics have no lag: they are not among them.
+
+    `failures` are those of reading the end of partitions, `offsets` those of each group."""
+    partitions: dict[Failure | int, dict[TopicPartition, Failure]] = {}
+    for each, why in chain(failures.items(), _errors(offsets)):
+        if why.code != UNKNOWN_TOPIC_OR_PARTITION:
+            partitions.setdefault(why if why.code is None else why.code, {})[each] = why
     return {
-        Resource("lag", f"in {some(partitions, _NAMED)}"): failure
-        for failure, partitions in by_reason.items()
+        Resource("lag", f"in {some(list(found), _NAMED)}"): _one_of(set(found.values()))
+        for found in partitions.values()
     }
+
+
+def _one_of(failures: Collection[Failure]) -> Failure:
+    """The failure of all partitions: that of each if it is the same, or one with its code."""
+    first = next(iter(failures))
+    if len(failures) == 1 or first.code is None:
+        return first
+    text = "the partitions have no leader" if first.code == LEADER_NOT_AVAILABLE else ""
+    return failure(first.code, text=text, hint=requires(first.code, "DESCRIBE on these topics"))
 
 
 def _is_beyond_topic(
@@ -173,8 +200,8 @@ def _is_beyond_topic(
 ) -> bool:
     """Whether a task's partition number is beyond this topic: its subtopology has a larger
     topic."""
-    failure = spans.failures.get(each)
-    gone = failure is not None and failure.code == UNKNOWN_TOPIC_OR_PARTITION
+    why = spans.failures.get(each)
+    gone = why is not None and why.code == UNKNOWN_TOPIC_OR_PARTITION
     return group.type is GroupType.STREAMS and gone and each not in offsets
 
 
@@ -204,14 +231,12 @@ def _row(
     return replace(row, client_id=member.client_id, host=member.host, member_id=member.id)
 
 
-def _note(
-    committed_offset: Committed | None, span: OffsetRange | None, failure: Failure | None
-) -> str:
+def _note(committed_offset: Committed | None, span: OffsetRange | None, why: Failure | None) -> str:
     if committed_offset and committed_offset.error:
         return error_name(committed_offset.error)
-    if failure is not None:
-        gone = failure.code == UNKNOWN_TOPIC_OR_PARTITION
-        return "no such topic" if gone else failure.name
+    if why is not None:
+        gone = why.code == UNKNOWN_TOPIC_OR_PARTITION
+        return "no such topic" if gone else why.name
     offset = committed_offset.offset if committed_offset else None
     if span is None or offset is None:
         return ""

@@ -94,8 +94,8 @@ def describe(
 
     All coordinators are asked at once, each once for all its groups. If `types` are known, only the
     requests of these protocols are sent. An unknown group is a GROUP_ID_NOT_FOUND failure; its hint
-    is a similar name. If the end of partitions cannot be read, the key of the failure is a Resource
-    that names them.
+    is a similar name. If offsets or the end of partitions cannot be read, other than of deleted
+    topics, the key of the failure is a Resource that names them.
     """
     requested = list(dict.fromkeys(names))
     known = types or {}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table
 from kafka_shell.common.quoting import quote
+from kafka_shell.common.resource import Resource
 
 if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import Group
@@ -21,6 +22,10 @@ def _described(
     from kafka_shell.admin.groups import read as groups
 
     described = groups.describe(cluster, names, offsets=offsets)
+    for about, why in list(described.failures.items()):
+        # The note of each row says why its lag is unknown; no row is missing.
+        if isinstance(about, Resource) and why.code is not None:
+            del described.failures[about]
     found = yield from readable(described, "group", besides="GROUP_ID_NOT_FOUND")
     return found.values()
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
+from kafka import KafkaConsumer
 
 from kafka_shell.admin.acls import change as acl_changes
 from kafka_shell.admin.acls import read as acls
@@ -122,6 +123,45 @@ def test_members_that_read_a_topic_that_may_not_be_seen(
         why = groups.describe(alice, [group]).failures[group]
         assert why.name == "TOPIC_AUTHORIZATION_FAILED"
         assert why.hint == "Requires DESCRIBE on every topic that its members read."
+
+
+def test_the_lag_in_assigned_partitions_that_may_not_be_seen(
+    secure_sandbox: Sandbox, admin: Cluster, alice: Cluster, topic: str, group: str
+) -> None:
+    other = make_topic(admin, f"{topic}.other")
+    allow(admin, AclResourceType.GROUP, group, AclOperation.DESCRIBE)
+    reader = KafkaConsumer(
+        topic, other, bootstrap_servers=secure_sandbox.bootstraps["SASL_PLAINTEXT"],
+        security_protocol="SASL_PLAINTEXT", sasl_mechanism="SCRAM-SHA-256",
+        sasl_plain_username="admin", sasl_plain_password=passwords(secure_sandbox)["admin"],
+        group_id=group, enable_auto_commit=False,
+    )  # fmt: skip
+    try:
+        wait_for(
+            "it has partitions", lambda: not reader.poll(1_000) and len(reader.assignment()) == 2
+        )
+        wait_for("alice sees the group", lambda: groups.describe(alice, [group]).ok)
+        found = groups.describe(alice, [group], offsets=True)
+        assert [row.note for row in found[group].offsets or ()] == [
+            "TOPIC_AUTHORIZATION_FAILED"
+        ] * 2
+        ((about, why),) = found.failures.items()
+        assert str(about) == f"lag in {topic}:0, {other}:0"
+        assert why.name == "TOPIC_AUTHORIZATION_FAILED"
+        assert why.hint == "Requires DESCRIBE on these topics."
+        allow(admin, AclResourceType.TOPIC, other, AclOperation.DESCRIBE)
+        wait_for(
+            "alice sees one of them",
+            lambda: (
+                [
+                    why.hint
+                    for why in groups.describe(alice, [group], offsets=True).failures.values()
+                ]
+                == [f"Requires DESCRIBE on topic {topic}."]
+            ),
+        )
+    finally:
+        reader.close()
 
 
 def told(step: object, cluster: Cluster) -> Failure:

@@ -9,8 +9,13 @@ import pytest
 
 from kafka_shell.admin.groups import resets as group_resets
 from kafka_shell.admin.groups.model import GroupType, ResetTarget, ResetTo
+from kafka_shell.admin.groups.offsets import Committed, unread_lag
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import (
+    COORDINATOR_NOT_AVAILABLE,
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
@@ -102,3 +107,13 @@ def test_the_broker_refuses_too(cluster: Cluster, topic: str, group: str) -> Non
         except Exception as error:
             failures = {getattr(error, "code", "")}
         assert failures == {"NON_EMPTY_GROUP"}
+
+
+def test_an_offset_that_the_broker_could_not_read_is_a_failure() -> None:
+    here, gone = TopicPartition("orders", 0), TopicPartition("deleted", 0)
+    errors = {
+        here: Committed(None, error=COORDINATOR_NOT_AVAILABLE),
+        gone: Committed(None, error=UNKNOWN_TOPIC_OR_PARTITION),
+    }
+    ((about, why),) = unread_lag({}, {"g": errors}).items()
+    assert (str(about), why.name) == ("lag in orders:0", "COORDINATOR_NOT_AVAILABLE")

@@ -18,7 +18,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import commit, filled, forget, held
 from tests.admin.helpers import done, make_topic
-from tests.outages import frozen
+from tests.outages import frozen, stopped
 from tests.program import Program
 
 
@@ -90,6 +90,22 @@ def test_the_groups_of_a_broker_that_hangs_are_missing(
         run = kafka_on_three("list-groups", "--output", "json")
     failed = [row["resource"] for row in run.json if "error" in row]
     assert failed == ["groups of broker 3"], str(run)
+
+
+def test_lag_without_a_leader_is_a_failure(
+    three_brokers: Sandbox, three: Cluster, kafka_on_three: Program
+) -> None:
+    """The sum of the other partitions alone must not look complete."""
+    topic = make_topic(three, f"dark-{uuid4().hex[:8]}", assignment=((3,), (3,), (1,)))
+    group = f"g-{topic}"
+    commit(three, group, topic, 0, 0, 0)
+    with stopped(three_brokers, 3):
+        for words in (["lag"], ["describe-group", "--state"], ["lag", "--by", "group"]):
+            run = kafka_on_three(*words, group)
+            assert run.status == 1 and group in run.stdout, str(run)
+            message = f"lag in {topic}:0, {topic}:1: LEADER_NOT_AVAILABLE: the partitions have no"
+            assert message in run.stderr, str(run)
+    forget(three, group)
 
 
 def test_no_group_of_that_kind(kafka: Program) -> None:
