@@ -72,7 +72,7 @@ def test_a_streams_application_keeps_more_than_its_group(
     for line in (["delete-group", group], ["reset-offsets", group, "--to", "earliest"]):
         run = kafka(*line, "--dry-run")
         said = run.stdout + run.stderr
-        assert "Kafka Streams application" in said and inner in said and "state.dir" in said
+        assert "looks like a Kafka Streams" in said and inner in said and "state.dir" in said
     done(topic_changes.plan_delete(cluster, [inner]), cluster)
     assert "Kafka Streams" not in str(kafka("delete-group", group, "--dry-run"))
 
