@@ -28,6 +28,7 @@ from .describe import APIS, read
 from .model import Group, GroupKey, GroupListing, GroupType, TopicReader
 
 _WITHOUT_MEMBERS = ("Empty", "Dead")
+_MOST_UNKNOWN = 10  # more unknown names than this are an outdated list, not typing errors
 _BY_STATE, _BY_TYPE = 4, 5  # the first versions of ListGroups with filters (Kafka 2.6, 3.8)
 
 
@@ -203,16 +204,18 @@ def _readers(
 
 
 def _with_similar_names(cluster: Cluster, failures: Mapping[str, Failure]) -> dict[str, Failure]:
-    """The failures; the hint of an unknown group is a similar name."""
+    """The failures; the hint of an unknown group is a similar name, unless many are unknown:
+    comparing each of them with all names takes too long."""
     missing = [name for name, failure in failures.items() if failure.code == GROUP_ID_NOT_FOUND]
     found = dict(failures)
-    if not missing:
+    for name in missing:
+        found[name] = replace(found[name], see=Resource("unknown-group", name))
+    if not 0 < len(missing) <= _MOST_UNKNOWN:
         return found
     try:
         existing = list_groups(cluster).values
     except ShellError:
         return found
     for name in missing:
-        hint = did_you_mean(name, existing)
-        found[name] = replace(found[name], hint=hint, see=Resource("unknown-group", name))
+        found[name] = replace(found[name], hint=did_you_mean(name, existing))
     return found

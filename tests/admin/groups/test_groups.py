@@ -139,6 +139,24 @@ def test_groups_that_are_not_there_name_what_was_meant(either: Cluster, group: s
     )
 
 
+@pytest.mark.quick
+def test_the_names_of_many_groups_that_are_not_there_are_not_compared(
+    cluster: Cluster, name: str
+) -> None:
+    """With 10,000 groups each takes 18 ms: 5,000 names of an old list took 90 s."""
+    group = f"g-{name}"
+    commit(cluster, group, make_topic(cluster, name), 0)
+    try:
+        few, many = ([f"{group}{number}" for number in range(size)] for size in (10, 11))
+        hints = {why.hint for why in groups.describe(cluster, few).failures.values()}
+        assert hints == {f"Did you mean {group}?"}
+        found = groups.describe(cluster, many)
+        assert {why.hint for why in found.failures.values()} == {""}
+        assert found.failures[many[0]].see == Resource("unknown-group", many[0])
+    finally:
+        forget(cluster, group)
+
+
 def test_a_topic_that_has_gone_is_a_row(cluster: Cluster, sandbox: Sandbox, name: str) -> None:
     """A member still wants it: that must not fail the group, nor the others asked with it."""
     filled(sandbox, cluster, name)
