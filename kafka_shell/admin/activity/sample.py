@@ -183,9 +183,9 @@ def sample_groups(cluster: Cluster, names: Sequence[str] | None = None) -> Sampl
 def _all_groups(cluster: Cluster) -> Sample:
     with cluster.within(_ANSWER_S):
         listed = groups.list_groups(cluster)
-    types = {name: each.type for name, each in listed.values.items()}
-    found = groups.describe(cluster, types, offsets=True, types=types)
-    return of_groups(Results(found.values, listed.failures | found.failures), listed.values)
+    found = groups.describe_listed(cluster, listed, offsets=True)
+    unread = {name: each for name, each in listed.values.items() if name in found.failures}
+    return of_groups(found, unread)
 
 
 def of_groups(

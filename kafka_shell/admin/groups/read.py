@@ -116,6 +116,17 @@ def describe(
     return Results(results.values, _with_similar_names(cluster, results.failures))
 
 
+def describe_listed(
+    cluster: Cluster, listed: Results[GroupKey, GroupListing], *, offsets: bool = False
+) -> Results[GroupKey, Group]:
+    """The groups of a list, as `describe` returns them, and the failures of the list. A group that
+    was deleted since is left out: nobody asked for it by its name."""
+    types = {name: each.type for name, each in listed.values.items()}
+    found = describe(cluster, types, offsets=offsets, types=types)
+    failures = {key: why for key, why in found.failures.items() if why.code != GROUP_ID_NOT_FOUND}
+    return Results(found.values, listed.failures | failures)
+
+
 def _apis(kind: GroupType, offsets: bool) -> list[GroupApi]:
     kinds = list(APIS) if kind is GroupType.UNKNOWN else [kind]
     requested = [APIS[each] for each in kinds]

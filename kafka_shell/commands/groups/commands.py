@@ -75,9 +75,7 @@ def _described(invocation: Invocation, context: Context) -> Results[GroupKey, Gr
     if invocation["group"]:
         return groups.describe(context.cluster, invocation["group"], offsets=offsets)
     listed = groups.list_groups(context.cluster)
-    types = {name: each.type for name, each in listed.values.items()}
-    found = groups.describe(context.cluster, types, offsets=offsets, types=types)
-    return Results(found.values, listed.failures | found.failures)
+    return groups.describe_listed(context.cluster, listed, offsets=offsets)
 
 
 def _largest_lag_first(

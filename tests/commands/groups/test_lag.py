@@ -7,12 +7,16 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from kafka import KafkaConsumer
 
 from kafka_shell import settings
+from kafka_shell.admin.activity.sample import sample_groups
+from kafka_shell.admin.groups import read as group_reads
+from kafka_shell.admin.groups.members import plan_delete as plan_delete_groups
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.topics import change as topic_changes
@@ -85,6 +89,29 @@ def test_a_group_that_does_not_exist_is_a_failure(shell: Shell, groups: tuple[st
     assert run.status == 1 and "no-such-group" in run.err, run
     row, failure = run.json
     assert row["lag"] == 11 and failure["error"] == "GROUP_ID_NOT_FOUND"
+
+
+def test_a_group_that_is_deleted_after_it_was_listed_is_no_failure(
+    shell: Shell, cluster: Cluster, topic: str, groups: tuple[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    short = f"short-{uuid4().hex[:8]}"
+    list_groups = group_reads.list_groups
+
+    def list_and_delete(cluster: Cluster, *filters: Any) -> Any:
+        found = list_groups(cluster, *filters)
+        if short in found.values:
+            done(plan_delete_groups(cluster, [short]), cluster)
+        return found
+
+    monkeypatch.setattr(group_reads, "list_groups", list_and_delete)
+    for line in ("lag", "lag --sort lag", "describe-group --state", "describe-group --members"):
+        commit(cluster, short, topic, 0)
+        run = shell(f"{line} --output json")
+        assert run.status == 0 and short not in run.out + run.err, run
+    commit(cluster, short, topic, 0)
+    sample = sample_groups(cluster)
+    assert groups[0] in sample.groups and short not in sample.groups and not sample.failures
 
 
 def test_unknown_is_never_zero(
