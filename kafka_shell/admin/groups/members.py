@@ -13,13 +13,14 @@ from kafka_shell.admin.wire.coordinators import GroupApi, ask
 from kafka_shell.admin.wire.error_codes import UNKNOWN_MEMBER_ID
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from . import read as groups
 from . import streams
-from .model import Group, GroupType, Member, Reset
+from .model import Group, GroupListing, GroupOffset, GroupType, Member, Reset
 from .resets import active
 from .steps import offset_change
 
@@ -96,16 +97,21 @@ def _deleted(group: Group) -> list[tuple[Resource, str]]:
 def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
     """Delete groups with their offsets (API key 42). A group with members is refused, as is one
     that does not exist."""
-    found = groups.describe(cluster, names, offsets=True)
-    refused = {
-        Resource("group", name): found.failures[name] for name in names if name in found.failures
-    }
-    deleted = []
-    for group in found:
-        if group.state in ("Empty", "Dead") and not group.members:
-            deleted.append(group)
-        else:
-            refused[group.resource] = active(group)
+    found = groups.describe(cluster, names)
+    inactive = [group for group in found if group.state in ("Empty", "Dead") and not group.members]
+    offsets = _offsets(cluster, inactive)
+    refused: dict[Resource, Failure] = {}
+    for name in dict.fromkeys(names):
+        why = found.failures.get(name) or offsets.failures.get(name)
+        if why is None and name not in offsets.values:
+            why = active(found[name])
+        if why is not None:
+            refused[Resource("group", name)] = why
+    deleted = [
+        replace(group, offsets=offsets[group.name])
+        for group in inactive
+        if group.name in offsets.values
+    ]
     return Plan(
         Effect.DESTROY,
         (DeleteGroups(tuple(deleted)),) if deleted else (),
@@ -113,6 +119,25 @@ def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
         warnings=streams.warnings(cluster, [group.name for group in deleted], "deleting the group"),
         refused=Results({}, refused),
     )
+
+
+def _offsets(cluster: Cluster, read: Sequence[Group]) -> Results[str, tuple[GroupOffset, ...]]:
+    """The committed offsets of these groups, without lag: the leaders of the partitions, of which
+    some may be down, are not asked."""
+    listed = [
+        GroupListing(each.name, each.type, each.state, each.protocol, each.coordinator)
+        for each in read
+    ]
+    committed = groups.committed_offsets(cluster, listed)
+    rows = {
+        each.name: tuple(
+            GroupOffset(each.name, at.topic, at.partition, offset)
+            for at, offset in committed.values.get(each.name, {}).items()
+        )
+        for each in read
+        if each.name not in committed.failures
+    }
+    return Results(rows, committed.failures)
 
 
 # -- remove members --------------------------------------------------------------------------------

@@ -248,7 +248,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--if-exists", kinds.FLAG, "Skip groups that do not exist."),
         ),
         search=("remove", "drop", "consumer"),
-        apis=(2, 9, 15, 16, 42, 69, 77, 89, 90),
+        apis=(9, 15, 16, 42, 69, 77, 89, 90),
         examples=(
             Example("delete-group crm-export --dry-run", "show which offsets would be lost"),
             Example("delete-group anna-console --if-exists --yes", "delete without confirmation"),

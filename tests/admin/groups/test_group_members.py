@@ -18,7 +18,7 @@ from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import commit, described, forget
-from tests.admin.helpers import done, make_topic, refusals
+from tests.admin.helpers import done, lose_requests, make_topic, refusals
 
 
 @pytest.fixture
@@ -82,6 +82,17 @@ def test_a_group_that_gets_another_offset_before_it_is_deleted(
     with pytest.raises(ShellError, match=f"offsets of group {group} changed while") as caught:
         step.reread(cluster)
     assert caught.value.code == "changed-meanwhile"
+
+
+def test_the_ends_of_partitions_are_not_read_to_delete_a_group(
+    cluster: Cluster, topic: str, group: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan does not wait for leaders that are down: it has offsets, but no lag."""
+    commit(cluster, group, topic, 0)
+    lose_requests(monkeypatch, 2)
+    (step,) = group_members.plan_delete(cluster, [group]).steps
+    assert [change.field for change in step.changes] == ["", f"{topic}:0"]
+    assert step.reread(cluster).changes == step.changes
 
 
 def test_a_share_group_is_deleted(cluster: Cluster, topic: str, group: str) -> None:
