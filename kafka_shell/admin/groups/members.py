@@ -15,9 +15,10 @@ from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, did_you_mean
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, NotChecked, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
+from . import offsets as group_offsets
 from . import read as groups
 from . import streams
 from .model import Group, GroupListing, GroupOffset, GroupType, Member, Reset
@@ -54,13 +55,11 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
     def reread(self, cluster: Cluster) -> DeleteGroups:
         """The groups with their current offsets. Raises ShellError if one has members now, was
         deleted, or has offsets of other partitions."""
-        plan = plan_delete(cluster, [group.name for group in self.groups])
-        for resource, reason in plan.refused.failures.items():
+        deleted, refused = _deletable(cluster, [group.name for group in self.groups])
+        for resource, reason in refused.items():
             message = f"{resource} changed while waiting for confirmation: {reason.message}"
             raise ShellError(message, hint=reason.hint, code="changed-meanwhile", see=reason.see)
-        (step,) = plan.steps
-        assert isinstance(step, DeleteGroups)
-        for before, now in zip(self.groups, step.groups, strict=True):
+        for before, now in zip(self.groups, deleted, strict=True):
             if _deleted(before) != _deleted(now):
                 raise ShellError(
                     f"the committed offsets of group {now.name} changed while waiting for"
@@ -69,7 +68,7 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
                     code="changed-meanwhile",
                     see=Resource("group-offsets", now.name),
                 )
-        return step
+        return DeleteGroups(deleted)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         responses = ask(cluster, {group.name: [_DELETE] for group in self.groups})
@@ -96,7 +95,25 @@ def _deleted(group: Group) -> list[tuple[Resource, str]]:
 
 def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
     """Delete groups with their offsets (API key 42). A group with members is refused, as is one
-    that does not exist."""
+    that does not exist. Not checked: offsets in topics that the login may not DESCRIBE."""
+    deleted, refused = _deletable(cluster, names)
+    unseen = group_offsets.hidden(cluster) if deleted else None
+    return Plan(
+        Effect.DESTROY,
+        (DeleteGroups(deleted),) if deleted else (),
+        touches=frozenset({"groups"}),
+        warnings=streams.warnings(cluster, [group.name for group in deleted], "deleting the group"),
+        refused=Results({}, refused),
+        not_checked=()
+        if unseen is None
+        else (NotChecked(f"{unseen.what}, which are deleted as well", unseen.reason),),
+    )
+
+
+def _deletable(
+    cluster: Cluster, names: Sequence[str]
+) -> tuple[tuple[Group, ...], dict[Resource, Failure]]:
+    """The groups that can be deleted, with their offsets, and why the others cannot be."""
     found = groups.describe(cluster, names)
     inactive = [group for group in found if group.state in ("Empty", "Dead") and not group.members]
     offsets = _offsets(cluster, inactive)
@@ -107,18 +124,12 @@ def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
             why = active(found[name])
         if why is not None:
             refused[Resource("group", name)] = why
-    deleted = [
+    deleted = tuple(
         replace(group, offsets=offsets[group.name])
         for group in inactive
         if group.name in offsets.values
-    ]
-    return Plan(
-        Effect.DESTROY,
-        (DeleteGroups(tuple(deleted)),) if deleted else (),
-        touches=frozenset({"groups"}),
-        warnings=streams.warnings(cluster, [group.name for group in deleted], "deleting the group"),
-        refused=Results({}, refused),
     )
+    return deleted, refused
 
 
 def _offsets(cluster: Cluster, read: Sequence[Group]) -> Results[str, tuple[GroupOffset, ...]]:

@@ -8,8 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.facts import not_checked
 from kafka_shell.admin.partitions.model import OffsetRange, TopicPartition
 from kafka_shell.admin.records.offsets import known, ranges
+from kafka_shell.admin.topics.visibility import may_be_hidden
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import GroupApi, GroupResponses, ResponsesByGroup, ask
 from kafka_shell.admin.wire.error_codes import (
@@ -21,6 +23,7 @@ from kafka_shell.admin.wire.failures import as_error, error_name, failure, requi
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import some
+from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure, Results
 
 from .model import Group, GroupKey, GroupOffset, GroupType, Member
@@ -117,6 +120,13 @@ def _read_shared(row: Any) -> Iterator[tuple[TopicPartition, Committed]]:
                     error=partition.error_code,
                 ),
             )
+
+
+def hidden(cluster: Cluster) -> NotChecked | None:
+    """That the offsets of groups may be incomplete, and why: brokers leave out those in topics that
+    the login may not DESCRIBE. None if it may DESCRIBE topics of any name. One request."""
+    why = may_be_hidden(cluster)
+    return None if why is None else not_checked("offsets in topics that you may not DESCRIBE", why)
 
 
 # -- with lag --------------------------------------------------------------------------------------

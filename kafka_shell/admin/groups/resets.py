@@ -20,7 +20,7 @@ from kafka_shell.plan.results import Failure, Results
 from . import read as groups
 from . import streams
 from .model import Group, GroupType, Member, Reset, ResetTarget, ResetTo
-from .offsets import Offsets, committed
+from .offsets import Offsets, committed, hidden
 from .share_offsets import AlterShareOffsets, DeleteShareOffsets
 from .steps import CommitOffsets, DeleteOffsets, offset_change
 
@@ -42,18 +42,32 @@ def plan_reset(
 
     Refused if the group has members, or if it does not exist and no partitions are given; with
     partitions it is created with this `kind`. Offsets outside of the range of a partition become
-    its first or end offset, as in Kafka's tool.
+    its first or end offset, as in Kafka's tool. Without partitions, warns if offsets may be hidden.
     """
     found = _Found.of(cluster, name, kind, may_be_missing=partitions is not None)
     if found.why is not None:
         return _refused(name, found.why)
     requested = list(found.now) if partitions is None else list(dict.fromkeys(partitions))
     if partitions is None and not requested:
-        message = f"group {name} has no committed offsets"
         hint = "Name the partitions whose offsets to set."
-        return _refused(name, Failure("NO_OFFSETS", message, hint=hint))
+        return _refused(name, replace(_no_offsets(cluster, name), hint=hint))
     resets, refused = _targets(cluster, found.now, where, requested)
-    return _plan(cluster, found, resets, refused)
+    plan = _plan(cluster, found, resets, refused)
+    return plan if partitions is not None else with_hidden_offsets(cluster, plan)
+
+
+def with_hidden_offsets(cluster: Cluster, plan: Plan) -> Plan:
+    """The plan for all offsets of a group, with a warning if some may be hidden from the login."""
+    unseen = hidden(cluster)
+    if unseen is None:
+        return plan
+    warning = f"{unseen.what} are not visible, and are not reset: {unseen.reason}"
+    return replace(plan, warnings=(*plan.warnings, warning))
+
+
+def _no_offsets(cluster: Cluster, name: str) -> Failure:
+    where = "" if hidden(cluster) is None else " in topics that you may DESCRIBE"
+    return Failure("NO_OFFSETS", f"group {name} has no committed offsets{where}")
 
 
 def plan_offsets(
@@ -361,5 +375,5 @@ def offsets_of(cluster: Cluster, name: str) -> dict[TopicPartition, int]:
         each: committed.offset for each, committed in now.items() if committed.offset is not None
     }
     if not found:
-        raise as_error(Failure("NO_OFFSETS", f"group {name} has no committed offsets"))
+        raise as_error(_no_offsets(cluster, name))
     return found

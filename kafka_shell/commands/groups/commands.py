@@ -49,6 +49,15 @@ def list_groups(invocation: Invocation, context: Context) -> object:
 def describe_group(invocation: Invocation, context: Context) -> Results[Resource, object] | NoRows:
     """State, offsets with lag, and members with their assignments of groups."""
     found = _described(invocation, context)
+    rows = _selected_rows(invocation, context, found)
+    if found.values and not invocation["members"]:
+        _note_hidden_offsets(context)  # after the rows, which take the time of reading for rates
+    return rows
+
+
+def _selected_rows(
+    invocation: Invocation, context: Context, found: Results[GroupKey, Group]
+) -> Results[Resource, object] | NoRows:
     if found.values and (invocation["sort"] or _is_by(invocation)):
         return _largest_lag_first(invocation, context, found)
     if invocation["state"]:
@@ -76,6 +85,15 @@ def _described(invocation: Invocation, context: Context) -> Results[GroupKey, Gr
         return groups.describe(context.cluster, invocation["group"], offsets=offsets)
     listed = groups.list_groups(context.cluster)
     return groups.describe_listed(context.cluster, listed, offsets=offsets)
+
+
+def _note_hidden_offsets(context: Context) -> None:
+    from kafka_shell.admin.groups import offsets as group_offsets
+
+    unseen = group_offsets.hidden(context.cluster)
+    if unseen is not None:
+        lag = "are not visible, and lag does not include them"
+        context.note(f"{unseen.what} {lag}: {unseen.reason}")
 
 
 def _largest_lag_first(

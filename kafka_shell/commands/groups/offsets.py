@@ -74,7 +74,9 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
     text, span = _target_text(invocation)
     how, _, what = text.partition(":")
     if how == "group" and what:
-        return _plan_copy(invocation, cluster, _offsets_of_group(cluster, what, span), kind)
+        offsets = _offsets_of_group(cluster, what, span)
+        plan = _plan_copy(invocation, cluster, offsets, kind)
+        return plan if invocation["topic"] else group_resets.with_hidden_offsets(cluster, plan)
     if how == "file" and what:
         from .files import read_offsets
 

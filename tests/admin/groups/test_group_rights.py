@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -31,16 +32,18 @@ from kafka_shell.admin.groups.model import Group, GroupType, Member, Reset, Rese
 from kafka_shell.admin.groups.share_offsets import AlterShareOffsets, DeleteShareOffsets
 from kafka_shell.admin.groups.steps import CommitOffsets, DeleteOffsets
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.topics.visibility import may_be_hidden
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Secret
+from kafka_shell.plan.model import Plan, Secret
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import commit, forget
 from tests.admin.helpers import done, make_topic, refusals, wait_for
+from tests.program import Program, Run
 
 ALICE = "User:alice"
 
@@ -162,6 +165,62 @@ def test_the_lag_in_assigned_partitions_that_may_not_be_seen(
         )
     finally:
         reader.close()
+
+
+def test_offsets_that_may_be_hidden(
+    secure_sandbox: Sandbox, admin: Cluster, alice: Cluster, topic: str, group: str, tmp_path: Path
+) -> None:
+    """Brokers leave out offsets in topics without DESCRIBE: what is visible must not be all."""
+    other = make_topic(admin, f"{topic}.other")
+    commit(admin, group, other, 0)
+    hidden = "offsets in topics that you may not DESCRIBE"
+    program = Program(tmp_path, secure_sandbox.bootstraps["SASL_PLAINTEXT"])
+    login = secure_sandbox.client_properties["alice-sasl-plaintext"]
+
+    def run(*words: str) -> Run:
+        return program.ok(*words, "--command-config", str(login))
+
+    def plans(cluster: Cluster) -> tuple[Plan, Plan]:
+        latest = ResetTo(ResetTarget.LATEST)
+        reset = group_resets.plan_reset(cluster, group, latest)
+        return group_members.plan_delete(cluster, [group]), reset
+
+    allow(admin, AclResourceType.GROUP, group, AclOperation.DESCRIBE)
+    wait_for("alice sees the group", lambda: groups.describe(alice, [group]).ok)
+    with pytest.raises(ShellError, match="no committed offsets in topics that you may DESCRIBE"):
+        group_resets.offsets_of(alice, group)
+    why = refusals(group_resets.plan_reset(alice, group, ResetTo(ResetTarget.LATEST)))[group]
+    assert why.message.endswith("has no committed offsets in topics that you may DESCRIBE")
+
+    allow(admin, AclResourceType.TOPIC, other, AclOperation.DESCRIBE)
+    wait_for("alice sees its offsets", lambda: bool(visible_offsets(alice, group)))
+    delete, reset = plans(alice)
+    (missing,) = delete.not_checked
+    assert missing.what == f"{hidden}, which are deleted as well"
+    assert missing.reason == "requires DESCRIBE on all topics"
+    assert f"{hidden} are not visible, and are not reset: {missing.reason}" in reset.warnings
+    named = group_resets.plan_reset(
+        alice, group, ResetTo(ResetTarget.LATEST), [TopicPartition(other, 0)]
+    )
+    assert not [each for each in named.warnings if hidden in each]
+    lag = f"{hidden} are not visible, and lag does not include them: {missing.reason}"
+    for words in (["lag", group], ["describe-group"], ["describe-group", group, "--state"]):
+        said = run(*words)
+        assert group in said.stdout and lag in " ".join(said.stderr.split()), str(said)
+    copied = run("reset-offsets", group, "--to", f"group:{group}", "--dry-run")
+    assert "are not reset" in " ".join((copied.stdout + copied.stderr).split())
+    assert hidden not in str(run("describe-group", group, "--members"))
+
+    allow(admin, AclResourceType.TOPIC, "*", AclOperation.DESCRIBE)
+    wait_for("alice sees all topics", lambda: may_be_hidden(alice) is None)
+    for cluster in (alice, admin):
+        delete, reset = plans(cluster)
+        assert delete.not_checked == () and reset.warnings == ()
+    assert hidden not in str(run("lag", group))
+
+
+def visible_offsets(cluster: Cluster, group: str) -> object:
+    return groups.describe(cluster, [group], offsets=True)[group].offsets
 
 
 def told(step: object, cluster: Cluster) -> Failure:
