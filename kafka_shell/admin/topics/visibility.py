@@ -27,10 +27,14 @@ def hidden(cluster: Cluster, visible: Container[str]) -> dict[str, Failure]:
     not known. Empty if none is hidden, or if the broker does not report rights (KIP-430).
 
     Metadata contains only topics that the login may DESCRIBE; log directories (API key 35), which
-    require DESCRIBE on the cluster, contain all. A login that may alter the cluster sees them all.
+    require DESCRIBE on the cluster, contain all. They are not read for a login that may alter the
+    cluster and DESCRIBE topics of any name.
     """
     allowed = rights.on_cluster(cluster)
-    if allowed is None or {AclOperation.ALTER, AclOperation.CLUSTER_ACTION} <= {*allowed}:
+    if allowed is None:
+        return {}
+    administers = {AclOperation.ALTER, AclOperation.CLUSTER_ACTION} <= allowed
+    if administers and may_be_hidden(cluster) is None:
         return {}
     if AclOperation.DESCRIBE not in allowed:
         text = "only topics that you may DESCRIBE are visible"
