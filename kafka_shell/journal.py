@@ -14,7 +14,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -115,20 +114,6 @@ def record_progress(
     except OSError as error:
         raise _unwritable(context, error) from None
     return entry
-
-
-def read(
-    folder: Path, *, cluster: str | None = None, last: int | None = None
-) -> tuple[list[JournalEntry], list[Path]]:
-    """The `last` entries (all if None), oldest first, and the files that cannot be read."""
-    entries: list[JournalEntry] = []
-    unreadable: list[Path] = []
-    for entry in islice(newest(folder, cluster=cluster), last):
-        if isinstance(entry, Path):
-            unreadable.append(entry)
-        else:
-            entries.append(entry)
-    return entries[::-1], unreadable
 
 
 def newest(folder: Path, *, cluster: str | None = None) -> Iterator[JournalEntry | Path]:

@@ -97,10 +97,19 @@ class RecordedExecution:
         )
 
     def journal(self) -> list[JournalEntry]:
-        return journal.read(self.context.paths.journal)[0]
+        return read_journal(self.context.paths.journal)[0]
 
     def did(self) -> list[str]:
         return [event[0] for event in self.log]
+
+
+def read_journal(
+    folder: Path, *, cluster: str | None = None
+) -> tuple[list[JournalEntry], list[Path]]:
+    """The entries, oldest first, and the files that cannot be read."""
+    found = [*journal.newest(folder, cluster=cluster)][::-1]
+    entries = [each for each in found if not isinstance(each, Path)]
+    return entries, [each for each in found if isinstance(each, Path)]
 
 
 def make_recorded_execution(

@@ -6,6 +6,7 @@ import json
 import stat
 import threading
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -23,6 +24,7 @@ from kafka_shell.plan.model import Change, Resource, Secret
 from kafka_shell.plan.outcome import ChangeResult, JournalEntry
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
+from tests.recorded_execution import read_journal
 
 pytestmark = pytest.mark.quick
 
@@ -48,7 +50,7 @@ def make_context(paths: Paths) -> Context:
 
 
 def entries(context: Context) -> list[JournalEntry]:
-    found, broken = journal.read(context.paths.journal)
+    found, broken = read_journal(context.paths.journal)
     assert broken == []
     return found
 
@@ -120,7 +122,7 @@ def test_the_file_and_its_folder_are_private(context: Context) -> None:
 
 
 def test_nothing_changed_yet_is_an_empty_journal(paths: Paths) -> None:
-    assert journal.read(paths.journal) == ([], [])
+    assert read_journal(paths.journal) == ([], [])
 
 
 BROKEN: list[Callable[[str], str]] = [
@@ -146,11 +148,11 @@ def test_an_unreadable_entry_is_reported_and_the_rest_is_read(
         journal.record_intent(context, command, [CHANGE], [])
     path = files(context)[1]
     path.write_bytes(damage(path.read_text()).encode("latin-1"))
-    found, broken = journal.read(context.paths.journal)
+    found, broken = read_journal(context.paths.journal)
     assert [entry.command for entry in found] == ["first", "third"]
     assert broken == [path]
     journal.record_intent(context, "fourth", [CHANGE], [])
-    found, broken = journal.read(context.paths.journal)
+    found, broken = read_journal(context.paths.journal)
     assert [entry.command for entry in found] == ["first", "third", "fourth"]
 
 
@@ -205,8 +207,8 @@ def test_the_newest_entries_are_read_without_the_others(
     read: list[object] = []
     real = json.loads
     monkeypatch.setattr(json, "loads", lambda text: read.append(text) or real(text))
-    found, _ = journal.read(context.paths.journal, last=2)
-    assert [entry.command for entry in found] == ["command 48", "command 49"]
+    newest = [*islice(journal.newest(context.paths.journal), 2)]
+    assert [cast(JournalEntry, each).command for each in newest] == ["command 49", "command 48"]
     assert len(read) == 2
 
 
@@ -249,7 +251,7 @@ def test_each_cluster_id_has_its_own_entries(context: Context) -> None:
     for id in ("cluster-1", "other", "../../escape", "", "a/b", "x" * 300, "\ud800"):
         context.session.cluster = cast(Any, SimpleNamespace(cluster_id=id, close=lambda: None))
         journal.record_intent(context, f"on {id}", [CHANGE], [])
-        found, broken = journal.read(context.paths.journal, cluster=id)
+        found, broken = read_journal(context.paths.journal, cluster=id)
         assert ([entry.command for entry in found], broken) == ([f"on {id}"], [])
     assert len(entries(context)) == 7
     outside = [path for path in context.paths.state.rglob("*.json") if "journal" not in str(path)]

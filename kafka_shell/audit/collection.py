@@ -67,11 +67,11 @@ class Collection(Struct, frozen=True):
         """The number of rows of all tables together."""
         return rows_of(self.status)
 
-    def show(self, prefix: str = "") -> None:
+    def show(self) -> None:
         """Create a temporary view for every table."""
 
         def one(name: str) -> None:
-            self.frames[name].createOrReplaceTempView(prefix + name)
+            self.frames[name].createOrReplaceTempView(name)
 
         in_threads(one, [*self.frames], _VIEWS_AT_ONCE)
 

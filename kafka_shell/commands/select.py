@@ -49,7 +49,7 @@ def topics_and_scan(
     if not words:
         return sorted(existing), seen
     chosen = select(words, sorted(existing))
-    _refuse_unmatched(invocation, name, chosen.unmatched, "topic")
+    _refuse_unmatched(invocation, name, chosen.unmatched)
     missing = [word for _, word in chosen.unmatched]
     return list(dict.fromkeys([*chosen.names, *missing])), seen
 
@@ -150,13 +150,13 @@ def _refuse_too_long(items: Sequence[str], span: tuple[int, int] | None) -> None
 
 
 def _refuse_unmatched(
-    invocation: Invocation, name: str, unmatched: Sequence[tuple[int, str]], noun: str
+    invocation: Invocation, name: str, unmatched: Sequence[tuple[int, str]]
 ) -> None:
     patterns = [(index, word) for index, word in unmatched if is_pattern(word)]
     if patterns:
         index, word = patterns[0]
         raise ShellError(
-            f"no {noun} matches '{word}'",
+            f"no topic matches '{word}'",
             hint=hint_of_quotes(word) or "Run list-topics to see the names.",
             code="no-match",
             span=invocation.span(name, index),
@@ -197,7 +197,7 @@ def partitions(
     for index, (word, numbers) in enumerate(words):
         chosen = select([word], existing)
         unmatched = [(index, item) for _, item in chosen.unmatched]
-        _refuse_unmatched(invocation, name, unmatched, "topic")
+        _refuse_unmatched(invocation, name, unmatched)
         for topic in [*chosen.names, *(item for _, item in unmatched)]:
             before = requested.get(topic, {})
             if numbers is None or before is None:

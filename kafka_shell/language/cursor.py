@@ -61,7 +61,6 @@ class CompletionRequest(Struct, frozen=True):
     alternatives: tuple[Kind, ...] = ()
     options: tuple[Option, ...] = ()
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    in_pipe: bool = False
     is_option: Callable[[str], bool] = _never
 
     @property
@@ -91,7 +90,7 @@ def completion_request(
     heads = commands(text[:position])
     head = heads[-1]
     if head.shell is not None or head.pipe is not None:
-        return replace(nothing, in_pipe=True)
+        return nothing
     if head.comment and head.comment[1] == position:
         return nothing
     quote = ""

@@ -24,12 +24,6 @@ class Registry(Sequence[Command]):
         self._commands: tuple[Command, ...] = ()
         self.most_words = max((word.count(" ") + 1 for word in self._modules), default=1)
 
-    @classmethod
-    def of(cls, commands: Sequence[Command]) -> Registry:
-        """Return a registry of these commands."""
-        words = [each for command in commands for each in words_of_command(command)]
-        return cls({"": words}, lambda _: commands)
-
     def named(self, name: str) -> Command | None:
         """The command with this name."""
         return next((each for each in self._module_of(name) if each.name == name), None)

@@ -64,7 +64,6 @@ class Known(Struct, frozen=True):
     parameter: Parameter
     name: str
     spelling: str
-    own: bool
 
 
 class FoundCommand(Struct):
@@ -114,10 +113,10 @@ class Scope:
         self.known: list[Known] = []
         self._spelled: dict[str, list[Known]] = {}
         for argument in command.arguments:
-            known = Known(argument, argument.name, argument.option, True)
+            known = Known(argument, argument.name, argument.option)
             self._add(known, (argument.option,) if argument.option else ())
         for option in command.options:
-            known = Known(option, bare(option.name), option.name, True)
+            known = Known(option, bare(option.name), option.name)
             self._add(known, (option.name, *option.aliases))
         taken = {known.name for known in self.known}
         for option in (*common_options(command.effect), *extra):
@@ -139,7 +138,7 @@ class Scope:
             each for each in every
             if all(k.parameter.kind is kinds.BROKER for k in self._spelled.get(each, ()))
         ]  # fmt: skip
-        self._add(Known(option, name, free[0], False), open_)
+        self._add(Known(option, name, free[0]), open_)
 
     @property
     def spellings(self) -> list[str]:

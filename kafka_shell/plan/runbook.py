@@ -14,7 +14,6 @@ from .outcome import Outcome
 class Stage(Struct, frozen=True):
     """What is done next: a `plan` to apply, or a `wait`. `message` is shown before it."""
 
-    name: str
     plan: Plan | None = None
     wait: Callable[[Report], None] | None = None
     message: str = ""

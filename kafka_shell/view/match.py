@@ -75,25 +75,25 @@ class NameIndex:
             at += 1
         return False
 
-    def find(self, typed: str, limit: int = LIMIT) -> Matches:
+    def find(self, typed: str) -> Matches:
         """Return names that start with `typed`, then names that contain it or all its fragments; if
         there are none in a short list, names that contain its letters in order."""
         query = typed.lower()
         if not query:
-            return Matches(self.names[:limit], len(self.names))
+            return Matches(self.names[:LIMIT], len(self.names))
         containing = self._containing(query)
         first, end = bisect_left(containing, query), bisect_left(containing, query + _LAST)
         found, loose = (
-            containing[first : min(end, first + limit)],
+            containing[first : min(end, first + LIMIT)],
             containing[:first] + containing[end:],
         )
-        if len(found) < limit:
-            found += _ranked(loose, query)[: limit - len(found)]
+        if len(found) < LIMIT:
+            found += _ranked(loose, query)[: LIMIT - len(found)]
         total = len(containing)
         if not containing and len(self.names) < SHORT_LIST:
             found = self._subsequences(query)
             total = len(found)
-        return Matches(tuple(self._named(found[:limit])), total)
+        return Matches(tuple(self._named(found[:LIMIT])), total)
 
     def _named(self, folded: Iterable[str]) -> Iterable[str]:
         spelled = self._spelled

@@ -28,7 +28,7 @@ _SAMPLES = 10
 
 
 def read_topics(cluster: Cluster, view: ClusterView, now: float) -> ClusterView:
-    """Read topics, brokers, controller and cluster ID with one Metadata request, and reassignments
+    """Read topics, brokers and the cluster ID with one Metadata request, and reassignments
     if replicas are not in sync."""
     from kafka_shell.admin.topics.reassigned import scan_reassigned
 
@@ -41,13 +41,12 @@ def read_topics(cluster: Cluster, view: ClusterView, now: float) -> ClusterView:
     if not any(broker.version for broker in brokers):
         brokers = _with_release(brokers, cluster)
     index = TopicIndex(
-        NameIndex(found.names), found.partitions, found.offline, found.under_replicated,
+        NameIndex(found.names), found.offline, found.under_replicated,
         partial(_summary, found), found.reassignments_unread is not None,
     )  # fmt: skip
     return replace(
         view,
         cluster_id=found.cluster_id,
-        controller=found.controller_id if found.controller_id >= 0 else None,
         brokers=Part(brokers, now),
         topics=Part(index, now),
     )

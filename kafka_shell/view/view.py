@@ -74,7 +74,6 @@ class TopicIndex(Struct, frozen=True):
     """
 
     index: NameIndex = field(default_factory=NameIndex)
-    partitions: int = 0
     offline: int = 0
     under_replicated: int = 0
     summary_of: Callable[[str], TopicSummary | None] = _no_summary
@@ -121,7 +120,6 @@ class ClusterView(Struct, frozen=True):
     name: str = ""
     bootstrap: str = ""
     cluster_id: str = ""
-    controller: int | None = None
     brokers: Part[tuple[Broker, ...]] = Part(())
     topics: Part[TopicIndex] = Part(TopicIndex())
     documentation: Mapping[ResourceType, Part[Docs]] = field(default_factory=_nothing)

@@ -1,5 +1,6 @@
 """A registry of commands for tests of the language."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from kafka_shell.commands.configs.kinds import (
@@ -12,8 +13,14 @@ from kafka_shell.commands.configs.kinds import (
 from kafka_shell.commands.topics.changes import ASSIGNMENT, NEW_TOPIC
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Invocation, Option, Short
-from kafka_shell.language.registry import Registry
+from kafka_shell.language.registry import Registry, words_of_command
 from kafka_shell.plan.model import Effect
+
+
+def registry_of(commands: Sequence[Command]) -> Registry:
+    """A registry of these commands."""
+    words = [each for command in commands for each in words_of_command(command)]
+    return Registry({"": words}, lambda _: commands)
 
 
 def nothing(invocation: Invocation, context: Any) -> None:
@@ -133,7 +140,7 @@ AUDIT = Command("spark audit", "Audit.", "audit", nothing,
 SQL = Command("spark sql", "Query.", "audit", nothing,
               arguments=(Argument("query", kinds.LINE, "SQL."),))  # fmt: skip
 
-REGISTRY = Registry.of((
+REGISTRY = registry_of((
     LIST_TOPICS, DESCRIBE_TOPIC, CREATE_TOPIC, ALTER_TOPIC, DELETE_TOPIC, DESCRIBE_CONFIGS,
     ALTER_CONFIGS, CONFIG_COMMAND, RESET_OFFSETS, WATCH, HELP, SET, AUDIT, SQL,
 ))  # fmt: skip

@@ -180,9 +180,9 @@ def test_an_open_quote_is_reported() -> None:
 
 
 def test_pipes_and_shell_escapes_want_nothing_of_ours() -> None:
-    assert at("topics | gr¦").in_pipe
-    assert at("!l¦").in_pipe
-    assert not at("topics ¦").in_pipe
+    assert at("topics | gr¦").word_kind is WordKind.NOTHING
+    assert at("!l¦").word_kind is WordKind.NOTHING
+    assert at("topics ¦").word_kind is not WordKind.NOTHING
 
 
 SOUP = st.lists(

@@ -16,11 +16,10 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
 from kafka_shell.language.kind import Kind
 from kafka_shell.language.parse import parse
-from kafka_shell.language.registry import Registry
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Word, tokenize
 from kafka_shell.plan.model import Effect
-from tests.language.registry import REGISTRY, nothing
+from tests.language.registry import REGISTRY, nothing, registry_of
 
 pytestmark = pytest.mark.quick
 
@@ -151,11 +150,11 @@ QUOTED_LINE = Command(
 def test_a_printed_line_parses_back(made: Typed) -> None:
     text = join(["do-it", *made.words])
     try:
-        invocation = parse(tokenize(text), Registry.of([made.command]))
+        invocation = parse(tokenize(text), registry_of([made.command]))
     except UsageError:
         return
     printed = render(invocation)
-    again = parse(tokenize(printed), Registry.of([made.command]))
+    again = parse(tokenize(printed), registry_of([made.command]))
     assert again.values == invocation.values, f"{text!r} was printed as {printed!r}"
     assert render(again) == printed
 

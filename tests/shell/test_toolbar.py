@@ -17,7 +17,7 @@ from kafka_shell.view.view import ClusterView, Part, TopicIndex
 pytestmark = pytest.mark.quick
 
 BROKERS = tuple(Broker(number, f"b{number}", 9092) for number in (1, 2, 3))
-TOPICS = TopicIndex(NameIndex(f"t{number}" for number in range(1234)), partitions=5000)
+TOPICS = TopicIndex(NameIndex(f"t{number}" for number in range(1234)))
 VIEW = ClusterView("prod", "b1:9092", brokers=Part(BROKERS, 1e9), topics=Part(TOPICS, 1e9))
 DOWN = CacheState(failure=Failure("refused", "b1:9092 refused the connection"), since=1e9)
 

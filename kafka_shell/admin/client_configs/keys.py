@@ -26,7 +26,6 @@ class ClientConfigKey(Struct, frozen=True):
     takes_effect: str
     choices: tuple[str, ...] = ()
     least: int = 0
-    most: int = _MOST
 
 
 _PRODUCER, _CONSUMER, _BOTH = ("producer",), ("consumer",), ("producer", "consumer")
@@ -158,8 +157,8 @@ def _check(key: ClientConfigKey, value: str) -> None:
                            did_you_mean(value, key.choices))  # fmt: skip
         return
     number = int(value) if re.fullmatch(r"-?[0-9]{1,10}", value) else None
-    if number is None or not key.least <= number <= key.most:
-        raise _refused(key, value, f"an integer from {key.least} to {key.most}")
+    if number is None or not key.least <= number <= _MOST:
+        raise _refused(key, value, f"an integer from {key.least} to {_MOST}")
 
 
 def _refused(key: ClientConfigKey, value: str, wanted: str, hint: str = "") -> ShellError:

@@ -70,22 +70,15 @@ def read_drain(cluster: Cluster, broker: int) -> Drain:
     return Drain(broker, now, disks, move_targets.drained(now, disks, broker))
 
 
-def plan_drain(
-    cluster: Cluster,
-    broker: int,
-    *,
-    throttle: int | None = None,
-    record: ThrottleRecord | None = None,
-    drain: Drain | None = None,
-) -> Plan:
+def plan_drain(cluster: Cluster, broker: int, *, throttle: int | None = None) -> Plan:
     """Move all replicas off a broker (API key 45), and follow those that are already moving off it.
 
     `throttle` is in bytes per second, and is set for reassignments in progress as well. A topic
-    that fits nowhere else is refused. `drain` is read if not given.
+    that fits nowhere else is refused.
     """
-    drain = drain or read_drain(cluster, broker)
+    drain = read_drain(cluster, broker)
     plan = plan_move(
-        cluster, drain.wanted, throttle=throttle, additional=True, record=record, now=drain.now,
+        cluster, drain.wanted, throttle=throttle, additional=True, now=drain.now,
         sizes=drain.disks.sizes,
     )  # fmt: skip
     return drain.targets.explaining(plan)

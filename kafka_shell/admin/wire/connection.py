@@ -232,11 +232,6 @@ class Cluster:
         """Read the cluster ID again. Raises OtherClusterError if it has changed."""
         self._head(True)
 
-    @property
-    def controller_id(self) -> int:
-        """The controller's ID in Metadata. In KRaft mode, any broker that forwards to it."""
-        return self._head(False).controller_id
-
     def api_versions(self, to: Target = ANY) -> dict[int, tuple[int, int]]:
         """The lowest and highest version of each API of a broker, by API key."""
         return dict(self._link(to).versions)
@@ -249,10 +244,10 @@ class Cluster:
         """Whether the cluster runs without ZooKeeper."""
         return versions.is_kraft(self._link(ANY).versions)
 
-    def supports(self, api: Any, version: int = 0, to: Target = ANY) -> bool:
+    def supports(self, api: Any, version: int = 0) -> bool:
         """Whether a broker supports a version of an API (API key or kafka-python request class)."""
         key = api if isinstance(api, int) else api.API_KEY
-        low, high = self._link(to).versions.get(key, (0, -1))
+        low, high = self._link(ANY).versions.get(key, (0, -1))
         return version <= high and low <= high
 
     # -- internals ---------------------------------------------------------------------------------

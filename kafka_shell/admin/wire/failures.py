@@ -109,11 +109,9 @@ def in_one_line(failure: Failure) -> str:
     return (f"{message}{stop} {hint}" if hint else message).rstrip(". ").replace("\n", " ")
 
 
-def as_error(failure: Failure, status: Status = Status.FAILED) -> ShellError:
+def as_error(failure: Failure) -> ShellError:
     """A Failure as an exception."""
-    error = BrokerError(
-        failure.message, hint=failure.hint, code=failure.name, status=status, see=failure.see
-    )
+    error = BrokerError(failure.message, hint=failure.hint, code=failure.name, see=failure.see)
     error.kafka_code = failure.code
     return error
 
@@ -139,7 +137,6 @@ class OtherClusterError(ShellError):
             code="other-cluster",
         )
         self.where = where
-        self.expected = expected
         self.found = found
 
 

@@ -16,7 +16,7 @@ from .retries import Retries
 
 _FIND_COORDINATOR = 10
 _FIND_COORDINATOR_VERSIONS = (0, 6)
-_LOWEST_VERSION = (0, 1, 6)  # of FindCoordinator for each CoordinatorKind
+_LOWEST_VERSION = (0, 1)  # of FindCoordinator for each CoordinatorKind
 
 
 class Locator:

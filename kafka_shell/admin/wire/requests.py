@@ -25,11 +25,10 @@ _FIND_COORDINATOR = 10  # the first one creates the internal topic of the coordi
 
 
 class CoordinatorKind(IntEnum):
-    """Key types of FindCoordinator (API key 10). A SHARE key is `group:topic ID:partition`."""
+    """Key types of FindCoordinator (API key 10)."""
 
     GROUP = 0
     TRANSACTION = 1
-    SHARE = 2
 
 
 class AnyBroker(Struct, frozen=True):
@@ -56,7 +55,7 @@ class Node(Struct, frozen=True):
 
 
 class Coordinator(Struct, frozen=True):
-    """The broker that coordinates this group, transactional ID or share partition."""
+    """The broker that coordinates this group or transactional ID."""
 
     kind: CoordinatorKind
     key: str

@@ -107,7 +107,7 @@ class _Work:
         from kafka_shell.admin.cluster.decommission import plans
 
         self.cordoned = True  # or may be, if there is no response
-        outcome = yield Stage("cordon", plans.plan_cordon(self._context.cluster, self._broker))
+        outcome = yield Stage(plans.plan_cordon(self._context.cluster, self._broker))
         if not _is_done(outcome):
             self.cordoned = _may_be_applied(outcome)
             return False
@@ -154,7 +154,7 @@ class _Work:
             if not found.replicas:
                 self._keys = self._keys if state.configs is None else state.configs
                 break
-            outcome = yield Stage("drain", self.plan_drain(drain))
+            outcome = yield Stage(self.plan_drain(drain))
             if not _is_done(outcome, besides=self._broker):
                 return None
             wait_until_drained(self._context.cluster, self._broker)
@@ -166,7 +166,7 @@ class _Work:
             )
         record = throttle_record(self._context)
         left = plan_remove_throttle(self._context.cluster, self._broker, record)
-        outcome = (yield Stage("drain", left)) if left.steps else None
+        outcome = (yield Stage(left)) if left.steps else None
         return state if _is_done(outcome, besides=self._broker) else None
 
     def plan_drain(self, drain: Drain) -> Plan:
@@ -189,7 +189,6 @@ class _Work:
             " once it is down."
         )
         yield Stage(
-            "stop",
             wait=lambda report: read.wait_stopped(
                 cluster, broker, state.address, report, self._note_configs
             ),
@@ -210,7 +209,7 @@ class _Work:
             if name == "configs" and not self._may_delete(plan):
                 continue
             if plan.steps or not plan.refused.ok:
-                outcome = yield Stage(name, plan)
+                outcome = yield Stage(plan)
                 if not _is_done(outcome) and not _is_unregistered(outcome):
                     return
             self._done.append(name)

@@ -10,6 +10,8 @@ import pytest
 
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records import delete, log
+from kafka_shell.admin.records.model import NewRecord
+from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics.partitions import leaders, without_leader
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
@@ -26,8 +28,7 @@ def test_deleted_records_are_not_lost_from_the_outcome(
     """One of two partitions has no leader at first, and then no broker answers."""
     make_topic(cluster, name, 2)
     led, leaderless = TopicPartition(name, 0), TopicPartition(name, 1)
-    for number in (0, 1):
-        log.append(cluster, name, [(None, b"x")], number)
+    Writer(cluster, name).write({number: [NewRecord(None, b"x")] for number in (0, 1)})
     plan = delete.plan_delete(cluster, {led: LATEST, leaderless: LATEST})
     rounds = 0
 
@@ -56,14 +57,14 @@ def test_what_is_written_while_the_time_is_looked_up_is_kept(
     """No record is that new when it is looked up, so all are deleted: those before the look-up."""
     make_topic(cluster, name, 1)
     where = TopicPartition(name, 0)
-    log.append(cluster, name, [(None, b"old")], 0)
+    log.append(cluster, name, [(None, b"old")])
     tomorrow = int(time.time() * 1000) + 86_400_000
     own = delete.list_offsets
 
     def meanwhile(*given: Any, **more: Any) -> Any:
         found = own(*given, **more)
         if next(iter(given[1].values())) == tomorrow:
-            log.append(cluster, name, [(None, b"new")], 0)
+            log.append(cluster, name, [(None, b"new")])
         return found
 
     monkeypatch.setattr(delete, "list_offsets", meanwhile)

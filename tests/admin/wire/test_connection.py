@@ -196,7 +196,7 @@ def test_brokers_of_a_cluster(cluster: Cluster, sandbox: Sandbox) -> None:
     (broker,) = cluster.brokers()
     assert (broker.id, broker.controller, broker.version) == (1, False, "4.3")
     assert f"{broker.host}:{broker.port}" == sandbox.bootstrap
-    assert cluster.controller_id == 1
+    assert cluster._pool.head.controller_id == 1
     assert cluster.is_kraft()
 
 

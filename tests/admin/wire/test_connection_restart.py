@@ -22,6 +22,7 @@ from kafka.protocol.admin import (
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import (
     ANY,
     CONTROLLER,
@@ -223,7 +224,7 @@ def test_a_coordinator_moves(three_brokers: Sandbox) -> None:
 def test_a_controller_that_is_killed(three_brokers: Sandbox) -> None:
     """Changes go on while the quorum elects another leader."""
     with Cluster(ConnectionConfig(parse_addresses(three_brokers.bootstrap))) as cluster:
-        controller = cluster.controller_id
+        controller = scan(cluster).controller_id
         with stopped(three_brokers, controller):
             name = f"t-{uuid4().hex[:8]}"
             answer = cluster.send(create(name), CONTROLLER, timeout=30)
