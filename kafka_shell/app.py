@@ -272,7 +272,7 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
     from kafka_shell.common.structs import replace
     from kafka_shell.sandbox import session
 
-    from . import settings
+    from . import connection_options, settings
 
     options = session.options_from(
         session.folder_of(context.environ),
@@ -281,8 +281,7 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
         port=_integer(program, "port"),
         secure=bool(program.get("secure")),
     )
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end)  # so that the sandbox is stopped at exit
+    stack.enter_context(session.ended_by_signals())
     sandbox, context.resources.sandbox = stack.enter_context(
         session.open_sandbox(
             options,
@@ -293,17 +292,13 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
         )
     )
     flags = session.client_flags(sandbox)
-    environ = settings.without_connection(context.environ)
+    environ = connection_options.without_connection(context.environ)
     found = settings.load(flags, environ, context.paths.config_file)
     return replace(context, environ=environ).with_settings(found)
 
 
 def _say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
-
-
-def _end(number: int, _frame: object) -> None:
-    sys.exit(128 + number)
 
 
 def _integer(program: dict[str, Any], name: str) -> int | None:

@@ -40,6 +40,11 @@ def flags_of(invocation: Invocation) -> dict[str, object]:
     }
 
 
+def without_connection(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without the variables of a connection."""
+    return {name: value for name, value in environ.items() if name not in CONNECTION_VARIABLES}
+
+
 class ConnectionOptions:
     """The connection options of the command line and the environment, as layers of properties."""
 
@@ -94,7 +99,7 @@ class ConnectionOptions:
             if variable in environ:
                 warning = f"{variable} is ignored: --profile selects the cluster"
                 self.warnings = (*self.warnings, warning)
-        return {name: value for name, value in environ.items() if name not in CONNECTION_VARIABLES}
+        return without_connection(environ)
 
     def _warn_of_ignored_clusters(self) -> None:
         selected = self.merged.get(BOOTSTRAP)

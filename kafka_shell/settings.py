@@ -21,7 +21,6 @@ from kafka_shell.common.structs import replace
 
 from .config_file import BOOTSTRAP, PROGRAM_KEYS, ConfigFile
 from .connection_options import (
-    CONNECTION_VARIABLES,
     ConnectionOptions,
     as_list,
     file_layer,
@@ -180,11 +179,6 @@ def load_for_line(
 def profile_names(config_file: Path) -> tuple[str, ...]:
     """The names of the profiles."""
     return tuple(ConfigFile.read(config_file).profiles)
-
-
-def without_connection(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without the variables of a connection."""
-    return {name: value for name, value in environ.items() if name not in CONNECTION_VARIABLES}
 
 
 def names_a_cluster(flags: Mapping[str, object]) -> bool:

@@ -7,6 +7,8 @@ from typing import Any
 
 from kafka_shell.errors import UsageError
 
+from .text import short
+
 _NOT_IN_RE2 = re.compile(r"\(\?(?:[=!>]|<[=!]|P=|\()|\\[1-9]|[*+?}]\+")  # supported by Python only
 
 
@@ -29,11 +31,6 @@ def compile_re2(expression: str, shown: str = "", *, data: bool = False) -> Any:
             else "",
             code="bad-pattern",
         ) from None
-
-
-def short(item: str) -> str:
-    """At most 60 characters of an expression, for a message."""
-    return item if len(item) <= 60 else item[:57] + "..."
 
 
 def text_of_pattern(pattern: str) -> str:

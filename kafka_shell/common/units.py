@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError
 
+from .text import short
+
 if TYPE_CHECKING:
     from datetime import tzinfo
 
@@ -250,7 +252,7 @@ def shorten_command(line: str) -> str:
 
 def shorten(text: str) -> str:
     """The text in quotes, at most 60 characters of it, for an error message."""
-    return f"'{text}'" if len(text) <= 60 else f"'{text[:57]}...'"
+    return f"'{short(text)}'"
 
 
 # -- exact fractions -------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import short
 from kafka_shell.errors import UsageError
 
 from .logical_lines import Span
@@ -104,7 +105,7 @@ def invalid(
     parameter: Parameter, expected: str, text: str, *, hint: str = "", at: Span | None = None
 ) -> UsageError:
     """Return the error for a text that is not what is expected; `at` is the wrong part of it."""
-    shown = quote(text if len(text) <= 60 else text[:57] + "...")
+    shown = quote(short(text))
     shown = shown if shown.startswith("'") else f"'{shown}'"
     message = f"{parameter.label} must be {expected}, got {shown}"
     return UsageError(message, hint=hint, code="bad-value", span=at or (0, len(text)))

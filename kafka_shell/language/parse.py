@@ -7,6 +7,7 @@ from typing import Any
 
 from kafka_shell.common.quoting import quote
 from kafka_shell.common.regex import text_of_pattern
+from kafka_shell.common.text import short
 from kafka_shell.errors import UsageError, did_you_mean, is_one_edit
 from kafka_shell.plan.model import Effect
 
@@ -229,7 +230,7 @@ def _explain(
     span = word.at(0, len(name)) if name and word.text.startswith(name) else word.span
     hint = ""
     if problem.code == "unknown-option":
-        message = f"unknown option '{_short(name)}' for {scope.command.name}"
+        message = f"unknown option '{short(name)}' for {scope.command.name}"
         hint = _option_hint(name, scope, registry)
     elif problem.code == "flag-value":
         message = f"{name} does not take a value"
@@ -242,7 +243,7 @@ def _explain(
             else f"Expected: {_expected(known.parameter)}."
         )
     else:
-        message = f"unexpected word '{_short(word.text)}'"
+        message = f"unexpected word '{short(word.text)}'"
         hint = did_you_mean(f"--{word.text}", scope.spellings)
         hint = hint or _name_hint(word.text, scope, registry)
     return UsageError(message, hint=hint, code=problem.code, span=span)
@@ -285,7 +286,7 @@ def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:
         )
     if near or name.startswith("--"):
         return near
-    return f"Put -- before words that start with -: -- {_short(name)}"
+    return f"Put -- before words that start with -: -- {short(name)}"
 
 
 def _full_name(name: str, registry: Sequence[Command]) -> str:
@@ -329,8 +330,8 @@ def _no_command(
                           span=following.span if following else span)  # fmt: skip
     hint = _command_hint(typed, registry)
     if line.joint:
-        hint += f"\nTo run a program on this machine: {line.joint} !{_short(line.source)}"
-    return UsageError(f"unknown command '{_short(typed)}'", hint=hint,
+        hint += f"\nTo run a program on this machine: {line.joint} !{short(line.source)}"
+    return UsageError(f"unknown command '{short(typed)}'", hint=hint,
                       code="unknown-command", span=span, text=text)  # fmt: skip
 
 
@@ -364,17 +365,13 @@ def _no_flag(
         name = bare(word.text) if word.text.startswith("--") else ""
         near = did_you_mean(name, [each for each in corrections(name, registry) if each in names])
         if near and word.text not in known:
-            return UsageError(f"unknown command '{_short(word.text)}'", code="unknown-command",
+            return UsageError(f"unknown command '{short(word.text)}'", code="unknown-command",
                               hint=near.replace("mean ", "mean --"), span=word.span,
                               text=text)  # fmt: skip
     return UsageError(
-        f"no command before '{_short(words[0].text)}'",
+        f"no command before '{short(words[0].text)}'",
         hint="Run help to list the commands.",
         code="no-command",
         span=words[0].span,
         text=text,
     )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."

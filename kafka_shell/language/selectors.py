@@ -10,7 +10,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from kafka_shell.common.regex import compile_re2, short
+from kafka_shell.common.regex import compile_re2
+from kafka_shell.common.text import short
 from kafka_shell.errors import UsageError
 
 _GLOB = re.compile(r"[*?]|\[[^\]]+\]")

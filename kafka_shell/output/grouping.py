@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
 
 from msgspec import Struct
 
 from kafka_shell.common.structs import replace
+from kafka_shell.common.text import common_prefix
 from kafka_shell.plan.model import Change, Resource
 
 from .counts import count_kinds
@@ -100,6 +100,5 @@ def _values(change: Change) -> tuple[object, ...]:
 
 def _which(resources: Sequence[Resource]) -> str:
     names = sorted(resource.name for resource in resources)
-    pairs = zip(names[0], names[-1], strict=False)
-    prefix = "".join(first for first, last in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    prefix = common_prefix(names)
     return f"{prefix}*" if len(prefix) > 1 else f"{names[0]} to {names[-1]}"

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from msgspec import Struct, field
 
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.errors import ShellError, UsageError, near_miss
 
 from .styles import Depth, parse_style, sgr
 from .text import Role
@@ -94,7 +94,7 @@ def load(name: str, *, user: Path | None = None) -> Theme:
         if path.name == f"{name}.toml" and path.is_file():
             return read_theme(path)
     names = [info.name for info in available(user=user)]
-    near = _similar_name(name, names)
+    near = near_miss(name, names)
     raise ShellError(
         f"unknown theme '{name}'" + (f"; did you mean {near}?" if near else ""),
         hint=f"Themes: {', '.join(names)}.",
@@ -202,14 +202,8 @@ def _string(style: object) -> str:
 
 
 def _expected(word: str, known: tuple[str, ...], otherwise: str) -> str:
-    near = _similar_name(word, known)
+    near = near_miss(word, known)
     return f"did you mean {near}?" if near else f"expected {otherwise}"
-
-
-def _similar_name(word: str, known: tuple[str, ...] | list[str]) -> str:
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(word, known, 1, 0.6)), "")
 
 
 def _line_of(source: str, key: str, table: str = "") -> int:

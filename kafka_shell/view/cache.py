@@ -18,7 +18,7 @@ from msgspec import Struct
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.results import Failure, as_failure
 
 from . import names, readers
 from .disk import DiskCache, HasCache
@@ -251,7 +251,7 @@ class Cache:
             except ShellError as error:
                 if error.status is Status.UNREACHABLE:
                     raise
-                docs = readers.failure_of(error)
+                docs = as_failure(error)
             if not isinstance(docs, Failure):
                 self._disk_cache.save_documentation(self._docs_version, kind, docs)
         now = self._clock()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain, islice
 
 from msgspec import Struct
@@ -155,14 +155,3 @@ def _looseness(name: str, query: str) -> int:
     if at < 0:
         return 2
     return 0 if at and name[at - 1] in "._-" else 1
-
-
-def common_prefix(words: Sequence[str]) -> str:
-    """Return the common prefix of the words."""
-    if not words:
-        return ""
-    low, high = min(words), max(words)
-    for place, (one, other) in enumerate(zip(low, high, strict=False)):
-        if one != other:
-            return low[:place]
-    return low[: min(len(low), len(high))]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka_shell.admin.configs.model import ResourceType
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.results import Failure, Results, Rows, with_failures
+from kafka_shell.plan.results import Failure, Results, Rows, as_failure, with_failures
 
 from .match import NameIndex
 from .view import NAMES, Part
@@ -85,7 +85,7 @@ class _Reader:
                 raise
             if error.code in _DISABLED:
                 return (), None
-            return (), Failure(error.code, error.message, hint=error.hint, see=error.see)
+            return (), as_failure(error)
 
 
 # -- sources: Results if something could not be read -----------------------------------------------

@@ -12,7 +12,7 @@ from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigS
 from kafka_shell.admin.topics.model import TopicSummary
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Failure, Results, as_failure
 
 from .html_text import plain
 from .match import NameIndex
@@ -91,7 +91,7 @@ def read_group_topics(
         except ShellError as error:
             if error.status is Status.UNREACHABLE:
                 raise
-            found[each] = Part((), now, failure_of(error))
+            found[each] = Part((), now, as_failure(error))
         else:
             found[each] = Part(tuple(dict.fromkeys(at.topic for at in offsets)), now)
     return found
@@ -159,5 +159,5 @@ def _by_name(entries: Iterable[ConfigEntry]) -> Mapping[str, ConfigEntry]:
 def failure_of(error: Exception) -> Failure:
     """Convert an exception to a Failure."""
     if isinstance(error, ShellError):
-        return Failure(error.code, error.message, hint=error.hint, see=error.see)
+        return as_failure(error)
     return Failure("internal", f"{type(error).__name__}: {error}")

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.view.match import LIMIT, NameIndex, common_prefix
+from kafka_shell.common.text import common_prefix
+from kafka_shell.view.match import LIMIT, NameIndex
 
 pytestmark = pytest.mark.quick
 

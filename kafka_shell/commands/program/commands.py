@@ -39,7 +39,7 @@ def connect(invocation: Invocation, context: Context) -> str:
         from kafka_shell.sandbox import session
 
         flags |= session.reach(environ)
-        environ = settings.without_connection(environ)
+        environ = connection_options.without_connection(environ)
     elif where is not None:
         flags["broker" if ":" in where else "profile"] = where
     if not flags:

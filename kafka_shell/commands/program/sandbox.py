@@ -51,13 +51,13 @@ def _connect_if_unreachable(started: Sandbox, context: Context) -> None:
     """At the prompt, switch to the sandbox if the current cluster cannot be reached."""
     if context.shell is None or context.cache is None:
         return
-    from kafka_shell import settings
+    from kafka_shell import connection_options, settings
     from kafka_shell.sandbox import session
 
     if context.cache.state.failure is None:
         context.note("to use the sandbox, run: connect sandbox")
         return
-    environ = settings.without_connection(context.environ)
+    environ = connection_options.without_connection(context.environ)
     flags = session.client_flags(started)
     context.shell.connect(settings.load(flags, environ, context.paths.config_file))
     context.note(f"now connected to the sandbox ({started.bootstrap})")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import secrets
-import signal
-import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_shell.sandbox.session import ended_by_signals
 from kafka_shell.sandbox.sharing import attach, in_use_by_others
 from kafka_shell.sandbox.twin.build import build, remove
 from kafka_shell.sandbox.twin.spare import take
@@ -29,7 +27,7 @@ def running_twin(root: Path, original: Original, report: Report) -> Iterator[San
     """A twin below `root`: the spare one if there is one of this metadata, or a new one. It is
     removed at the end, however it ends."""
     remove_abandoned(root)
-    with _ended_by_signals():
+    with ended_by_signals():
         ready = take(root, original, report)
         folder = ready.folder if ready is not None else root / secrets.token_hex(8)
         with attach(folder):
@@ -45,22 +43,3 @@ def remove_abandoned(root: Path) -> None:
         with suppress(OSError):
             if time.time() - folder.stat().st_mtime > _NEW_S and not in_use_by_others(folder):
                 remove(folder)
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end the program like an exception, so that the twin is removed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, _end) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
-
-
-def _end(number: int, _frame: object) -> None:
-    sys.exit(128 + number)
