@@ -63,7 +63,6 @@ class PrivateHistory(History):
         self._path = path
         self._say = say
         self._writable = True
-        self._replace_if_damaged()
 
     def load_history_strings(self) -> Iterable[str]:
         """Return the entries, newest first."""
@@ -90,34 +89,3 @@ class PrivateHistory(History):
         except OSError as error:
             self._writable = False
             self._say(f"history is not saved: {self._path}: {error.strerror}")
-
-    def _replace_if_damaged(self) -> None:
-        try:
-            content = self._path.read_bytes()
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            self._writable = False
-            self._say(f"history is not saved: {self._path}: {error.strerror}")
-            return
-        if _is_intact(content):
-            return
-        aside, number = self._path.with_name(self._path.name + ".broken"), 1
-        while aside.exists():  # an earlier one
-            number += 1
-            aside = self._path.with_name(f"{self._path.name}.broken-{number}")
-        try:
-            self._path.replace(aside)
-        except OSError as error:
-            self._writable = False
-            self._say(f"history is not saved: {self._path} is damaged: {error.strerror}")
-            return
-        self._say(f"the history file was damaged and renamed to {aside}; a new one was created")
-
-
-def _is_intact(content: bytes) -> bool:
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        return False
-    return "\0" not in text and all(row[:1] in ("", "#", "+") for row in text.split("\n"))

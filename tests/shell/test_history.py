@@ -1,4 +1,4 @@
-"""The history file: private, without secrets, renamed if damaged."""
+"""The history file: private and without secrets."""
 
 from __future__ import annotations
 
@@ -82,22 +82,14 @@ def test_a_line_that_begins_with_a_space_is_not_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "history").exists()
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"topics\nhealth\n", b"\n# x\n+a\0b\n"])
-def test_a_damaged_file_is_renamed_and_reported(tmp_path: Path, content: bytes) -> None:
-    path, said = tmp_path / "history", []
-    path.write_bytes(content)
-    history = PrivateHistory(path, said.append)
-    assert list(history.load_history_strings()) == []
-    assert (tmp_path / "history.broken").read_bytes() == content
+def test_damaged_rows_are_skipped_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    path.write_bytes(b"\xff\xfe\x00\ntopics\n# x\n+health")
+    history = PrivateHistory(path)
+    assert list(history.load_history_strings()) == ["health"]
     history.append_string("topics")
-    assert [line.text for line in read(path)] == ["topics"]
-    assert len(said) == 1
-    PrivateHistory(path, said.append)
-    assert len(said) == 1
-    path.write_bytes(b"\0")
-    PrivateHistory(path, said.append)
-    assert (tmp_path / "history.broken").read_bytes() == content, "the first one is kept"
-    assert (tmp_path / "history.broken-2").read_bytes() == b"\0"
+    assert [line.text for line in read(path)] == ["health", "topics"]
+    assert path.read_bytes().startswith(b"\xff\xfe")
 
 
 def test_an_unwritable_folder_is_reported_once(tmp_path: Path) -> None:
