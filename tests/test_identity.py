@@ -235,7 +235,7 @@ def test_the_cache_does_not_mix_clusters(paths: Paths, place: Place) -> None:
 
     def read_once() -> Cache:
         bare = session(paths, broker=place.cluster.bootstrap)
-        cache = Cache(bare.context.connection, paths)
+        cache = Cache(bare.context.connection, paths.cache)
         cache._load_from_disk()
         cache._read_requested(["topics", "groups"])
         return cache
@@ -243,12 +243,12 @@ def test_the_cache_does_not_mix_clusters(paths: Paths, place: Place) -> None:
     first = read_once()
     assert first.state.failure is None
     first._disk_cache.save_names(first.bootstrap, {"groups": ["of-the-first"]})
-    again = Cache(first._connection, paths)
+    again = Cache(first._connection, paths.cache)
     again._load_from_disk()
     assert "of-the-first" in again.view.groups.value.names
     first.close()
     place.replace()
-    second = Cache(session(paths, broker=place.cluster.bootstrap).context.connection, paths)
+    second = Cache(session(paths, broker=place.cluster.bootstrap).context.connection, paths.cache)
     second._load_from_disk()
     second._read_requested(["topics"])
     assert "of-the-first" not in second.view.groups.value.names

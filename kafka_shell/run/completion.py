@@ -79,7 +79,7 @@ def candidates_for(
     place = completion_request(
         text, len(text.rstrip("'")) if text.endswith("'") else len(text), REGISTRY
     )
-    view = view_on_disk(paths, ",".join(map(str, found.connection.bootstrap)))
+    view = view_on_disk(paths.cache, ",".join(map(str, found.connection.bootstrap)))
     catalog = Catalog(view, REGISTRY, paths.config, paths.journal, paths.reassignments)
     offered = list(offers(place, catalog).offered)
     offered += _program_options(place, current, bool(command))

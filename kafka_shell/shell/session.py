@@ -267,7 +267,7 @@ class Session:
         settings = self.context.settings
         cache = Cache(
             self.context.connection,
-            self.context.paths,
+            self.context.paths.cache,
             self.context.clock,
             name=settings.cluster_name if settings.profile else "",
         )

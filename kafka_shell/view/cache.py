@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, as_failure
 
 from . import names, readers
-from .disk import DiskCache, HasCache
+from .disk import DiskCache
 from .view import NAMES, PARTS, ClusterView, Docs, Key, Part, TopicsOf
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Cache:
     def __init__(
         self,
         connection: ConnectionConfig,
-        paths: HasCache,
+        folder: Path,
         clock: Callable[[], float] = time.time,
         *,
         name: str = "",
@@ -71,7 +72,7 @@ class Cache:
         self._clock = clock
         self._open = open_cluster or _open
         self._notes: list[str] = []
-        self._disk_cache = DiskCache(paths.cache, self._notes.append)
+        self._disk_cache = DiskCache(folder, self._notes.append)
         self._view = ClusterView(name=name, bootstrap=self.bootstrap)
         self._state = CacheState()
         self._listeners: list[Callable[[], None]] = []
@@ -102,7 +103,7 @@ class Cache:
         self._listeners.append(listener)
 
     def notes(self) -> list[str]:
-        """Return and clear the notes to print, for example about a damaged cache file."""
+        """Return and clear the notes to print, about cache files that cannot be read or written."""
         notes, self._notes[:] = list(self._notes), []
         return notes
 

@@ -9,7 +9,7 @@ from binascii import crc32
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, TypeVar
+from typing import Literal, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -22,7 +22,6 @@ from kafka_shell.common.structs import replace
 from .match import NameIndex
 from .view import NAMES, ClusterView, ConfigDoc, Part, TopicIndex
 
-FORMAT = 1
 _MOST_NAME = 100  # characters of a bootstrap in the name of its file
 Say = Callable[[str], None]
 File = TypeVar("File", bound=Struct)
@@ -30,46 +29,31 @@ ConfigRow = tuple[int, str, str | None, bool, bool]
 """The documentation of a config key: type, text, default, read-only, sensitive."""
 
 
-class _Any(Struct):
-    """A file of any format."""
-
-    format: int
-
-
 class _Topics(Struct, forbid_unknown_fields=True):
     """The topic names of a cluster."""
 
-    bootstrap: str = ""
     cluster_id: str = ""
     topics: list[str] = []
-    format: int = FORMAT
+    format: Literal[1] = 1
 
 
 class _Names(Struct, forbid_unknown_fields=True):
     """Other names of a cluster, by part of the view."""
 
-    bootstrap: str = ""
     parts: dict[str, list[str]] = {}
-    format: int = FORMAT
+    format: Literal[1] = 1
 
 
 class _Documentation(Struct, forbid_unknown_fields=True):
     """The documentation of the config keys of a resource type, for a Kafka version."""
 
-    version: str = ""
     keys: dict[str, ConfigRow] = {}
-    format: int = FORMAT
-
-
-class HasCache(Protocol):
-    """An object with the cache folder (`context.Paths`)."""
-
-    @property
-    def cache(self) -> Path: ...
+    format: Literal[1] = 1
 
 
 class DiskCache:
-    """The files of a cache folder. Damaged files are renamed and reported with `say`."""
+    """The files of a cache folder. Files that cannot be read or written are reported with `say`;
+    damaged ones, and those of another format, are replaced when something is saved next."""
 
     def __init__(self, folder: Path, say: Say = lambda note: None) -> None:
         self._folder = folder
@@ -90,14 +74,9 @@ class DiskCache:
 
     # -- topics ----------------------------------------------------------------------------------
 
-    def topics(self, bootstrap: str) -> list[str]:
-        """Return the saved topic names."""
-        return self._load(self._topics_file(bootstrap), _Topics).topics
-
     def save_topics(self, bootstrap: str, cluster_id: str, names: Iterable[str]) -> None:
         """Save the names for the next session."""
-        kept = _Topics(bootstrap, cluster_id, list(names))
-        self._store(self._topics_file(bootstrap), kept)
+        self._store(self._topics_file(bootstrap), _Topics(cluster_id, list(names)))
 
     def _topics_file(self, bootstrap: str) -> Path:
         return self._folder / "topics" / f"{_key(bootstrap)}.json"
@@ -112,7 +91,7 @@ class DiskCache:
     def save_names(self, bootstrap: str, names: Mapping[str, Iterable[str]]) -> None:
         """Save the names of these parts for the next session."""
         parts = {part: list(known) for part, known in names.items()}
-        self._store(self._names_file(bootstrap), _Names(bootstrap, parts))
+        self._store(self._names_file(bootstrap), _Names(parts))
 
     def _names_file(self, bootstrap: str) -> Path:
         return self._folder / "names" / f"{_key(bootstrap)}.json"
@@ -137,7 +116,7 @@ class DiskCache:
             doc.name: (int(doc.type), doc.text, doc.default, doc.read_only, doc.sensitive)
             for doc in docs.values()
         }
-        self._store(self._docs_file(version, kind), _Documentation(version, rows))
+        self._store(self._docs_file(version, kind), _Documentation(rows))
 
     def _docs_file(self, version: str, kind: ResourceType) -> Path:
         safe = "".join(char if char.isalnum() or char == "." else "_" for char in version)
@@ -148,24 +127,12 @@ class DiskCache:
     def _load(self, path: Path, kind: type[File]) -> File:
         """Return the content of a file; nothing if it is missing, damaged or of another format."""
         try:
-            content = path.read_bytes()
-            if msgspec.json.decode(content, type=_Any).format == FORMAT:
-                return msgspec.json.decode(content, type=kind)
-        except FileNotFoundError:
+            return msgspec.json.decode(path.read_bytes(), type=kind)
+        except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass
         except OSError as error:
             self._say(f"cannot read the cache file {path}: {error.strerror}")
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            self._rename_damaged(path)
         return kind()
-
-    def _rename_damaged(self, path: Path) -> None:
-        aside = path.with_name(path.name + ".broken")
-        try:
-            path.replace(aside)
-        except OSError:
-            return
-        self._say(f"a damaged cache file was renamed to {aside}; a new one will be created")
 
     def _store(self, path: Path, content: Struct) -> None:
         try:
@@ -174,9 +141,9 @@ class DiskCache:
             self._say(f"cannot write the cache in {path.parent}: {error.strerror}")
 
 
-def view_on_disk(paths: HasCache, bootstrap: str) -> ClusterView:
+def view_on_disk(folder: Path, bootstrap: str) -> ClusterView:
     """Return the saved view of the cluster at this bootstrap (`host:port[,host:port]`)."""
-    return DiskCache(paths.cache).view(bootstrap)
+    return DiskCache(folder).view(bootstrap)
 
 
 def _key(bootstrap: str) -> str:

@@ -80,7 +80,7 @@ def _reading(connection: ConnectionConfig) -> dict[str, float]:
 
 def _answering(connection: ConnectionConfig, home: Path, topic: str) -> dict[str, float]:
     paths = Paths.of({"KAFKA_SH_HOME": str(home)})
-    cache = Cache(connection, paths)
+    cache = Cache(connection, paths.cache)
     completer = ShellCompleter(
         lambda: cache, REGISTRY, Context(ClusterSession(Settings(connection)), paths)
     )

@@ -111,7 +111,7 @@ def test_a_tab_offers(kafka: Program, shell: object, line: str, offered: set[str
 def test_bash_gets_only_what_follows_its_word_breaks(kafka: Program) -> None:
     """bash ends words at `=`: the candidate must not repeat the key."""
     kept = DiskCache(Paths.of({"KAFKA_SH_HOME": str(kafka.home)}).cache)
-    assert kept.topics(BROKER)
+    assert kept.view(BROKER).topics.value.names
     line = f"kafka.sh --broker {BROKER} alter-configs orders.placed cleanup.policy=com"
     assert bash(kafka, line) == ["compact"]
 

@@ -71,11 +71,6 @@ class Kafka:
         return {"retention.ms": ConfigDoc("retention.ms", text=f"of a {kind.name}")}
 
 
-@dataclass
-class Paths:
-    cache: Path
-
-
 class Clock:
     now = 1_000_000.0
 
@@ -110,7 +105,7 @@ def kafka(monkeypatch: pytest.MonkeyPatch) -> Kafka:
 @pytest.fixture
 def bench(tmp_path: Path, kafka: Kafka) -> Iterator[Bench]:
     clock, swapped = Clock(), threading.Condition()
-    cache = Cache(ConnectionConfig(), Paths(tmp_path), clock, open_cluster=lambda _: Link())  # type: ignore[arg-type, return-value]
+    cache = Cache(ConnectionConfig(), tmp_path, clock, open_cluster=lambda _: Link())  # type: ignore[arg-type, return-value]
 
     def told() -> None:
         with swapped:
@@ -194,7 +189,7 @@ def test_documentation_is_read_once_a_version_and_then_from_disk(
     assert bench.kafka.asked == ["topics", ResourceType.TOPIC, ResourceType.BROKER]
     bench.cache.request(ResourceType.TOPIC)
     bench.kafka.asked.clear()
-    other = Cache(ConnectionConfig(), Paths(tmp_path), bench.clock, open_cluster=lambda _: Link())  # type: ignore[arg-type, return-value]
+    other = Cache(ConnectionConfig(), tmp_path, bench.clock, open_cluster=lambda _: Link())  # type: ignore[arg-type, return-value]
     other.on_swap(lambda: None)
     read = threading.Event()
     other.on_swap(lambda: read.set() if other.view.read_at and not other.state.reading else None)
@@ -250,7 +245,7 @@ def test_names_of_the_last_session_are_there_before_the_cluster_answers(
     bench.until(lambda: bool(bench.cache.view.topics.value.names))
     bench.idle()
     bench.kafka.hold.clear()
-    cold = Cache(ConnectionConfig(), Paths(tmp_path), bench.clock, open_cluster=lambda _: Link())  # type: ignore[arg-type, return-value]
+    cold = Cache(ConnectionConfig(), tmp_path, bench.clock, open_cluster=lambda _: Link())  # type: ignore[arg-type, return-value]
     seen = threading.Event()
     cold.on_swap(lambda: seen.set() if "orders" in cold.view.topics.value else None)
     cold.touch()

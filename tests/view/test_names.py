@@ -21,13 +21,13 @@ from kafka_shell.view.view import PARTS, ClusterView, Part
 from tests.admin.group_data import commit
 from tests.admin.helpers import connect, make_topic
 from tests.outages import frozen
-from tests.view.test_real_cluster import Folder, Watched
+from tests.view.test_real_cluster import Watched
 
 
 @pytest.fixture
 def demo(demo_sandbox: Sandbox, tmp_path: Path) -> Iterator[Watched]:
     config = ConnectionConfig(parse_addresses(demo_sandbox.bootstrap))
-    cache = Cache(config, Folder(tmp_path))
+    cache = Cache(config, tmp_path)
     yield Watched(cache)
     cache.close()
 

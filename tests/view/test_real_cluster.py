@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -24,11 +23,6 @@ from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.view import TopicsOf
 
 TOPIC = ConfigResource(ResourceType.TOPIC, "metadata.retained")
-
-
-@dataclass
-class Folder:
-    cache: Path
 
 
 class Watched:
@@ -62,7 +56,7 @@ def connection(sandbox: Sandbox) -> ConnectionConfig:
 
 @pytest.fixture
 def watched(connection: ConnectionConfig, tmp_path: Path) -> Iterator[Watched]:
-    cache = Cache(connection, Folder(tmp_path))
+    cache = Cache(connection, tmp_path)
     yield Watched(cache)
     cache.close()
 
@@ -134,12 +128,12 @@ def test_names_are_kept_for_the_next_start(
 ) -> None:
     watched.cache.touch()
     watched.until(lambda: watched.cache.view.read_at and not watched.cache.state.reading)
-    kept = DiskCache(tmp_path).topics(",".join(map(str, connection.bootstrap)))
-    assert TOPIC.name in kept
+    kept = DiskCache(tmp_path).view(",".join(map(str, connection.bootstrap)))
+    assert TOPIC.name in kept.topics.value
 
 
 def test_an_unreachable_cluster_is_reported_at_once(tmp_path: Path) -> None:
-    watched = Watched(Cache(ConnectionConfig(parse_addresses("localhost:1")), Folder(tmp_path)))
+    watched = Watched(Cache(ConnectionConfig(parse_addresses("localhost:1")), tmp_path))
     watched.cache.touch()
     watched.until(lambda: watched.cache.state.failure)
     failure = watched.cache.state.failure
