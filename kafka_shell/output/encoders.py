@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 
@@ -13,12 +13,6 @@ from kafka_shell.plan.results import Parts, Results
 
 from .data import Data, failure_row, is_array, items, plain, rows
 from .renderers import NO_RENDERERS, Renderers
-
-
-class Encoder(Protocol):
-    """Encodes a value as pieces of text, printed one after the other."""
-
-    def __call__(self, value: object, options: EncodingOptions) -> Iterator[str]: ...
 
 
 class EncodingOptions(Struct, frozen=True):
@@ -288,7 +282,8 @@ def _sarif(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
     return json_text(sarif(value), options)
 
 
-ENCODERS: dict[str, Encoder] = {
+# Each encodes a value as pieces of text, printed one after the other.
+ENCODERS: dict[str, Callable[[object, EncodingOptions], Iterator[str]]] = {
     "json": json_text,
     "yaml": yaml_text,
     "csv": csv_text,

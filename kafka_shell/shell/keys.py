@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from prompt_toolkit.application import get_app, run_in_terminal
 from prompt_toolkit.buffer import Buffer
@@ -28,33 +27,25 @@ def _menu_is_open() -> bool:
     return state is not None and bool(state.completions)
 
 
-class Host(Protocol):
-    """The part of the session that the key bindings use."""
-
-    def help_text(self, document: Document, highlighted: str) -> Callable[[], None]:
-        """Return a function that shows help for the cursor position or the highlighted
-        candidate."""
-
-    def toggle_vi(self) -> None:
-        """Switch between emacs and vi keys."""
-
-
-def bindings(host: Host) -> KeyBindings:
-    """Return the key bindings of kafka.sh."""
+def bindings(
+    help_text: Callable[[Document, str], Callable[[], None]], toggle_vi: Callable[[], None]
+) -> KeyBindings:
+    """Return the key bindings of kafka.sh. `help_text` returns a function that shows help for the
+    cursor position or the highlighted candidate."""
     keys = KeyBindings()
     keys.add("enter", filter=_at_prompt)(_enter)
     keys.add("tab", filter=_at_prompt)(_tab)
     keys.add("escape", filter=_at_prompt & _menu_is_open, eager=True)(_close_menu)
     keys.add("up", filter=_at_prompt & _menu_is_open & ~completion_is_selected)(_older)
     keys.add("c-r", filter=_at_prompt & vi_insert_mode)(start_reverse_incremental_search)
-    keys.add("f4", filter=_at_prompt)(lambda event: host.toggle_vi())
+    keys.add("f4", filter=_at_prompt)(lambda event: toggle_vi())
 
     @keys.add("f1", filter=_at_prompt)
     def _help(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         chosen = buffer.complete_state.current_completion if buffer.complete_state else None
         highlighted = chosen.name if isinstance(chosen, Offer) else ""
-        show = host.help_text(buffer.document, highlighted)
+        show = help_text(buffer.document, highlighted)
         buffer.cancel_completion()
         run_in_terminal(show)
 

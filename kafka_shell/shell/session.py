@@ -321,7 +321,7 @@ class Session:
             complete_style=CompleteStyle.COLUMN,
             enable_open_in_editor=True,
             enable_suspend=True,
-            key_bindings=keys.bindings(self),
+            key_bindings=keys.bindings(self.help_text, self.toggle_vi),
             bottom_toolbar=self._toolbar,
             color_depth=ColorDepth.DEPTH_1_BIT if self.plain else None,
             editing_mode=keys.editing_mode(self.context.settings.editing_mode),

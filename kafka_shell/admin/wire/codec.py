@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from kafka_shell.common.escaping import escape, quoted
 from kafka_shell.errors import ShellError
@@ -224,17 +224,9 @@ class SaslUnsafeError(SaslRefusedError):
     """The server's challenge could expose the password."""
 
 
-class SaslClient(Protocol):
-    """A SASL exchange: tokens to send, tokens received, until it is done."""
-
-    def auth_bytes(self) -> bytes: ...
-    def receive(self, auth_bytes: bytes) -> object: ...
-    def is_done(self) -> bool: ...
-    def is_authenticated(self) -> bool: ...
-
-
-class _Guarded:
-    """kafka-python's mechanism. All of its exceptions become SaslRefusedError."""
+class SaslClient:
+    """A SASL exchange by kafka-python's mechanism: tokens to send, tokens received, until it is
+    done. All exceptions of the mechanism become SaslRefusedError."""
 
     def __init__(self, mechanism: Any) -> None:
         self._mechanism = mechanism
@@ -318,7 +310,7 @@ def sasl_mechanism(
         settings |= _name_and_password(sasl)
     try:
         mechanism = get_sasl_mechanism(sasl.mechanism)(**settings)
-        return _Guarded(_as_token(mechanism) if sasl.token else mechanism)
+        return SaslClient(_as_token(mechanism) if sasl.token else mechanism)
     except ShellError:
         raise
     except Exception as error:
