@@ -17,6 +17,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from kafka_shell.common.structs import fields, replace
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Change, Resource
@@ -300,27 +302,19 @@ def _read(path: Path) -> JournalEntry | Path:
     try:
         entry = _entry(json.loads(path.read_text(encoding="utf-8", errors="replace")))
         return replace(entry, undone=path.with_suffix(_UNDONE).exists())
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, msgspec.ValidationError, RecursionError):
         return path
 
 
 _FIELDS = tuple(name for name in fields(JournalEntry) if name != "undone")
-_LISTS = ("changes", "undo", "undoes")
 _CHANGE = ("verb", "field", "before", "after", "note", "reversible", "lost")
 
 
-def _entry(row: dict[str, Any]) -> JournalEntry:
-    """The entry of a JSON object. Raises ValueError, TypeError or KeyError if it is invalid."""
-    entry = JournalEntry(**row | {name: tuple(row[name]) for name in _LISTS})
-    words = (entry.id, entry.cluster, entry.bootstrap, entry.command, entry.status, entry.session)
-    if not (
-        isinstance(entry.time, int | float)
-        and all(isinstance(word, str) for word in (*words, *entry.undo, *entry.undoes))
-        and isinstance(entry.progress, dict)
-        and all(isinstance(change, dict) for change in entry.changes)
-        and all(change.keys() >= {"resource", "kind", *_CHANGE} for change in entry.changes)
-    ):
-        raise ValueError("a field has the wrong type")
+def _entry(row: object) -> JournalEntry:
+    """The entry of a JSON object. Raises ValidationError or ValueError if it is invalid."""
+    entry = msgspec.convert(row, JournalEntry)
+    if not all(change.keys() >= {"resource", "kind", *_CHANGE} for change in entry.changes):
+        raise ValueError("a field of a change is missing")
     return entry
 
 

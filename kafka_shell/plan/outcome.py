@@ -47,7 +47,7 @@ class Outcome(Struct, frozen=True):
         )
 
 
-class JournalEntry(Struct, frozen=True):
+class JournalEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """One command of this program that changed a cluster. `time` is in seconds since the epoch.
 
     `status` is done, failed (at least one item), unknown (the outcome of at least one item) or

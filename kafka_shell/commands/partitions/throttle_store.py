@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
+
+import msgspec
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions.throttle_configs import Record, Throttled, ThrottleRecord
@@ -15,6 +16,9 @@ from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
+
+# The type and the name of the resource, the key, its value, and the value that it replaced.
+_DECODER = msgspec.json.Decoder(list[tuple[str, str, str, str, str | None]])
 
 
 def throttle_record(context: Context, cluster: str = "") -> ThrottleFile:
@@ -33,12 +37,15 @@ class ThrottleFile(ThrottleRecord):
         """The record by config; empty if the file is missing. Raises ShellError if it cannot be
         read or is damaged; it is not replaced then."""
         try:
-            rows = [_row(*row) for row in json.loads(self._path.read_text(encoding="utf-8"))]
+            rows = [
+                Throttled(ConfigResource(ResourceType[type], name), key, value, replaced)
+                for type, name, key, value, replaced in _DECODER.decode(self._path.read_bytes())
+            ]
         except FileNotFoundError:
             return {}
         except OSError as error:
             raise self._unreadable(str(error.strerror)) from None
-        except (TypeError, ValueError, KeyError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, KeyError, RecursionError):
             raise self._unreadable("the file is damaged") from None
         return {row.config: row for row in rows}
 
@@ -55,8 +62,8 @@ class ThrottleFile(ThrottleRecord):
         try:
             with locked(self._path.with_suffix(".lock")):
                 rows = change(self.read()).values()
-                write_private(self._path, json.dumps([
-                    [row.resource.type.name, row.resource.name, row.key, row.value, row.replaced]
+                write_private(self._path, msgspec.json.encode([
+                    (row.resource.type.name, row.resource.name, row.key, row.value, row.replaced)
                     for row in rows
                 ]))  # fmt: skip
         except OSError as error:
@@ -65,10 +72,3 @@ class ThrottleFile(ThrottleRecord):
                 hint="No partition was moved: the replication throttle could not be recorded.",
                 code="no-file",
             ) from None
-
-
-def _row(type: str, name: str, key: str, value: str, replaced: str | None) -> Throttled:
-    texts = (name, key, value, replaced or "")
-    if not all(isinstance(text, str) for text in texts):
-        raise ValueError("not a record of throttles")
-    return Throttled(ConfigResource(ResourceType[type], name), key, value, replaced)
