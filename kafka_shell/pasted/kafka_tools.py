@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from kafka_shell.commands.groups.offsets import KAFKA_OPTIONS
 from kafka_shell.common.quoting import join
-from kafka_shell.common.units import in_utc
 from kafka_shell.errors import UsageError, did_you_mean, is_one_edit
 from kafka_shell.language.parse import parse
 from kafka_shell.language.registry import Registry
@@ -143,16 +143,7 @@ def _always(action: Action | None) -> Callable[[Given], list[str] | None]:
     return lambda given: line_of(action, given, []) if action else None
 
 
-_RESETS: dict[str, Callable[[str], str]] = {
-    "--to-earliest": lambda _: "earliest",
-    "--to-latest": lambda _: "latest",
-    "--to-current": lambda _: "current",
-    "--to-offset": str,
-    "--to-datetime": in_utc,
-    "--shift-by": lambda by: by if by.startswith(("-", "+")) else f"+{by}",
-    "--by-duration": lambda duration: f"-{duration}",
-    "--from-file": lambda file: f"file:{file}",
-}
+_RESETS = {f"--{name}": target for name, target in KAFKA_OPTIONS.items()}
 _GROUPS = {
     "--list": Action("list-groups", {"--group-type": "--type"}),
     "--describe": Action("describe-group", {"--all-groups": "", "--timeout": "", "--verbose": ""}),

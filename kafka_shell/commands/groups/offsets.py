@@ -34,12 +34,12 @@ _NONE = "none"
 _PAIR = re.compile(r"([0-9]{1,9})=([0-9]{1,18}|none)")
 _FORMS = "earliest, latest, current, 1200, +10, -10, 2026-01-31T10:00, -1h, group:g or file:f.csv"
 # Option of kafka-consumer-groups -> the equivalent --to.
-_KAFKA_OPTIONS: dict[str, Callable[[Any], str]] = {
+KAFKA_OPTIONS: dict[str, Callable[[Any], str]] = {
     "to-earliest": lambda _: "earliest",
     "to-latest": lambda _: "latest",
     "to-current": lambda _: "current",
     "to-offset": str,
-    "shift-by": lambda by: f"{by:+d}",
+    "shift-by": lambda by: str(by) if str(by)[:1] in ("-", "+") else f"+{by}",
     "to-datetime": in_utc,
     "by-duration": lambda duration: f"-{duration}",
     "from-file": lambda file: f"file:{file}",
@@ -159,7 +159,7 @@ def _no_offset(about: str, hint: str = "") -> Failure:
 
 def _target_text(invocation: Invocation) -> tuple[str, Span]:
     """The value of --to, or its equivalent for an option of kafka-consumer-groups, and its span."""
-    for name, spelled in _KAFKA_OPTIONS.items():
+    for name, spelled in KAFKA_OPTIONS.items():
         value = invocation[name]
         if value is not None and value is not False:
             return spelled(value), invocation.span(name)
