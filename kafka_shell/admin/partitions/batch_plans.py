@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -10,6 +10,7 @@ from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.common.structs import replace
+from kafka_shell.common.units import format_rate
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -26,6 +27,7 @@ from .progress import assignment_of, under_way
 from .reassignment import current_assignment, plan_move
 from .sizes import Sizes
 from .steps import MoveReplicas
+from .throttle_configs import RATES
 from .throttle_steps import RemoveThrottle, ReportLeft, SetThrottle, own_left
 
 
@@ -218,7 +220,22 @@ def _batched(
         lasting=RemoveThrottleLater(run.record),
         fresh=None,
         figures=figures,
+        warnings=(*plan.warnings, *(() if continued else _replaced_rates(plan))),
     )
+
+
+def _replaced_rates(plan: Plan) -> Iterator[str]:
+    """Warnings of rates that the throttle of each batch replaces: the plan does not list them."""
+    for step in plan.steps:
+        for change in step.changes if isinstance(step, SetThrottle) else ():
+            if change.field in RATES and change.before not in (None, change.after):
+                before, after = (
+                    format_rate(int(str(rate))) for rate in (change.before, change.after)
+                )
+                yield (
+                    f"{change.resource.name}: each batch sets {change.field} to {after} instead of"
+                    f" {before}, which is restored at its end"
+                )
 
 
 class SetBatchThrottle(Struct, BaseStep, frozen=True):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from msgspec import Struct, field
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.common.units import Bytes, counted
 from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.plan.apply import SENDING
@@ -20,7 +21,6 @@ from .progress import (
     CONFIRM_S,
     NOT_MOVING,
     assignment_of,
-    rows_of,
     settled_rows,
     spell,
     under_way,
@@ -93,12 +93,19 @@ class Follow(Struct, frozen=True):
         return {key: each for key, each in moving.items() if key in ours}
 
     def are_at_their_targets(self, cluster: Cluster) -> bool:
-        """Whether all partitions have the target replicas of these moves, and no others. Not known
-        of all reassignments: which there were is not."""
+        """Whether all partitions have the target replicas of these moves, in sync, and no others.
+        Not known of all reassignments: which there were is not."""
         if self.moves is None:
             return False
         wanted = assignment_of(self.moves)
-        return all(row.status is MoveStatus.COMPLETED for row in rows_of(cluster, wanted, {}))
+        found = scan(cluster, sorted({each.topic for each in wanted}))
+        ended = {
+            TopicPartition(name, partition.partition): partition.replicas
+            for name in found.names
+            for partition in found.topic(name).partitions
+            if set(partition.replicas) <= set(partition.isr)
+        }
+        return all(ended.get(each) == after for each, after in wanted.items())
 
     def _check(self, cluster: Cluster, seen: Collection[TopicPartition]) -> None:
         wanted = assignment_of(self.moves or ())

@@ -94,8 +94,8 @@ def with_sizes(cluster: Cluster, moving: Sequence[Reassignment]) -> list[Reassig
     rows = []
     for each in moving:
         leader = leaders.get(each.topic_partition)
-        waiting_for = stalls.waits_for(each, leader, running)
-        rows.append(replace(_measured(each, sizes, lags, leader), waiting_for=waiting_for))
+        measured = _measured(each, sizes, lags, leader)
+        rows.append(replace(measured, waiting_for=stalls.waits_for(measured, leader, running)))
     return rows
 
 

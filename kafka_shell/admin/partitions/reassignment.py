@@ -298,6 +298,16 @@ def _refusal(
             f" {len(after)}",
             38,
         )
+    moving = now.moving.get(partition)
+    if moving is not None and _never_ends(moving, after):
+        return Failure(
+            "REASSIGNMENT_IN_PROGRESS",
+            f"partition {partition} is being reassigned to {spell(moving.after)}: with"
+            f" {spell(after)} as its new target, the reassignment might never end",
+            60,
+            "Cancel the reassignment first.",
+            Resource("reassignment", topic),
+        )
     if partition in now.moving and not additional and set(after) != set(before):
         return Failure(
             "REASSIGNMENT_IN_PROGRESS",
@@ -307,6 +317,14 @@ def _refusal(
             Resource("reassignment", topic),
         )
     return None
+
+
+def _never_ends(moving: Reassignment, after: Collection[int]) -> bool:
+    """Whether a new target keeps all replicas that a reassignment adds as adding, but not as
+    targets: since Kafka 4.0, controllers then wait for replicas that are to be removed."""
+    adds_none = set(after) <= set(moving.replicas)
+    is_other = set(after) not in (set(moving.after), set(moving.before))
+    return adds_none and is_other and not set(moving.adding) <= set(after)
 
 
 def cancelling(

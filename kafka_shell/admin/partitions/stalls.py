@@ -48,9 +48,13 @@ def _rounded(seconds: float) -> str:
 
 
 def waits_for(each: Reassignment, leader: int | None, running: Collection[int]) -> int | None:
-    """The broker without which a reassignment cannot end: a new replica that is down, or if there
-    is no leader to copy from, one of the previous replicas."""
-    needed = each.adding if leader is not None else (*each.adding, *each.before)
+    """The broker without which a reassignment cannot end: a new replica that is down; without a
+    leader to copy from, one of the previous replicas; if all is copied, one that stays."""
+    needed = [broker for broker in each.adding if broker not in each.removing]
+    if leader is None:
+        needed += each.before
+    elif each.lag == 0 or not each.adding:
+        needed += each.after
     return next((broker for broker in needed if broker not in running), None)
 
 

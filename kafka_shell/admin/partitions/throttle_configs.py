@@ -168,6 +168,12 @@ class ThrottleConfigs(Struct, frozen=True):
         }
         return maybe | rates_of(row.only(moving.__contains__) for row in self.rows)
 
+    @property
+    def throttles_all(self) -> bool:
+        """Whether all replicas of a topic that was read are throttled (`*`)."""
+        return any("*" in entries_of(value) for (_, key), value in self.values.items()
+                   if key not in RATES)  # fmt: skip
+
     def still_set(self, record: Record) -> dict[Config, Throttled]:
         """The recorded configs that are still set (rule 3), or could not be read."""
         still = {config: row for config, row in record.items() if row.resource in self.failures}

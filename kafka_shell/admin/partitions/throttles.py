@@ -16,7 +16,8 @@ recorded previous value is kept. Removing a throttle follows three rules:
 A throttle that is not recorded (set by another tool or machine) is a leftover if it lists
 partitions that are not being reassigned. These entries are removed, and the rates of their brokers
 by rule 2; the previous rates are unknown. Entries of a broker that is down are kept, so that its
-rates are found when it is back. `*`, all replicas of a topic, is never a leftover.
+rates are found when it is back. `*`, all replicas of a topic, is never a leftover, and while
+a topic has it, nor are rates that are not recorded.
 """
 
 from __future__ import annotations
@@ -173,9 +174,10 @@ def left_behind(
     own_rates = [
         replace(row, replaced=own[row.config].replaced) for row in rates if row.config in own
     ]
-    other_rates = [
+    # A rate may be meant for a topic of which all replicas are throttled.
+    other_rates = [] if configs.throttles_all else [
         row for row in rates if (row.resource, row.value) in listed and row.config not in record
-    ]
+    ]  # fmt: skip
     every = (*own_rates, *other_rates, *own_lists, *other_lists)
     rows = {row.config: row for row in every if row.value}
     found = [replace(rows[r.config], now=r.now) for r in configs.rows if r.config in rows]

@@ -284,6 +284,8 @@ def test_a_partition_that_moves_is_refused_but_for_the_way_back(
 ) -> None:
     refused = refusals(plan_move(cluster, to(held, (1, 3))))
     assert refused[f"{held}:0"].name == "REASSIGNMENT_IN_PROGRESS"
+    endless = refusals(plan_move(cluster, to(held, (2,)), additional=True))[f"{held}:0"]
+    assert "might never end" in endless.message and endless.hint == "Cancel the reassignment first."
     assert apply(plan_move(cluster, to(held, (1, 2)), record=record), cluster).ok
     wait_for("it is back, in its order", lambda: replicas(cluster, held)[0] == (1, 2))
     assert reassigned_topics.throttles(cluster, held) == {}

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin import Admin, BatchLimits, TopicPartition
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests import reassigned_topics
 from tests.admin.helpers import wait_for
 from tests.program import Program
 from tests.program_process import running
-from tests.reassigned_topics import Filled, id_in, placed, reassign, replicas
+from tests.reassigned_topics import Filled, id_in, placed, put, reassign, replicas
 
 
 def unfinished(kafka: Program) -> list[str]:
@@ -75,6 +76,19 @@ def test_batches_are_waited_for_and_each_has_its_own_throttle(
         assert run.ended(90) == 0, run
     assert [replicas(three, topic)[0] for topic in (first, second)] == [(2, 3)] * 2
     assert reassigned_topics.throttles(three, first, second) == {} and unfinished(kafka) == []
+
+
+def test_a_rate_that_batches_replace_is_in_the_plan(
+    kafka_on_three: Program, three: Cluster, tmp_path: Path
+) -> None:
+    topic, broker = placed(three, (1, 2), (1, 2)), ConfigResource(ResourceType.BROKER, "3")
+    key = "follower.replication.throttled.rate"
+    put(three, broker, key, "5000000")
+    line = f"{reassign(tmp_path, [(topic, 0), (topic, 1)])} --batch 1 --throttle 1MB/s --dry-run"
+    planned = kafka_on_three.ok(*line.split())
+    warning = f"broker 3: each batch sets {key} to 1MB/s instead of 5MB/s"
+    assert warning in planned.stdout, str(planned)
+    put(three, broker, key, None)
 
 
 @pytest.mark.parametrize("how", ["--cancel", "rollback"])
