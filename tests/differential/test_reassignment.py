@@ -12,7 +12,6 @@ import pytest
 
 from kafka_shell.admin.partitions import (
     log_dirs,
-    reassignment,
 )
 from kafka_shell.admin.partitions import (
     progress as move_progress,
@@ -21,6 +20,7 @@ from kafka_shell.admin.partitions import (
     targets as move_targets,
 )
 from kafka_shell.admin.partitions.cancel import plan_cancel
+from kafka_shell.admin.partitions.current_assignment import current_assignment
 from kafka_shell.admin.partitions.model import MoveStatus, TopicPartition
 from kafka_shell.admin.partitions.reassignment import state
 from kafka_shell.admin.partitions.reassignment_files import read_moves, to_json
@@ -163,7 +163,7 @@ def test_what_the_tool_generates_is_read_here_and_the_planner_copies_the_least(
     file.write_text(proposed)
     theirs = read_moves(str(file)).target
     before = assignment(json.loads(current)["partitions"])
-    now = reassignment.current_assignment(cluster)
+    now = current_assignment(cluster)
     assert {each: now.replicas[each] for each in before} == before
     disks = move_targets.read_disks(cluster, now)
     named = move_targets.Brokers(frozenset((1, 2, 3)))

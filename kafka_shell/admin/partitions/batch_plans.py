@@ -20,11 +20,12 @@ from .batch_health import below_min_isr
 from .batch_state import Batch, BatchState, Started
 from .batched import InBatches, moved_elsewhere
 from .batches import BatchLimits, split
+from .current_assignment import current_assignment
 from .follow import Follow, RemoveThrottleLater
 from .log_dir_targets import LogDirPlan
 from .model import Assignment, Move, MoveSize, TopicPartition
 from .progress import assignment_of, under_way
-from .reassignment import current_assignment, plan_move
+from .reassignment import plan_move
 from .sizes import Sizes
 from .steps import MoveReplicas
 from .throttle_configs import RATES

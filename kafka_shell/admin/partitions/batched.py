@@ -23,11 +23,12 @@ from kafka_shell.plan.results import Failure, Results
 
 from .batch_health import problem
 from .batch_state import Batch, BatchState, Started
+from .current_assignment import CurrentAssignment, current_assignment
 from .follow import Follow, Hints
 from .log_dir_targets import Dirs
 from .model import Assignment, Move, MoveStatus, TopicPartition
 from .progress import progress, spell
-from .reassignment import CurrentAssignment, current_assignment, plan_move
+from .reassignment import plan_move
 from .steps import MoveReplicas
 from .throttle_configs import ThrottleRecord
 from .throttle_steps import remove_own

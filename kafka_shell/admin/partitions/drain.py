@@ -10,10 +10,11 @@ from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.plan.model import Effect, Plan
 
 from . import targets as move_targets
+from .current_assignment import CurrentAssignment, current_assignment
 from .disks import Disks
 from .model import Assignment, TopicPartition
 from .progress import under_way
-from .reassignment import CurrentAssignment, current_assignment, plan_move
+from .reassignment import plan_move
 from .targets import Targets
 from .throttle_configs import ThrottleRecord, rates_of
 from .throttle_steps import RemoveThrottle

@@ -11,12 +11,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.cluster.registrations import registered_brokers
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
@@ -24,6 +22,7 @@ from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from . import sizes as move_sizes
+from .current_assignment import CurrentAssignment, current_assignment
 from .follow import Follow, RemoveThrottleLater
 from .log_dir_targets import Dirs, LogDirPlan
 from .log_dir_targets import plan as plan_dirs
@@ -40,44 +39,12 @@ from .model import (
 )
 from .progress import assignment_of, progress, spell, under_way
 from .sizes import Sizes
-from .steps import MoveReplicas, current
+from .steps import MoveReplicas
 from .throttle_configs import Record, ThrottleRecord
 from .throttle_steps import RemoveThrottle, SetThrottle
 from .throttles import left_behind, on_down_brokers, plan_throttle
 
 # -- plans -----------------------------------------------------------------------------------------
-
-
-class CurrentAssignment(Struct, frozen=True):
-    """The running brokers, the metadata of all topics, and the reassignments in progress.
-
-    `racks` are those of the running brokers. `replicas` are the target replicas of a partition that
-    is being reassigned; `current`, its leader and its replicas before. `added` are partitions that
-    do not exist yet, with the replicas that they are created with before anything is moved; they
-    are in `replicas` and `current`, too.
-    """
-
-    brokers: tuple[Broker, ...]
-    found: MetadataScan
-    moving: dict[TopicPartition, Reassignment]
-    racks: dict[int, str | None]
-    replicas: dict[TopicPartition, tuple[int, ...]]
-    current: dict[TopicPartition, tuple[int | None, tuple[int, ...]]]
-    added: Assignment = field(default_factory=dict)
-
-
-def current_assignment(cluster: Cluster, topics: Sequence[str] | None = None) -> CurrentAssignment:
-    """Read the brokers, the replicas and the reassignments: all, or those of these topics."""
-    moving = under_way(cluster, topics).values
-    found = scan(cluster, topics)
-    # The metadata shows the old and the new replicas of a reassignment that began meanwhile.
-    moving |= under_way(cluster, topics).values
-    now = current(found, moving)  # decoded once: it takes a second for 100,000 partitions
-    racks = {broker.id: broker.rack for broker in found.brokers}
-    replicas = {
-        each: moving[each].after if each in moving else before for each, (_, before) in now.items()
-    }
-    return CurrentAssignment(found.brokers, found, moving, racks, replicas, now)
 
 
 def plan_move(

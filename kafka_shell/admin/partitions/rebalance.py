@@ -11,10 +11,11 @@ from kafka_shell.plan.model import Plan
 
 from . import targets as move_targets
 from . import write_rates
+from .current_assignment import CurrentAssignment, current_assignment
 from .disks import Disks
 from .planner.plan import Scope
 from .planner.problem import MIN_GAIN, PlanLimits
-from .reassignment import CurrentAssignment, current_assignment, plan_move
+from .reassignment import plan_move
 from .targets import Brokers, Targets
 
 

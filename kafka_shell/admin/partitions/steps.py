@@ -12,7 +12,7 @@ from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import NO_REASSIGNMENT_IN_PROGRESS
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.common.structs import replace
@@ -20,8 +20,9 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results, as_failure
 
+from .current_assignment import current
 from .log_dir_targets import LogDirPlan
-from .model import Assignment, Move, Reassignment, TopicPartition
+from .model import Assignment, Move, TopicPartition
 from .progress import TIMEOUT_MS, needing, spell, under_way
 from .throttle_steps import RemoveThrottle
 
@@ -274,18 +275,3 @@ def _replicas_at_rest(
 
     wait_until_visible(at_rest)
     return now or _now(cluster, moves)  # which raises what ended the wait
-
-
-def current(
-    found: MetadataScan, moving: Mapping[TopicPartition, Reassignment]
-) -> dict[TopicPartition, tuple[int | None, tuple[int, ...]]]:
-    """Leader and replicas of each partition; of one being reassigned, the replicas before."""
-    now = {
-        TopicPartition(name, partition.partition): (partition.leader, partition.replicas)
-        for name in found.names
-        for partition in found.topic(name).partitions
-    }
-    for key, each in moving.items():
-        if key in now:
-            now[key] = (now[key][0], each.before)
-    return now

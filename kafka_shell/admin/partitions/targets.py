@@ -17,12 +17,12 @@ from kafka_shell.plan.model import Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from . import disks as broker_disks
+from .current_assignment import CurrentAssignment
 from .disks import Disks
 from .model import Assignment, GoalScore, TopicLoad, TopicLoads, TopicPartition
 from .planner import plan as planner
 from .planner.plan import Scope
 from .planner.problem import MIN_GAIN, PlanLimits, Problem, Proposal
-from .reassignment import CurrentAssignment
 
 Replicas = tuple[tuple[int, ...], ...]  # of each partition
 CORDONED = "cordoned"

@@ -7,8 +7,8 @@ import time
 from kafka_shell.admin.records.offsets import list_offsets
 from kafka_shell.admin.wire.connection import Cluster
 
+from .current_assignment import CurrentAssignment
 from .model import EARLIEST, LATEST, TopicPartition
-from .reassignment import CurrentAssignment
 from .sizes import Sizes
 
 

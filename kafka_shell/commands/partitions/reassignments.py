@@ -21,9 +21,9 @@ from .complete import REASSIGNMENT
 from .start import plan_start
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
     from kafka_shell.admin.partitions.disks import Disks
     from kafka_shell.admin.partitions.model import Assignment
-    from kafka_shell.admin.partitions.reassignment import CurrentAssignment
     from kafka_shell.admin.partitions.reassignment_files import MoveFile
     from kafka_shell.admin.partitions.targets import Brokers, Targets
     from kafka_shell.admin.wire.connection import Cluster
@@ -52,10 +52,10 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
     if invocation["resume"]:
         return resume(invocation, context)
     _check(invocation)
-    from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions import targets as move_targets
+    from kafka_shell.admin.partitions.current_assignment import current_assignment
 
-    now = reassignment.current_assignment(context.cluster)
+    now = current_assignment(context.cluster)
     file = given_file(invocation)
     planned, sizes = None, None
     if file is None:
@@ -99,11 +99,11 @@ def replicate(
 
     The topics in `growing` first get this many partitions.
     """
-    from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions import targets as move_targets
+    from kafka_shell.admin.partitions.current_assignment import current_assignment
     from kafka_shell.admin.partitions.model import TopicPartition
 
-    now = reassignment.current_assignment(context.cluster)
+    now = current_assignment(context.cluster)
     growth = Plan(Effect.CHANGE, ())
     if growing:
         assignments = {topic: each for topic, each in wanted.items() if not isinstance(each, int)}

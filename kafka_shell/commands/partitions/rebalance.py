@@ -21,8 +21,8 @@ from .batches import BATCHES
 from .start import plan_start
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
     from kafka_shell.admin.partitions.disks import Disks
-    from kafka_shell.admin.partitions.reassignment import CurrentAssignment
     from kafka_shell.admin.partitions.targets import Brokers
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context

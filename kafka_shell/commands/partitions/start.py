@@ -17,9 +17,9 @@ from .batches import in_batches, paths_of
 from .follow_up import cancel_line, resume_line, stall_advice
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
     from kafka_shell.admin.partitions.log_dir_targets import Dirs
     from kafka_shell.admin.partitions.model import Assignment
-    from kafka_shell.admin.partitions.reassignment import CurrentAssignment
     from kafka_shell.admin.partitions.reassignment_files import MovePaths
     from kafka_shell.admin.partitions.sizes import Sizes
     from kafka_shell.admin.partitions.targets import Targets

@@ -16,15 +16,13 @@ from kafka_shell.admin.partitions import (
     progress as move_progress,
 )
 from kafka_shell.admin.partitions import (
-    reassignment,
-)
-from kafka_shell.admin.partitions import (
     sizes as move_sizes,
 )
 from kafka_shell.admin.partitions import (
     targets as move_targets,
 )
 from kafka_shell.admin.partitions.cancel import plan_cancel
+from kafka_shell.admin.partitions.current_assignment import current_assignment
 from kafka_shell.admin.partitions.follow import Follow
 from kafka_shell.admin.partitions.model import (
     BrokerLoad,
@@ -396,7 +394,7 @@ def test_a_throttle_below_the_inflow_is_warned_about(
 
 def test_a_topic_is_spread_over_the_brokers_named(cluster: Cluster) -> None:
     topic = placed(cluster, (1,), (1,), (1,), (1,))
-    now = reassignment.current_assignment(cluster)
+    now = current_assignment(cluster)
     named = move_targets.Brokers(frozenset((2, 3)))
     disks = move_targets.read_disks(cluster, now)
     planned = move_targets.spread_over(now, disks, [topic], named)
@@ -407,7 +405,7 @@ def test_a_topic_is_spread_over_the_brokers_named(cluster: Cluster) -> None:
 
 def test_a_broker_is_drained_of_what_can_go(cluster: Cluster) -> None:
     topic, full = placed(cluster, (1, 2), (3, 2)), placed(cluster, (1, 2, 3))
-    now = reassignment.current_assignment(cluster)
+    now = current_assignment(cluster)
     disks = move_targets.read_disks(cluster, now)
     planned = move_targets.drained(now, disks, 2, [topic, full])
     assert set(planned.refused) == {Resource("topic", full)}
@@ -417,7 +415,7 @@ def test_a_broker_is_drained_of_what_can_go(cluster: Cluster) -> None:
 
 def test_a_replication_factor_is_raised_into_the_other_racks(cluster: Cluster) -> None:
     topic = placed(cluster, (1,), (2,))
-    now = reassignment.current_assignment(cluster)
+    now = current_assignment(cluster)
     disks = move_targets.read_disks(cluster, now)
     planned = move_targets.with_factor(now, disks, [topic], 3)
     assert apply(plan_move(cluster, planned.replicas), cluster).ok
