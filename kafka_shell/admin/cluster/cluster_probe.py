@@ -27,6 +27,7 @@ from .model import Quorum
 
 _SETTLE_S = 1.5  # after an election, the controller does not report yet which brokers caught up
 _ANSWER_S = 3.0
+_READ_AGAIN = 100  # topics: of more, a broker with replicas is down
 _ASKED = 3  # brokers: one that is cut off cannot forward the request
 
 
@@ -103,11 +104,19 @@ def probe_cluster(
 
 
 def _metadata(cluster: Cluster, unread: Failure | None) -> MetadataScan:
-    """The metadata with the reassignments in progress, unless the controller does not respond."""
+    """The metadata with the reassignments in progress, unless the controller does not respond.
+
+    A reassignment that ends between the two reads is in none of them: what still looks
+    under-replicated in a few topics is read again.
+    """
     found = scan(cluster)
     if unread is not None:
         return found.with_reassignments((), unread)
-    return with_reassignments(cluster, found)
+    found = with_reassignments(cluster, found)
+    unexplained = sum(bool(each.under_replicated) for each in found.summaries())
+    if 0 < unexplained <= _READ_AGAIN and found.reassignments_unread is None:
+        found = with_reassignments(cluster, scan(cluster))
+    return found
 
 
 def freshness(cluster: Cluster, brokers: Collection[int], seconds: float) -> Freshness:
