@@ -171,6 +171,11 @@ class ClusterSession(Struct):
             return self.cluster.known_id
         return self.cache.view.cluster_id if self.cache and self.cache.view.read_at else ""
 
+    def switch(self, settings: Settings, expected_id: str) -> None:
+        """Use another cluster for the lines that follow."""
+        self.close()
+        self.settings, self.expected_id = settings, expected_id
+
     def close(self) -> None:
         """Close the connection; the next use opens a new one."""
         if self.cluster is not None:

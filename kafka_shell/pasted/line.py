@@ -19,7 +19,7 @@ def suggest_reordered(line: Line, text: str, context: Context) -> None:
     """Raise UsageError with the command meant by `describe topic x` or `list-users`; return if
     there is none."""
     typed = [word.text for word in line.words]
-    if any(command.name in (typed[0], " ".join(typed[:2])) for command in REGISTRY):
+    if not typed or any(command.name in (typed[0], " ".join(typed[:2])) for command in REGISTRY):
         return  # with an unknown option, for example
     parts = typed[0].split("-")
     command = reorder([*parts, *typed[1:]], REGISTRY)

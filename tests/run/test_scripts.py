@@ -11,9 +11,15 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from kafka_shell.commands import REGISTRY
+from kafka_shell.language.parse import parse
+from kafka_shell.language.tokens import tokenize
+from kafka_shell.run.dispatch import _with_defaults
 from kafka_shell.sandbox.state import Sandbox
 from tests.program import Program, Run
 
@@ -253,6 +259,29 @@ def test_a_file_that_cannot_be_written(script: Script, topic: str, tmp_path: Pat
     assert f"{place(script)}:1: error: cannot write to {tmp_path}/no/such/folder" in run.stderr
     assert "The command was not run." in run.stderr
     assert run.lines == [topic], "nothing was deleted"
+
+
+def test_the_lines_after_connect_are_for_that_cluster(
+    script: Script, kafka: Program, old_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Before: the cluster stayed the same, and they changed it."""
+    name = f"script.{uuid.uuid4().hex[:8]}"
+    run = script(f"connect {old_sandbox.bootstrap}\ncreate-topic {name}\n")
+    assert run.status == 0, str(run)
+    old = Program(tmp_path / "old", old_sandbox.bootstrap)
+    old.ok("delete-topic", name, "--yes")
+    assert kafka("list-topics", name).status == 1, "it was created on the first cluster"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["verify-reassign-partitions --finish", "create-topic x", "scram-credentials --username a"],
+)
+def test_a_dry_run_of_the_program_is_one_for_every_command(line: str) -> None:
+    """verify-reassign-partitions declares --dry-run by itself, as only --finish changes anything."""
+    context: Any = SimpleNamespace(defaults={"dry-run": True, "yes": True})
+    found = _with_defaults(parse(tokenize(line), REGISTRY), context)
+    assert (found["dry-run"], found["yes"]) == (True, True)
 
 
 def test_exit_ends_it(script: Script, topic: str, tmp_path: Path) -> None:

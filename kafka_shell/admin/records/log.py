@@ -1,6 +1,6 @@
-"""The log of a topic's partition 0, read to its end or appended to (API keys 0, 1 and 22).
+"""The log of one partition, read to its end or appended to (API keys 0, 1 and 22).
 
-For small topics of one partition with records of this program.
+For small topics with records of this program.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _FETCH_BYTES = 8 << 20
 _MISSING = Failure("UNKNOWN", "the leader's response does not contain the partition")
 
 
-def read(cluster: Cluster, topic: str) -> tuple[Record, ...]:
+def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[Record, ...]:
     """Every record, from the log start offset to the high watermark as it is now.
 
     Raises ShellError for an unknown topic, without READ on it, without a leader, or if the end is
     not reached before the deadline. Never returns a part of the records.
     """
-    where = TopicPartition(topic, 0)
+    where = TopicPartition(topic, partition)
     span = ranges(cluster, [where])
     for why in span.failures.values():
         raise as_error(why)
@@ -41,13 +41,13 @@ def read(cluster: Cluster, topic: str) -> tuple[Record, ...]:
     found: list[Record] = []
     requested = cluster.attempts()
     while at < end:
-        some, after = _fetch(cluster, where, at)
+        some, after = _fetch(cluster, topic, partition, at)
         found += [record for record in some if at <= record.offset < end]
         if after > at:
             at, requested = after, cluster.attempts()
         elif next(requested, None) is None:
             raise ShellError(
-                f"topic {topic} partition 0 could not be read to its end: no records"
+                f"topic {topic} partition {partition} could not be read to its end: no records"
                 f" at offset {at:,} of {end:,}",
                 hint="Try again, or use a longer deadline.",
                 code="incomplete",
@@ -55,15 +55,19 @@ def read(cluster: Cluster, topic: str) -> tuple[Record, ...]:
     return tuple(found)
 
 
-def _fetch(cluster: Cluster, where: TopicPartition, at: int) -> tuple[list[Record], int]:
+def _fetch(cluster: Cluster, topic: str, partition: int, at: int) -> tuple[list[Record], int]:
     """The records from offset `at` in one response, and the offset after them."""
-    request = fetch_request({where: at}, _FETCH_BYTES, wait_ms=500)
-    found, after = all_records(where, bytes(_of_leader(cluster, request, where).records or b""))
+    request = fetch_request({TopicPartition(topic, partition): at}, _FETCH_BYTES, wait_ms=500)
+    response = _of_leader(cluster, request, topic, partition, "partitions")
+    found, after = all_records(TopicPartition(topic, partition), bytes(response.records or b""))
     return found, after or at
 
 
 def append(
-    cluster: Cluster, topic: str, records: Sequence[tuple[bytes | None, bytes | None]]
+    cluster: Cluster,
+    topic: str,
+    records: Sequence[tuple[bytes | None, bytes | None]],
+    partition: int = 0,
 ) -> int:
     """Append the records as one batch, all or none, to every in-sync replica; the first's offset.
 
@@ -73,45 +77,47 @@ def append(
     from .write import Writer
 
     (written,) = Writer(cluster, topic).write(
-        {0: [NewRecord(key, value) for key, value in records]}, whole=True
+        {partition: [NewRecord(key, value) for key, value in records]}, whole=True
     )
     if written.failure is not None:
         raise as_error(written.failure)
     return written.offset or 0
 
 
-def _of_leader(cluster: Cluster, request: Any, where: TopicPartition) -> Any:
-    """The partition's row of the leader's response. Retries while the leader changes."""
-    about = f"topic {where.topic}"
+def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, field: str) -> Any:
+    """The partition's row of the leader's response, in this field of its topic. Retries while the
+    leader changes."""
+    about = f"topic {topic}"
     reason: Failure | None = None
     for _ in cluster.attempts():
-        leader = _leader(cluster, where)
+        leader = _leader(cluster, topic, partition)
         if leader is None:
             continue
         response = cluster.send(request, Node(leader), highest=NAMED, change=False)
-        answer = next((row for each in response.responses for row in each.partitions), None)
+        rows = (row for each in response.responses for row in getattr(each, field))
+        answer = next(rows, None)
         if answer is None:
             reason = THROTTLED if held_back(response) else _MISSING
             wait_out(cluster, response)
             continue
-        if not answer.error_code:
+        code = answer.error_code if hasattr(answer, "error_code") else 0
+        if not code:
             return answer
-        reason = failure(answer.error_code, about=about)
-        if answer.error_code not in NEW_LEADER:
+        reason = failure(code, getattr(answer, "error_message", None), about=about)
+        if code not in NEW_LEADER:
             raise as_error(reason)
     if reason is not None and not reason.code:
         raise as_error(replace(reason, name="deadline", message=f"{about}: {reason.message}"))
     raise ShellError(
-        f"{about} partition {where.partition} has no leader that responds"
+        f"{about} partition {partition} has no leader that responds"
         + (f" (last error: {error_name(reason.code)})" if reason and reason.code else ""),
         code="deadline",
-        see=Resource("topic", where.topic),
+        see=Resource("topic", topic),
     )
 
 
-def _leader(cluster: Cluster, where: TopicPartition) -> int | None:
-    found = topics.describe(cluster, [where.topic])
+def _leader(cluster: Cluster, topic: str, partition: int) -> int | None:
+    found = topics.describe(cluster, [topic])
     if found.failures:
-        raise as_error(found.failures[where.topic])
-    partitions = found[where.topic].partitions
-    return next((each.leader for each in partitions if each.partition == where.partition), None)
+        raise as_error(found.failures[topic])
+    return next((p.leader for p in found[topic].partitions if p.partition == partition), None)

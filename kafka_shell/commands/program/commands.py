@@ -55,8 +55,10 @@ def connect(invocation: Invocation, context: Context) -> str:
         answer = on_expected_cluster(other, lambda: _described(other))
     finally:
         other.close()
-    if context.shell is not None:
+    if context.shell is not None and context.session.cache is not None:  # the prompt's own session
         context.shell.connect(found)
+    else:
+        context.session.switch(found, other.session.expected_id)
     return answer
 
 
