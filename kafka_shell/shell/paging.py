@@ -67,6 +67,12 @@ class PagedOutput(SanitizedStream):
             self.direct()
             self._leave_pager()
 
+    def before_question(self) -> None:
+        """Wait until the pager is left, and write what was to follow it: the plan that the question
+        is about. The rest of the output is not paged."""
+        self.direct()
+        self._leave_pager()
+
     def direct(self) -> None:
         """Write the rest of the output of this command directly to the terminal."""
         with self._lock:

@@ -217,7 +217,7 @@ class Session:
 
     def ask(self, question: str, *, secret: bool = False) -> str:
         """Ask a question; Ctrl-C and Ctrl-D return an empty answer."""
-        self._paged.direct()
+        self._paged.before_question()
         asking: PromptSession[str] = PromptSession(
             history=InMemoryHistory(), style=DynamicStyle(lambda: self._style)
         )

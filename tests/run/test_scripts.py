@@ -270,15 +270,12 @@ def test_the_lines_after_connect_are_for_that_cluster(
     assert run.status == 0, str(run)
     old = Program(tmp_path / "old", old_sandbox.bootstrap)
     old.ok("delete-topic", name, "--yes")
-    assert kafka("list-topics", name).status == 1, "it was created on the first cluster"
+    assert kafka("list-topics", name).stdout == "", "it was created on the first cluster"
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["verify-reassign-partitions --finish", "create-topic x", "scram-credentials --username a"],
-)
+@pytest.mark.parametrize("line", ["verify-reassign-partitions --finish", "create-topic x"])
 def test_a_dry_run_of_the_program_is_one_for_every_command(line: str) -> None:
-    """verify-reassign-partitions declares --dry-run by itself, as only --finish changes anything."""
+    """Before: not of verify-reassign-partitions, which declares the option by itself."""
     context: Any = SimpleNamespace(defaults={"dry-run": True, "yes": True})
     found = _with_defaults(parse(tokenize(line), REGISTRY), context)
     assert (found["dry-run"], found["yes"]) == (True, True)

@@ -109,6 +109,22 @@ def test_messages_wait_for_the_pager(terminal: io.StringIO, tmp_path: Path) -> N
     assert terminal.getvalue() == "error\n"
 
 
+def test_a_question_waits_for_the_pager_and_for_its_plan(
+    terminal: io.StringIO, tmp_path: Path
+) -> None:
+    """Before: it was asked over the pager, and its plan was written after the answer."""
+    out = paged(terminal, f"sh -c 'cat > {tmp_path}/paged'")
+    err = cast(TextIO, StderrStream(cast(TextIO, terminal), out))
+    with out.during():
+        out.write("line\n" * 100)
+        err.write("the plan\n")
+        out.before_question()
+        assert terminal.getvalue() == "the plan\n"
+        assert (tmp_path / "paged").read_text() == "line\n" * 100
+        out.write("done\n")
+    assert terminal.getvalue() == "the plan\ndone\n"
+
+
 def test_no_pager_where_none_is_wanted(terminal: io.StringIO, tmp_path: Path) -> None:
     out = PagedOutput(terminal, {"PAGER": f"sh -c 'cat > {tmp_path}/paged'"}, lambda: (5, 80),
                 lambda: False)  # fmt: skip
