@@ -60,6 +60,8 @@ def _guarded(words: list[str]) -> int:
         # The reader of stdout has exited; this prevents an error message at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return int(Status.OK)
+    except ShellError as error:
+        return int(_report_early(error, " ".join(words)))
     except Exception as error:
         from .context import Paths
         from .crash import report_crash
@@ -104,12 +106,12 @@ def _main(words: list[str]) -> Status:
     lazy_kafka.defer()
     _exit_on_hangup()
     environ = os.environ
-    paths = Paths.of(environ)
     try:
         _check_home(environ)
+        paths = Paths.of(environ)
         line = split(_as_text(words), REGISTRY)
     except ShellError as error:
-        return _report_early(error, paths, " ".join(words))
+        return _report_early(error, " ".join(words))
     if line.program.get("version"):
         return _version()
     if line.program.get("help") and not line.command:
@@ -126,7 +128,7 @@ def _main(words: list[str]) -> Status:
             if line.program.get("sandbox"):
                 context = _on_sandbox(context, stack, line.program)
         except ShellError as error:
-            return _report_early(error, paths, " ".join(words))
+            return _report_early(error, " ".join(words))
         stack.callback(context.resources.close)
         stack.callback(context.close)
         return _run(line.command, line.program, context)
@@ -315,7 +317,7 @@ def _integer(program: dict[str, Any], name: str) -> int | None:
         raise
 
 
-def _report_early(error: ShellError, paths: Paths, text: str) -> Status:
+def _report_early(error: ShellError, text: str) -> Status:
     """Print an error that occurred before the context was created."""
     from kafka_shell.output.errors import draw_error
     from kafka_shell.output.writer import Writer

@@ -45,6 +45,8 @@ def _accepted(context: Context, error: OtherClusterError) -> bool:
     current = context.settings
     pinned = current.sources.get("cluster-id") if current.connection.cluster_id else None
     of_profile = f" (profile {current.profile})" if current.profile else ""
+    if error.sent:
+        return False
     if pinned is not None:
         error.message += f", which profile {current.profile} requires"
         error.hint = (

@@ -175,7 +175,7 @@ def _applied(cluster: Cluster, plan: Plan, report: Report | None) -> Results[Cha
     from kafka_shell.plan.apply import apply
     from kafka_shell.plan.model import Effect
 
-    if plan.effect is Effect.DESTROY and not plan.refused.ok:
+    if (plan.whole or plan.effect is Effect.DESTROY) and not plan.refused.ok:
         refused = len(plan.refused.failures)
         are = "is" if refused == 1 else "are"
         raise ShellError(

@@ -9,7 +9,7 @@ _WORD = re.compile(
 )
 # Words in the names of keys whose value is a secret, including keys of plugins.
 SECRET_WORD = (
-    r"(?:passw|passphrase|(?<![a-z])pwd|secret|credential|jaas|hmac|\btoken|keystore\.key"
+    r"(?:passw|passphrase|user\.info|(?<![a-z])pwd|secret|credential|jaas|hmac|\btoken|keystore\.key"
     r"|(?:api|access|private|encryption|account|signing)[._-]?key)"
 )
 # Possessive quantifiers, so that there is no backtracking in a message of a megabyte.
@@ -18,6 +18,7 @@ _SET = re.compile(r"(?<![\w.-])([\w.-]++)\s*+=[ \t]*+")
 _BARE = re.compile(  # a password without its key, even if the mechanism is misspelled
     r"(?<![\w-])SCRAM[\w-]*+\s*+=\s*+(?!\[?(?:iterations|password)=)", re.IGNORECASE
 )
+_URL = re.compile(r"://[^/\s:@]*+:(?=[^/\s@]*+@)")  # with a password
 _OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac)", re.IGNORECASE)
 
 
@@ -52,6 +53,7 @@ def _secret_from(raw: str) -> int | None:
     """The position of the secret in `...password=secret`, or None."""
     bare = _BARE.search(raw)
     starts = [bare.end()] if bare else []
+    starts += [found.end() for found in _URL.finditer(raw)][:1]
     for found in _SET.finditer(raw):
         names = [name.end() for name in _NAME.finditer(found[1])]
         if names and "file" not in found[1][names[-1] :].lower():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from threading import Lock
 from typing import Any
 
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, UnexpectedEnd
 
 from .model import Change, Outcomes, Plan, Report, Step
 from .results import Results, as_failure
@@ -20,7 +20,8 @@ def apply(plan: Plan, cluster: Any, report: Report | None = None) -> Results[Cha
     """Send all steps in order, wait for the end of a long change, and return the outcomes.
 
     Raises ShellError if the first request fails as a whole. If a later one does, each change of its
-    step has that failure, and later steps are not sent.
+    step has that failure, and later steps are not sent. Raises UnexpectedEnd, when the last steps
+    are sent, if the long change ended otherwise.
     """
     results: Outcomes = Results()
     for step in plan.steps:
@@ -33,8 +34,12 @@ def apply(plan: Plan, cluster: Any, report: Report | None = None) -> Results[Cha
                 raise
             return Results.merge([results, _failed(step, error)])
         results = Results.merge([results, sent])
-    if plan.waited is not None:
-        plan.waited(cluster, report or (lambda task, done, total: None))
+    try:
+        if plan.waited is not None:
+            plan.waited(cluster, report or (lambda task, done, total: None))
+    except UnexpectedEnd:
+        list(_afterwards(plan, cluster))
+        raise
     return Results.merge([results, *_afterwards(plan, cluster)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from kafka_shell import identity, journal
@@ -89,25 +90,35 @@ def execute(
             context, command, plan.changes, unknown, plan.undoes, plan.id
         )
         try:
-            done = _send(plan, context, intent)
-        except BaseException:
-            reveal(plan.secrets)  # or they would be lost
-            raise
+            with _revealing(plan, reveal):
+                done = _send(plan, context, intent)
         finally:  # an interrupted plan may have changed something, too
             if context.shell is not None:
                 context.shell.refresh(plan.touches)
     follow_in_background(plan, context, intent, done)
+    with _revealing(plan, reveal):
+        fresh = _fresh(plan, context, done)
     undo = outcome_undo_lines(done)
     return Outcome(
         plan,
         tuple(done),
         undo,
-        _fresh(plan, context, done),
+        fresh,
         undo_shown=undo == shown_undo,
         retry=resume_line(plan, intent) or retry_line(plan, command, done),
         check=command_after(changes_with(done, "unknown")),
         entry=intent.id,
     )
+
+
+@contextmanager
+def _revealing(plan: Plan, reveal: Callable[[Any], None]) -> Iterator[None]:
+    """Show generated passwords if no outcome will show them: they would be lost."""
+    try:
+        yield
+    except BaseException:
+        reveal(plan.secrets)
+        raise
 
 
 def _send(plan: Plan, context: Context, intent: JournalEntry) -> list[ChangeResult]:
@@ -295,11 +306,12 @@ def _current_value(change: Change) -> Any:
 
 
 def _fresh(plan: Plan, context: Context, done: Sequence[ChangeResult]) -> Any:
-    """The new state, or None if it cannot be read, which is not a failure of the change."""
+    """The new state, or None if it cannot be read, or Ctrl-C is pressed meanwhile: that is not a
+    failure of the change, whose outcome is still to be shown."""
     applied = sum(item.status == "done" for item in done)
     if plan.fresh is None or not 0 < applied <= _MAX_FRESH:
         return None
     try:
         return plan.fresh(context.cluster)
-    except ShellError:
+    except (ShellError, KeyboardInterrupt):
         return None

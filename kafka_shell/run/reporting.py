@@ -64,7 +64,7 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
     # Writing to a file or pipe does not disturb a progress bar.
     clear = getattr(context.report, "clear", None)
     color, color_err = (not plain and stream.isatty() for stream in (out, context.err))
-    return Writer(
+    writer = Writer(
         out,
         context.err,
         values.get("output") or context.settings.output,
@@ -78,6 +78,8 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
         verbose=bool(values.get("verbose")),
         renderers=Renderers(render_module),
     )
+    writer.err.may_close = True  # nobody reads the messages: the exit status still tells
+    return writer
 
 
 def _theme(context: Context) -> Theme:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_shell.admin.wire.failures import OtherClusterError
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.plans import draw_plan
@@ -48,6 +49,8 @@ def run(
         )
         raise _with_lines(interrupted, runbook) from None
     except ShellError as error:
+        if isinstance(error, OtherClusterError):
+            error.sent = True  # the consent was for the first cluster
         raise _with_lines(error, runbook) from None
     writer.write(result)
     if not result.ok:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from kafka_shell import journal
+from kafka_shell.admin.wire.failures import OtherClusterError
 from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
@@ -40,6 +42,10 @@ def send_and_journal(
     except KeyboardInterrupt:
         resume = continue_line(plan, intent, done)
         raise _interrupted(done, resume, intent) from None
+    except OtherClusterError as error:
+        error.sent = True
+        error.hint = f"See what was changed before: journal {intent.id}"
+        raise
     finally:
         all_done = [*before, *done]
         undo = outcome_undo_lines(all_done)
@@ -118,7 +124,7 @@ def _send(plan: Plan, context: Context, done: list[ChangeResult]) -> None:
     cluster, left, total = context.cluster, list(plan.steps), progress_total(plan)
     try:
         stop = False
-        with SENDING:
+        with _sending(context):
             while left and not stop:
                 stop = _send_step(left.pop(0), cluster, done)
                 if total:
@@ -134,6 +140,23 @@ def _send(plan: Plan, context: Context, done: list[ChangeResult]) -> None:
             _send_step(step, cluster, done)
     if unexpected_end is not None:
         raise unexpected_end
+
+
+@contextmanager
+def _sending(context: Context) -> Iterator[None]:
+    """Wait until no other plan is being sent. Raises ShellError at the deadline."""
+    task = "Waiting until another change is sent"
+    waited = False
+    while not SENDING.acquire(timeout=1):
+        waited = True
+        context.report(task, 0, None)
+        context.cluster.pause(0, "another change is still being sent")
+    if waited:
+        context.report(task, 1, 1)
+    try:
+        yield
+    finally:
+        SENDING.release()
 
 
 def follow(plan: Plan, context: Context) -> UnexpectedEnd | None:

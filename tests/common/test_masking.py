@@ -27,6 +27,9 @@ pytestmark = pytest.mark.quick
         ("x --password-file f --delete-config ssl.key.password",
          "x --password-file f --delete-config ssl.key.password"),
         ("x 'password=never closed", "x 'password=************"),
+        ("x basic.auth.user.info=bob:pw", "x basic.auth.user.info=******"),
+        ("x schema.registry.url=https://bob:pw@h/", "x schema.registry.url=https://bob:*****"),
+        ("x https://h:8081/a:b", "x https://h:8081/a:b"),
         ("list-topics", "list-topics"),
     ],
 )  # fmt: skip

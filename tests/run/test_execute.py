@@ -464,6 +464,17 @@ def test_a_chained_plan_stops_at_the_first_failure(tmp_path: Path) -> None:
     assert [done.status for done in outcome.changes] == ["done", "failed", "skipped"]
 
 
+def test_ctrl_c_while_the_new_state_is_read_leaves_the_outcome(tmp_path: Path) -> None:
+    """Before: what was applied was not shown, and generated passwords were lost."""
+    execution = make_recorded_execution(tmp_path)
+
+    def hangs(cluster: Any) -> None:
+        raise KeyboardInterrupt
+
+    outcome = execution.run(execution.plan(execution.step(), fresh=hangs))
+    assert outcome.ok and outcome.fresh is None
+
+
 def test_fresh_state_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     execution = make_recorded_execution(tmp_path)
 

@@ -128,7 +128,10 @@ def unreachable(message: str, hint: str, code: str) -> ShellError:
 
 
 class OtherClusterError(ShellError):
-    """Another cluster answers at the address of the expected one. Nothing was sent to it."""
+    """Another cluster answers at the address of the expected one. Nothing was sent to it. `sent`:
+    something was sent to the expected one before."""
+
+    sent = False
 
     def __init__(self, where: str, expected: str, found: str) -> None:
         super().__init__(

@@ -135,13 +135,14 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
         why = f"{late(job.extensible)}: waiting for {silent} left no time for {what}"
     else:
         why = f"{late(job.extensible)} after waiting {now - job.started:.1f} s for {what}"
-    may_happen = job.sent and job.call.changes(job.request)
+    is_change = job.call.changes(job.request)
+    may_happen = job.sent and is_change
     reached = pool.command.responded or job.reached_broker or job.sent
     return ShellError(
         f"{why}{last}" + (MAY_STILL_HAPPEN if may_happen else ""),
         hint=_deadline_hint(job, may_happen=may_happen, forwarded=forwarded),
         see=Resource("cluster") if forwarded else None,
-        code="deadline",
+        code="not-sent" if is_change and not job.sent else "deadline",
         status=Status.FAILED if reached else Status.UNREACHABLE,
     )
 

@@ -170,7 +170,9 @@ class Runner:
                 job.fail(deadline_error(self._pool, job))
 
     def advance(self, job: Job) -> None:
-        """Send a job if its broker is connected."""
+        """Send a job if its broker is connected, and its deadline has not passed."""
+        if time.monotonic() >= job.deadline:
+            return
         link = self._ready_link(job)
         if link is None or job.done:
             return
