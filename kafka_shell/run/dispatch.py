@@ -24,7 +24,7 @@ from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.runbook import Runbook
 
-from .reporting import report_error, warn, warn_of_settings, writer_for
+from .reporting import print_notes, report_error, warn_of_settings, writer_for
 
 _SHORT = 100  # characters of a line in an error about it
 # Errors of writing the result. A broken pipe is not an error.
@@ -197,8 +197,7 @@ def _run_connected(line: Line, invocation: Invocation, context: Context) -> Stat
             raise
         raise _not_written(line, invocation, context, error) from None
     finally:
-        while context.script.notes:
-            warn(context, context.script.notes.pop(0))
+        print_notes(context)
     return status or (pipe.status if pipe else Status.OK)
 
 

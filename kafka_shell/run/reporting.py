@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TextIO
 
@@ -39,10 +40,26 @@ def report_error(
 def warn(context: Context, message: str) -> None:
     """Print a warning on stderr, once per run."""
     if message not in context.script.warned:
-        from kafka_shell.output.errors import draw_note
-
         context.script.warned.add(message)
-        draw_note(message, StyledStream(context.err, width=columns_of(context.err)))
+        _draw(context, [message])
+
+
+def print_notes(context: Context) -> None:
+    """Print the notes of the line that has ended, each one once."""
+    notes = list(dict.fromkeys(context.script.notes))
+    context.script.notes.clear()
+    _draw(context, notes)
+
+
+def _draw(context: Context, messages: Sequence[str]) -> None:
+    if not messages:
+        return
+    from kafka_shell.output.errors import draw_note
+
+    stream = StyledStream(context.err, width=columns_of(context.err))
+    stream.may_close = True
+    for message in messages:
+        draw_note(message, stream)
 
 
 def warn_of_settings(context: Context, settings: Settings) -> None:

@@ -261,6 +261,12 @@ def test_a_file_that_cannot_be_written(script: Script, topic: str, tmp_path: Pat
     assert run.lines == [topic], "nothing was deleted"
 
 
+def test_a_note_is_printed_for_each_line_that_it_is_about(script: Script) -> None:
+    """Before: once per run."""
+    run = script("list-topics nosuch\nlist-topics nosuch\n")
+    assert run.stderr.count("no topic matches 'nosuch'") == 2, str(run)
+
+
 def test_the_lines_after_connect_are_for_that_cluster(
     script: Script, kafka: Program, old_sandbox: Sandbox, tmp_path: Path
 ) -> None:
