@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 from pyarrow import parquet
 
+from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.engine import Engine
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
@@ -230,6 +231,18 @@ def test_fix_is_for_one_cluster(shell: Shell) -> None:
     shell.profile("there", shell.bootstrap)
     run = shell("spark audit --clusters here,there --fix")
     assert run.status == 2 and "one cluster at a time" in run.err
+
+
+def test_fix_audits_the_cluster_that_it_changes(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.profile("here", "127.0.0.1:1")
+    line = f"spark audit --profile here --broker {shell.bootstrap} --clusters here --controls T13"
+    run = shell.ok(f"{line} --fix")
+    assert "no finding has a remedy" in run.err
+    monkeypatch.setattr(Collection, "cluster_ids", {"here": "that-of-an-executor"})
+    run = shell(f"{line} --fix")
+    assert run.status == 1 and "the cluster that was read is that-of-an-executor" in run.err
 
 
 @pytest.mark.parametrize("name", ["found", "found.jsonl"], ids=["parquet", "json lines"])

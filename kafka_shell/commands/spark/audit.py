@@ -62,10 +62,12 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
         names |= {*drift.KEYS, "clusters"}
     if invocation["report"]:
         names |= set(report.TABLES)
-    if invocation["new-only"]:
+    if invocation["new-only"] or invocation["fix"]:
         names.add("clusters")
     with collected(invocation, context, names) as (engine, collection):
         against = (other, collection_of(other, engine, context, collection)) if other else None
+        if invocation["fix"]:
+            _check_cluster(collection, context)
         found = run.audit(engine, collection, controls, policy, against)
         if invocation["new-only"]:
             found = _without_known(found, engine, collection, invocation["new-only"], context)
@@ -194,6 +196,19 @@ def _check_fix(invocation: Invocation, context: Context) -> None:
             hint=f"Use spark audit --profile {named[0]} --fix.",
             span=invocation.span("clusters"),
         )
+
+
+def _check_cluster(collection: Collection, context: Context) -> None:
+    """Raise ShellError if the remedies would be sent to another cluster than the one that was read:
+    executors on other hosts may resolve an address or a profile differently."""
+    for found in collection.cluster_ids.values():
+        if found != context.cluster.cluster_id:
+            raise ShellError(
+                f"the cluster that was read is {found}, but the remedies would be applied to"
+                f" {context.cluster.cluster_id}",
+                hint="No remedy was applied. Check the bootstrap servers on the Spark executors.",
+                code="other-cluster",
+            )
 
 
 def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport | NoRows:

@@ -126,7 +126,8 @@ def targets_of(invocation: Invocation, context: Context) -> tuple[Target, ...]:
 
     named = [name for word in invocation["clusters"] for name in word.split(",") if name]
     file = context.paths.config_file
-    if named:
+    # The profile of this session may have other bootstrap servers, as in --profile a --broker b.
+    if named and named != [context.settings.profile]:
         return targets.of_profiles(named, context.environ, file)
     return (targets.of_settings(context.settings, context.environ, file),)
 
