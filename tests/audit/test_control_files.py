@@ -108,7 +108,6 @@ def check_complete(name: str, control: Control) -> None:
 # Tables that may lack rows although `absence` does not name them, and why that is no alarm.
 NO_ALARM = {
     ("B03", "features"): "only for undo",
-    ("B16", "disk_replicas"): "only for the remedy",
     ("D01", "record_samples"): "only for the estimated saving",
     ("D02", "batches"): "the rate is then unknown",
     ("G08", "features"): "the cluster may then lack the protocol",

@@ -1,0 +1,37 @@
+"""Controls evaluated on given rows: which findings have a remedy, and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from kafka_shell.audit import control_tests
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.tables import TABLES
+from tests.audit.test_controls_on_rows import CONTROLS, Rows, found
+
+# Control, what is judged, rows by table, and what is found.
+CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
+    (
+        "B16", "a move between log directories is info only, as one collection shows no age",
+        {"disk_replicas": [{"broker_id": 1, "path": "/a", "topic": "orders", "word": "/a"},
+                           {"broker_id": 1, "path": "/b", "topic": "orders", "word": "/b",
+                            "future": True, "offset_lag": 9}]},
+        [found("broker 1 orders:0", "info", reason="moving to /b, 9 offsets behind", remedy="")],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("control", "rows", "expected"),
+    [pytest.param(name, rows, expected, id=f"{name} {about}")
+     for name, about, rows, expected in CASES],
+)  # fmt: skip
+def test_a_control_on_given_rows(
+    engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
+) -> None:
+    test = {**rows, "expect": expected}
+    session = engine.session.newSession()  # views of its own
+    result = control_tests.run(session, CONTROLS[control], test, 1, TABLES)
+    assert result.status == "passed", result
