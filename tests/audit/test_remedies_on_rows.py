@@ -20,7 +20,24 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
                             "future": True, "offset_lag": 9}]},
         [found("broker 1 orders:0", "info", reason="moving to /b, 9 offsets behind", remedy="")],
     ),
+    (
+        "B11", "the default may delete records, or let a reassignment saturate the network",
+        {"broker_configs": [{"broker_id": 1, "key": key, "value": "1000", "pair": f"{key}=1000",
+                             "source": "dynamic_broker", "cluster_default": "500"}
+                            for key in ("log.retention.ms", "log.cleanup.policy", "num.io.threads",
+                                        "leader.replication.throttled.rate")]},
+        [found("broker 1 num.io.threads", "alarm",
+               remedy="alter-configs --broker-id 1 --delete-config=num.io.threads"),
+         *(found(f"broker 1 {key}", "alarm", remedy="", undo="")
+           for key in ("log.retention.ms", "log.cleanup.policy",
+                       "leader.replication.throttled.rate"))],
+    ),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["B11", "Q02", "Q06", "T25"])
+def test_a_remedy_that_clients_may_notice_is_not_safe(name: str) -> None:
+    assert CONTROLS[name].risk == "disruptive"
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,12 @@
 -- tags: quotas
 -- description: User quotas take precedence over client ID quotas, and so does the default user
 --   quota. This quota applies only to unauthenticated clients. The remedy sets it for the client
---   ID of all users, and a producer_byte_rate as high as Q04 requires.
+--   ID of all users, and a producer_byte_rate as high as Q04 requires. It throttles clients that
+--   the default user quota did not throttle so far.
 -- source: Apache Kafka documentation, Quotas, order of precedence (KIP-55)
 -- needs: quotas, broker_configs, topic_configs
 -- absence: quotas
--- remedy: dynamic, safe
+-- remedy: dynamic, disruptive
 WITH windows AS (
   SELECT n.cluster, min(try_cast(n.value AS BIGINT) * try_cast(s.value AS BIGINT)) AS seconds
   FROM broker_configs n

@@ -3,12 +3,13 @@
 -- severity: medium
 -- tags: quotas
 -- description: The user may create topics and has no controller_mutation_rate quota, so a faulty
---   client can overload the controller.
+--   client can overload the controller. The remedy throttles the user if it creates, deletes or
+--   extends many topics.
 -- source: Apache Kafka documentation, Quotas, controller mutation rate (KIP-599)
 -- needs: acls, effective_quotas
 -- absence: effective_quotas
 -- parameter: rate = 10
--- remedy: dynamic, safe
+-- remedy: dynamic, disruptive
 WITH creators AS (
   SELECT DISTINCT cluster, substr(principal, 6) AS user FROM acls
   WHERE permission = 'allow' AND principal LIKE 'User:%' AND principal <> 'User:*'

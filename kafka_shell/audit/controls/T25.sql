@@ -4,11 +4,12 @@
 -- tags: hygiene
 -- description: The topic sets a config to the value it inherits, so it will not follow when the
 --   default changes. Topics of Kafka Streams, Kafka Connect and others are ignored: they set what
---   they depend on.
+--   they depend on. An override also protects the topic: without it, a broker with another default,
+--   or a change of the default, can delete records or acknowledge them with fewer replicas.
 -- source: Apache Kafka documentation, Topic configs, server default properties
 -- needs: topic_configs, topics
 -- parameter: besides = $frameworks
--- remedy: dynamic, safe
+-- remedy: dynamic, disruptive
 WITH judged AS (
   SELECT k.cluster, k.topic,
     array_sort(collect_list(CASE WHEN overridden AND value = inherited THEN key END)) AS keys,
