@@ -118,6 +118,7 @@ NO_ALARM = {
     ("S07", "acls"): "the ACL is then needed",
     ("S08", "acls"): "the ACLs are joined with themselves",
     ("T04", "partitions"): "only for the remedy",
+    ("T26", "partitions"): "only for the remedy",
     ("T12", "topic_configs"): "the configs of a topic are read together",
     ("T14", "topic_configs"): "the configs of a topic are read together",
 }

@@ -9,7 +9,24 @@ import pytest
 from kafka_shell.audit import control_tests
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.tables import TABLES
-from tests.audit.test_controls_on_rows import CONTROLS, Rows, found
+from tests.audit.test_controls_on_rows import CONTROLS, Rows, configs, found
+
+OFFSETS = "__consumer_offsets"
+UNSAFE = [found(OFFSETS, "alarm", reason="min.insync.replicas is 1", remedy="", undo="")]
+
+
+def internal(
+    factor: int = 3, isr: tuple[int, ...] = (1, 2, 3), reassignments: Rows | None = None
+) -> Mapping[str, Rows]:
+    """An internal topic with min.insync.replicas=1 in a cluster of three brokers."""
+    return {
+        "brokers": [{"broker_id": broker} for broker in (1, 2, 3)],
+        "topics": [{"topic": OFFSETS, "internal": True, "min_factor": factor}],
+        "topic_configs": configs(OFFSETS, min_insync_replicas="1"),
+        "partitions": [{"topic": OFFSETS, "replicas": [1, 2, 3], "isr": list(isr)}],
+        "reassignments": reassignments or [],
+    }
+
 
 # Control, what is judged, rows by table, and what is found.
 CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
@@ -31,6 +48,18 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
          *(found(f"broker 1 {key}", "alarm", remedy="", undo="")
            for key in ("log.retention.ms", "log.cleanup.policy",
                        "leader.replication.throttled.rate"))],
+    ),
+    (
+        "T26", "all replicas are in sync", internal(),
+        [found(OFFSETS, "alarm", reason="min.insync.replicas is 1",
+               remedy=f"alter-configs --topic={OFFSETS} min.insync.replicas=2")],
+    ),
+    ("T26", "writes would stop with a single in-sync replica", internal(isr=(1,)), UNSAFE),
+    ("T26", "writes would stop if a broker with one of two replicas stops", internal(2), UNSAFE),
+    (
+        "T26", "there are fewer replicas at the end of a reassignment",
+        internal(reassignments=[{"topic": OFFSETS, "replicas": [1, 2, 3], "removing": [3]}]),
+        UNSAFE,
     ),
 ]  # fmt: skip
 

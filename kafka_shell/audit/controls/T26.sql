@@ -3,21 +3,31 @@
 -- severity: high
 -- tags: durability, availability
 -- description: Groups, transactions and share groups stop if their internal topics are
---   unavailable. Checked only if there are enough brokers.
+--   unavailable. Checked only if there are enough brokers. min.insync.replicas is not raised while
+--   a partition has fewer replicas or in-sync replicas than it should, or while the topic is being
+--   reassigned: it has more replicas until the end.
 -- source: Apache Kafka documentation, Broker configs, offsets.topic.replication.factor and
 --   transaction.state.log.min.isr
--- needs: topics, topic_configs, brokers
+-- needs: topics, topic_configs, brokers, partitions, reassignments
+-- absence: reassignments
 -- configs: topic_configs min.insync.replicas
 -- parameter: factor = 3
 -- parameter: copies = 2
 -- remedy: dynamic, disruptive
 WITH size AS (SELECT cluster, count(*) AS brokers FROM brokers GROUP BY cluster),
+synced AS (
+  SELECT cluster, topic, min(size(isr)) AS in_sync FROM partitions GROUP BY cluster, topic
+),
+moving AS (SELECT DISTINCT cluster, topic FROM reassignments),
 internal AS (
-  SELECT t.cluster, t.topic, t.min_factor, k.pair, try_cast(k.value AS INT) AS in_sync
+  SELECT t.cluster, t.topic, t.min_factor, k.pair, try_cast(k.value AS INT) AS wanted,
+    t.min_factor >= {factor} AND synced.in_sync >= {copies} AND moving.topic IS NULL AS can_raise
   FROM topics t
   JOIN size ON size.cluster = t.cluster AND size.brokers >= {factor}
   JOIN topic_configs k
     ON k.cluster = t.cluster AND k.topic = t.topic AND k.key = 'min.insync.replicas'
+  LEFT JOIN moving ON moving.cluster = t.cluster AND moving.topic = t.topic
+  LEFT JOIN synced ON synced.cluster = t.cluster AND synced.topic = t.topic
   WHERE t.internal
 )
 SELECT
@@ -34,10 +44,10 @@ UNION ALL
 SELECT
   cluster,
   topic,
-  CASE WHEN in_sync < {copies} THEN 'alarm' ELSE 'ok' END,
-  concat('min.insync.replicas is ', in_sync),
-  CASE WHEN in_sync < {copies}
+  CASE WHEN wanted < {copies} THEN 'alarm' ELSE 'ok' END,
+  concat('min.insync.replicas is ', wanted),
+  CASE WHEN wanted < {copies} AND can_raise
     THEN concat('alter-configs --topic=', topic, ' min.insync.replicas={copies}') END,
-  CASE WHEN in_sync < {copies} THEN concat('alter-configs --topic=', topic, ' ',
+  CASE WHEN wanted < {copies} AND can_raise THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config min.insync.replicas')) END
 FROM internal
