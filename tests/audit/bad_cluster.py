@@ -28,6 +28,7 @@ create-topic one.suffices --partitions 3 --replication-factor 3 --config min.ins
 create-topic unclean --partitions 3 --replication-factor 3 --config unclean.leader.election.enable=true
 create-topic turned --replica-assignment 1:2:3,1:2:3
 create-topic forever --partitions 3 --replication-factor 3 --config retention.ms=-1
+create-topic endless --partitions 3 --replication-factor 3 --config cleanup.policy=
 create-topic brief --partitions 3 --replication-factor 3 --config retention.ms=60000 --config segment.ms=10000
 create-topic long --partitions 3 --replication-factor 3 --config retention.ms=7776000000
 create-topic late --partitions 3 --replication-factor 3 --config segment.ms=1209600000

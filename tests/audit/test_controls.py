@@ -45,7 +45,7 @@ REAL: dict[str, set[str]] = {
     "T08": set(),
     "T09": set(),
     "T10": {"turned:0"},
-    "T12": {"forever"},
+    "T12": {"forever", "endless"},
     "T13": {"brief"},
     "T14": {"long"},
     "T15": {"late"},

@@ -9,7 +9,7 @@ import pytest
 from kafka_shell.audit import control_tests
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.tables import TABLES
-from tests.audit.test_controls_on_rows import CONTROLS, Rows, configs, found
+from tests.audit.test_controls_on_rows import CONTROLS, UNLIMITED, Rows, configs, found
 
 OFFSETS = "__consumer_offsets"
 UNSAFE = [found(OFFSETS, "alarm", reason="min.insync.replicas is 1", remedy="", undo="")]
@@ -60,6 +60,22 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
         "T26", "there are fewer replicas at the end of a reassignment",
         internal(reassignments=[{"topic": OFFSETS, "replicas": [1, 2, 3], "removing": [3]}]),
         UNSAFE,
+    ),
+    (
+        "T12", "an empty cleanup.policy keeps records whatever the retention is",
+        {"topic_configs": [
+            *configs("orders", retention_ms="60000", retention_bytes="-1", cleanup_policy=""),
+            *configs("forever", **UNLIMITED | {"cleanup_policy": ""}),
+            *configs("local", local_retention_ms="60000", remote_storage_enable="true",
+                     **UNLIMITED | {"cleanup_policy": ""})]},
+        [found("orders", "alarm",
+               reason="retention.ms 1m, retention.bytes -1, cleanup.policy is empty",
+               remedy="alter-configs --topic=orders cleanup.policy=delete"),
+         found("forever", "alarm",
+               remedy="alter-configs --topic=forever cleanup.policy=delete retention.ms=604800000",
+               undo="alter-configs --topic=forever --delete-config=cleanup.policy"
+                    " --delete-config=retention.ms"),
+         found("local", "ok")],
     ),
 ]  # fmt: skip
 
