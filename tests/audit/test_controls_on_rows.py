@@ -177,10 +177,10 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
     ),
     (
         "D01", "without a sample the saving is unknown",
-        {"topics": ORDERS, "batches": [batch("earliest", 0, 0, DAY, codec="none")],
+        {"topics": ORDERS, "batches": [batch("earliest", 0, 0, DAY, codec="none", size=100)],
          "disk_replicas": [{"topic": "orders", "size": 1 << 30}]},
         [found("orders", "alarm",
-               reason="100% of the batches are not compressed, 1.0 GiB on disk")],
+               reason="100% of the sampled bytes are not compressed, 1.0 GiB on disk")],
     ),
     (
         "D02", "batches without a timestamp",

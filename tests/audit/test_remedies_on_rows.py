@@ -9,7 +9,16 @@ import pytest
 from kafka_shell.audit import control_tests
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.tables import TABLES
-from tests.audit.test_controls_on_rows import CONTROLS, UNLIMITED, Rows, configs, found
+from tests.audit.test_controls_on_rows import (
+    CONTROLS,
+    DAY,
+    ORDERS,
+    UNLIMITED,
+    Rows,
+    batch,
+    configs,
+    found,
+)
 
 OFFSETS = "__consumer_offsets"
 UNSAFE = [found(OFFSETS, "alarm", reason="min.insync.replicas is 1", remedy="", undo="")]
@@ -60,6 +69,22 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
         "T26", "there are fewer replicas at the end of a reassignment",
         internal(reassignments=[{"topic": OFFSETS, "replicas": [1, 2, 3], "removing": [3]}]),
         UNSAFE,
+    ),
+    (
+        "D01", "the bytes of uncompressed batches count, and only these can be saved",
+        {"topics": [*ORDERS, {"topic": "small"}],
+         "batches": [*(batch("earliest", at, at, DAY, codec="zstd", size=100) for at in range(3)),
+                     batch("latest", 9, 9, DAY, codec="none", size=900),
+                     *(batch("earliest", at, at, DAY, topic="small", codec="none", size=100)
+                       for at in range(3)),
+                     batch("latest", 9, 9, DAY, topic="small", codec="zstd", size=900)],
+         "record_samples": [{"topic": topic, "plain_bytes": 1000, "packed_bytes": 200}
+                            for topic in ("orders", "small")],
+         "disk_replicas": [{"topic": topic, "size": 1 << 30} for topic in ("orders", "small")]},
+        [found("orders", "alarm",
+               reason="75% of the sampled bytes are not compressed, 1.0 GiB on disk;"
+                      " compression would save about 60% of this size"),
+         found("small", "ok")],
     ),
     (
         "T12", "an empty cleanup.policy keeps records whatever the retention is",

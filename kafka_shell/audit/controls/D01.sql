@@ -2,17 +2,18 @@
 -- title: Uncompressed records in a large topic
 -- severity: medium
 -- tags: log, cost
--- description: Most sampled batches are not compressed. The estimated saving is measured with
---   gzip at its fastest level. Set compression.type in the producers.
+-- description: Most bytes of the sampled batches are not compressed. The estimated saving is
+--   measured with gzip at its fastest level. Set compression.type in the producers.
 -- source: Apache Kafka documentation, Producer configs, compression.type
 -- needs: batches, record_samples, disk_replicas, topics
 -- parameter: smallest = 1073741824
 -- parameter: share = 0.5
 WITH codecs AS (
-  SELECT cluster, topic, avg(CASE WHEN codec = 'none' THEN 1.0 ELSE 0.0 END) AS plain
+  SELECT cluster, topic, sum(CASE WHEN codec = 'none' THEN size ELSE 0 END) / nullif(sum(size), 0) AS plain
   FROM batches WHERE NOT control GROUP BY cluster, topic
 ),
 saved AS (
+  -- of the uncompressed batches
   SELECT cluster, topic, 1 - sum(packed_bytes) / nullif(sum(plain_bytes), 0) AS saving
   FROM record_samples GROUP BY cluster, topic
 ),
@@ -23,9 +24,10 @@ SELECT
   c.cluster,
   c.topic AS resource,
   CASE WHEN bytes.bytes >= {smallest} AND c.plain > {share} THEN 'alarm' ELSE 'ok' END AS status,
-  concat(CAST(round(100 * c.plain) AS INT), '% of the batches are not compressed, ', {size bytes.bytes},
+  concat(CAST(round(100 * c.plain) AS INT), '% of the sampled bytes are not compressed, ',
+    {size bytes.bytes},
     ' on disk', CASE WHEN c.plain > 0 THEN coalesce(concat('; compression would save about ',
-      CAST(round(100 * saved.saving) AS INT), '% of this size'), '') ELSE '' END) AS reason,
+      CAST(round(100 * c.plain * saved.saving) AS INT), '% of this size'), '') ELSE '' END) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM codecs c
