@@ -87,6 +87,18 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
          found("small", "ok")],
     ),
     (
+        "G05", "an active group may have deleted records after its offset was read",
+        {"groups": [{"group": state, "state": state, "word": state}
+                    for state in ("Empty", "Stable")],
+         "partition_offsets": [{"topic": "orders", "earliest": 50, "latest": 90, "records": 40}],
+         "group_offsets": [{"group": state, "topic": "orders", "offset": 40, "latest": 90}
+                           for state in ("Empty", "Stable")]},
+        [found("group Empty orders:0", "alarm",
+               remedy="reset-offsets --group=Empty --to earliest --topic=orders:0"),
+         found("group Stable orders:0", "info", remedy="",
+               reason="offset 40, the log contains offsets 50 to 90")],
+    ),
+    (
         "T12", "an empty cleanup.policy keeps records whatever the retention is",
         {"topic_configs": [
             *configs("orders", retention_ms="60000", retention_bytes="-1", cleanup_policy=""),

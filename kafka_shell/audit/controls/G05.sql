@@ -3,7 +3,9 @@
 -- severity: high
 -- tags: groups
 -- description: The records at the committed offset were deleted or never existed. When the group
---   starts again, it follows auto.offset.reset and skips or repeats records.
+--   starts again, it follows auto.offset.reset and skips or repeats records. An offset before the
+--   log is only info while the group is active: it may have been read before the group committed
+--   again and deleted the records, as Kafka Streams does in repartition topics.
 -- source: Apache Kafka documentation, Consumer configs, auto.offset.reset
 -- needs: groups, group_offsets, partition_offsets
 -- remedy: dynamic, irreversible
@@ -25,7 +27,11 @@ judged AS (
 SELECT
   cluster,
   concat('group ', j.group, ' ', topic, ':', partition) AS resource,
-  CASE WHEN to IS NOT NULL THEN 'alarm' ELSE 'ok' END AS status,
+  CASE
+    WHEN to IS NULL THEN 'ok'
+    WHEN to = 'earliest' AND state <> 'Empty' THEN 'info'
+    ELSE 'alarm'
+  END AS status,
   concat('offset ', j.offset, ', the log contains offsets ', earliest, ' to ', latest) AS reason,
   CASE WHEN to IS NOT NULL AND state = 'Empty' THEN concat('reset-offsets --group=', word, ' --to ', to,
     ' --topic=', topic, ':', partition) END AS remedy,
