@@ -55,7 +55,7 @@ _STATE: dict[str, tuple[str, ...]] = {
 # Only configs that were set are compared, because defaults depend on the version.
 _DECIDED = {
     "topic_configs": "overridden",
-    "broker_configs": "source <> 'default_config'",
+    "broker_configs": "source <> 'default'",
 }
 _WORDS = ("acl", "options")  # parts of commands, derived from the key
 
