@@ -37,7 +37,7 @@ _LEFT_OUT = " (remedy omitted: not a single printable command)"
 class Evaluation(Struct):
     """The results of controls: `findings` are those that are not ok; `counts` are the numbers of
     all results by (control, status); `left_out` are the numbers of alarms that are not in
-    `findings`, by (control, cluster), of controls with more than MOST_FINDINGS.
+    `findings`, by (control, cluster).
     """
 
     findings: list[AuditFinding] = field(default_factory=list)
@@ -169,10 +169,10 @@ def _evaluate_group(
     known = {control.id: control for control in group}
     for id, status, count, rows in (_all_of if few else _most_of)(session, queries):
         result.counts[id, status] += count
-        result.findings += (finding(known[id], status, row) for row in rows[:MOST_FINDINGS])
-        if status == "alarm" and count > MOST_FINDINGS:
-            kept = Counter(row["cluster"] for row in rows[:MOST_FINDINGS])
-            rest = _alarms(session, queries[id]) - kept
+        kept = rows[:MOST_FINDINGS]
+        result.findings += (finding(known[id], status, row) for row in kept)
+        if status == "alarm" and count > len(kept):
+            rest = _alarms(session, queries[id]) - Counter(row["cluster"] for row in kept)
             result.left_out += Counter({(id, name): n for name, n in rest.items()})
     return result
 
@@ -253,8 +253,11 @@ def _most_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:
     of_status = (f.count_if(f.col("status") == each).alias(each) for each in statuses)
     ((id, query),) = queries.items()
     results = session.sql(query).observe(seen, *of_status)
+    # Each task returns alarms first: many rows of another status must not displace them.
+    order = f.col("status") != "alarm", f.col("status") == "info"
     number = f.monotonically_increasing_id().bitwiseAND((1 << 33) - 1)  # in its task
-    found = results.where(REPORTED).withColumn("number_in_task", number)
+    found = results.where(REPORTED).sortWithinPartitions(*order)
+    found = found.withColumn("number_in_task", number)
     rows = [row.asDict() for row in found.where(f"number_in_task < {MOST_FINDINGS}").collect()]
     for status, count in seen.get.items():
         if count:

@@ -59,6 +59,16 @@ def test_all_results_are_counted_however_many_are_returned(engine: Engine, rows:
     }
 
 
+@pytest.mark.parametrize("rows", [TOPICS, 10_000_000], ids=["few", "many"])
+def test_alarms_are_returned_before_what_is_not_an_alarm(engine: Engine, rows: int) -> None:
+    own = session(engine, 6 * MOST_FINDINGS)  # more than are returned of each of its 4 tasks
+    last = SQL.replace("'ok'", "'info'").replace("id % 3 = 0", "id % 15000 = 14999")
+    found = evaluate(own, [control("U01", last)], {}, status(rows))
+    assert found.counts == {("U01", "alarm"): 4, ("U01", "info"): 6 * MOST_FINDINGS - 4}
+    assert [each.status for each in found.findings].count("alarm") == 4
+    assert not found.left_out
+
+
 def test_the_configs_of_the_session_are_restored_and_those_of_the_user_are_kept(
     engine: Engine,
 ) -> None:
