@@ -85,12 +85,25 @@ def _list_tasks(
             names = ClusterNames(tuple(sorted(found.names)), brokers, groups)
             of_topics = [*by.get("topics", ()), *(t.name for t in tables if t.name in _OF_TOPICS)]
             lost += tuple((table, why) for why in _hidden(cluster, names) for table in of_topics)
+            down = found.replica_ids() - {broker.id for broker in found.brokers}
+            lost += tuple(
+                (table, _not_running(broker))
+                for broker in sorted(down)
+                for table in by.get("brokers", ())
+            )
     except ShellError as error:
         why = read_failure("", error)
         failed = tuple((table.name, why) for table in tables if table.by != "none")
         return ClusterTasks(target, (), failed, why.reason)
     sizes = len(names.topics), found.partitions, len(groups)
     return ClusterTasks(target, split(target, names, by, sampling), lost, "", *sizes)
+
+
+def _not_running(broker: int) -> ReadFailure:
+    """No task reads the tables of a broker that is down, so that they would seem complete."""
+    return ReadFailure(
+        f"broker {broker}", "BROKER_NOT_AVAILABLE", f"broker {broker} is not running"
+    )
 
 
 def _hidden(cluster: Cluster, names: ClusterNames) -> list[ReadFailure]:

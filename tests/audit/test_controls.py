@@ -17,7 +17,11 @@ import pytest
 
 from kafka_shell.audit.control import Control, load
 from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.list_tasks import list_tasks
 from kafka_shell.audit.model import AuditFinding
+from kafka_shell.audit.read_tasks import Target
+from kafka_shell.audit.table import ReadFailure
+from kafka_shell.audit.tables import TABLES
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import Resources
 from kafka_shell.language.parse import parse
@@ -472,6 +476,13 @@ def while_down(
     wanted = [CONTROLS[name] for name in ("T07", "T08", "T09", "B05")]
     stop_broker(sandbox.folder, alone["leader"])
     try:
+        target = Target("c", bootstrap=sandbox.bootstrap, config_file="/no/config.toml")
+        (listed,) = list_tasks([target], [TABLES["broker_configs"], TABLES["topics"]])
+        assert listed.lost == (
+            ("broker_configs",
+             ReadFailure(f"broker {alone['leader']}", "BROKER_NOT_AVAILABLE",
+                         f"broker {alone['leader']} is not running")),
+        ), "what is not read of a broker that is down is not complete"  # fmt: skip
         tables = cluster_tables.read(sandbox.bootstrap, names)
         told = tables.judge(engine.session, tmp_path_factory.mktemp("down"), wanted)
     finally:
