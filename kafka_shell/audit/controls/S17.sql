@@ -1,5 +1,5 @@
 -- id: S17
--- title: Certificate expires soon
+-- title: Certificate expires soon or has expired
 -- severity: medium
 -- tags: encryption, availability
 -- description: Clients cannot connect after the certificate has expired. It is read in a TLS
@@ -18,6 +18,8 @@ SELECT
   CASE
     WHEN expires IS NULL
       THEN 'not checked: the profile does not use TLS and has no CA to verify with'
+    WHEN expires < collected_at
+      THEN concat('expired ', date_format(expires, 'yyyy-MM-dd HH:mm'), ' UTC')
     ELSE concat('expires ', date_format(expires, 'yyyy-MM-dd HH:mm'), ' UTC')
   END AS reason,
   NULL AS remedy,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,12 @@ from .config_entries import config_entries
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.endpoint import Address
 
 _HANDSHAKE_S = 5.0
 _TLS = ("SSL", "SASL_SSL")
+_EXPIRED = 10  # X509_V_ERR_CERT_HAS_EXPIRED
+_NO_CHECK_TIME = 0x200000  # X509_V_FLAG_NO_CHECK_TIME, which the module ssl does not name
 
 
 @table(
@@ -121,15 +125,28 @@ def _expires(cluster: Cluster, where: str) -> int | ReadFailure | None:
     try:
         (address,) = parse_addresses(where)
         context = make_context(replace(cluster.config.tls, check_hostname=False))
-        with (
-            socket.create_connection(address, _HANDSHAKE_S) as plain,
-            context.wrap_socket(plain, server_hostname=address.host) as secure,
-        ):
-            certificate = secure.getpeercert() or {}
+        try:
+            return _end_of_certificate(address, context)
+        except ssl.SSLCertVerificationError as error:
+            if error.verify_code != _EXPIRED:
+                raise
+            context.verify_flags |= _NO_CHECK_TIME
+            expired = _end_of_certificate(address, context)
+            if expired is None or expired > time.time() * 1000:
+                raise  # that of its CA has expired
+            return expired
     except ssl.SSLError as error:
         why = handshake_error(address, error)
         return read_failure(where, why)
     except (OSError, ShellError, ValueError) as error:
         return ReadFailure(where, "unreachable", f"TLS handshake with {where} failed: {error}")
+
+
+def _end_of_certificate(address: Address, context: ssl.SSLContext) -> int | None:
+    with (
+        socket.create_connection(address, _HANDSHAKE_S) as plain,
+        context.wrap_socket(plain, server_hostname=address.host) as secure,
+    ):
+        certificate = secure.getpeercert() or {}
     ends = certificate.get("notAfter")
     return int(ssl.cert_time_to_seconds(str(ends)) * 1000) if ends else None
