@@ -221,7 +221,8 @@ def _resources(wildcard: str) -> tuple[Option, ...]:
 
 
 _RESOURCES, _ONE_RESOURCE = _resources(", or * for all"), _resources("")
-_RESOURCE_NAMES = tuple(option.name.removeprefix("--") for option in _RESOURCES)
+_RESOURCE_OPTIONS = tuple(option.name for option in _RESOURCES)
+_RESOURCE_NAMES = tuple(name.removeprefix("--") for name in _RESOURCE_OPTIONS)
 _PATTERN_HELP = "literal: exactly this name. prefixed: names with this prefix."
 
 COMMANDS: tuple[Command, ...] = (
@@ -233,9 +234,9 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             *_RESOURCES,
             Option("--resource-type", kinds.CHOICE, "Only ACLs on this type of resource.",
-                   choices=_TYPES),
+                   choices=_TYPES, excludes=_RESOURCE_OPTIONS),
             Option("--name", kinds.TEXT, "Only ACLs on resources with this name, of any type.",
-                   metavar="NAME"),
+                   metavar="NAME", excludes=_RESOURCE_OPTIONS),
             Option("--resource-pattern-type", kinds.CHOICE,
                    f"match (default): all ACLs that apply to the name. {_PATTERN_HELP}"
                    " any: literal or prefixed with exactly this name.",

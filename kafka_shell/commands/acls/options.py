@@ -179,6 +179,15 @@ def _refuse_conflicts(invocation: Invocation, named: Sequence[Target]) -> None:
         first = f"{sides[0][0]}-principal" if sides else roles[0]
         raise _wrong(f"--{first} requires --add or --remove without a rule", invocation, first,
                      f"Use --add or --remove without a rule, or leave out --{first}.")  # fmt: skip
+    if invocation["operation"] and not alone:
+        raise _wrong("--operation requires --add or --remove without a rule",
+                     invocation, "operation",
+                     "Name the operations in a rule: --remove 'any User:bob Write'.")  # fmt: skip
+    if invocation["resource-pattern-type"] and all(each == _CLUSTER for each in named):
+        raise _wrong("--resource-pattern-type requires an option that names a resource",
+                     invocation, "resource-pattern-type",
+                     "Name the type in the rule: 'allow User:bob Read on prefixed topic orders.'.",
+                     )  # fmt: skip
     if alone == ["add"] and not sides:
         raise _wrong("--add without a rule requires a principal", invocation, "add",
                      f"Add --allow-principal User:bob, or a rule: --add '{FORM}'.")  # fmt: skip

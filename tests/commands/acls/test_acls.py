@@ -169,6 +169,15 @@ def test_the_ways_of_kafka_acls(kafka: Program, cluster: Cluster, bob: str) -> N
         ("--topic t --idempotent --allow-principal User:b --add", "requires --producer"),
         ("--topic t --allow-host 10.0.0.1 --remove", "--allow-host requires --allow-principal"),
         ("--topic t --allow-principal bob --add", "'bob' is not a valid principal"),
+        ("--remove-principal User:b --operation Write --yes", "--operation requires --add or"),
+        ("--copy-from User:b --copy-to User:c --operation Write", "--operation requires --add or"),
+        ("--topic t --operation Read --add 'allow User:b Write'", "--operation requires --add or"),
+        ("--resource-pattern-type prefixed --add 'allow User:b Read on topic t'",
+         "--resource-pattern-type requires an option that names a resource"),
+        ("--remove-principal User:b --resource-pattern-type literal --yes",
+         "--resource-pattern-type requires an option that names a resource"),
+        ("--cluster --resource-pattern-type prefixed --remove --yes",
+         "--resource-pattern-type requires an option that names a resource"),
     ],
 )  # fmt: skip
 def test_invalid_options_name_what_is_missing(kafka: Program, line: str, said: str) -> None:
@@ -230,6 +239,17 @@ def test_every_filter(kafka: Program, cluster: Cluster, bob: str) -> None:
     assert f"deny {who} Read from 10.0.0.1 on group {bob}.x" in by.stdout
     empty = kafka.ok("list-acls", "--principal", f"{who}-not")
     assert (empty.stdout, "no ACLs match" in empty.stderr) == ("", True)
+
+
+@pytest.mark.parametrize("other", ["--resource-type group", "--name orders"])
+@pytest.mark.parametrize("resource", ["--topic orders", "--cluster"])
+def test_list_acls_never_lists_more_by_a_second_filter(
+    kafka: Program, resource: str, other: str
+) -> None:
+    """Before: list-acls --topic orders --resource-type group also listed the ACLs of all groups."""
+    run = kafka(stdin=f"list-acls {resource} {other}\n")
+    assert run.status == 2, str(run)
+    assert "cannot be used with" in run.stderr
 
 
 def restoring(run: Run) -> list[str]:
