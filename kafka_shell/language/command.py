@@ -41,8 +41,9 @@ class Option(Struct, frozen=True):
     `value_optional` takes a value only as `--name=value` (`--yes`, `--yes=CLUSTER`); without a
     value it is True. A `bare` option takes the next word unless it starts with a dash; without a
     word its value is the empty string. `excludes` are options that cannot be used with it. `least`
-    and `most` limit numbers, durations and rates (default: 64 bits). The value of an absent option
-    is None, () with `many`, or False for a FLAG.
+    and `most` limit numbers, durations and rates (default: 64 bits). A FLAG may be an empty value
+    of another option, `empty_of`, whose values have an order. The value of an absent option is
+    None, () with `many`, or False for a FLAG.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Option(Struct, frozen=True):
     value_optional: bool = False
     bare: bool = False
     hidden: bool = False
+    empty_of: str = ""
     least: int | None = None
     most: int | None = None
 

@@ -14,8 +14,9 @@ from .tokens import tokenize
 
 def render(invocation: Invocation) -> str:
     """Return the line: full name, arguments, then options without a default value."""
-    command, values = invocation.command, invocation.values
+    command = invocation.command
     scope = Scope(command)
+    values = _ordered(invocation, scope)
     arguments = [known for known in scope.known if isinstance(known.parameter, Argument)]
     placed = _placed(arguments, command, values)
     plain: list[str] = []
@@ -37,6 +38,20 @@ def render(invocation: Invocation) -> str:
     if dashes or line or (arguments and arguments[0].name not in placed):
         return " ".join(filter(None, [join([*name, *options, *dashes, *plain]), line]))
     return join([*name, *plain, *options])
+
+
+def _ordered(invocation: Invocation, scope: Scope) -> dict[str, Any]:
+    """The values. A flag that is an empty value of another option is written as one if it has to
+    keep its place: options are not written in the order given."""
+    values = dict(invocation.values)
+    for known in scope.known:
+        of = known.parameter.empty_of if isinstance(known.parameter, Option) else ""
+        flags, places = invocation.spans.get(known.name, ()), invocation.spans.get(of, ())
+        if of and len(flags) + len(places) > 1 and flags and len(places) == len(values[of]):
+            placed = [*zip(places, values[of], strict=True), *((span, "") for span in flags)]
+            values[of] = tuple(text for _, text in sorted(placed))
+            values[known.name] = False
+    return values
 
 
 def _absent(value: Any) -> bool:

@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
 from kafka_shell.commands.configs.kinds import config_pairs
+from kafka_shell.errors import UsageError
 
 from .options import Action, Given, first, line_of, split_keys
 
@@ -36,20 +37,25 @@ _SUBJECTS = {
 
 
 def configs(given: Given) -> list[str] | None:
+    """A `kafka-configs.sh` line. `--entity-default` is an empty `--entity-name`."""
     types, names = _entities(given)
     action = first(given, {"--describe": "describe-configs", "--alter": "alter-configs"})
     if action is None or not types:
         return None
+    if action[0] == "--alter" and len(names) < len(types):
+        # The commands here would change every entity: an omitted name selects all of them.
+        each = " for each" if len(types) > 1 else ""
+        raise UsageError(f"--alter requires the name of an entity{each}")
     if len(types) > 1 or types[0] not in _SUBJECTS:
         return _client_configs(types, names, given, action[0])
     if "--add-config-file" in given or (types[0] == "groups" and not names):
         return ["config-command", *_original(given)]
-    done = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--entity-default",
-            "--add-config", "--delete-config", *action[:1]}  # fmt: skip
+    done = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--add-config",
+            "--delete-config", *action[:1]}  # fmt: skip
     if action[0] == "--alter":
         done |= {"--describe", "--all"}
     line = line_of(Action(action[1]), {k: v for k, v in given.items() if _kept(k, given)}, [*done])
-    return [*line, *_subject(types[0], names, given), *_changes(given)]
+    return [*line, *_subjects(types[0], names), *_changes(given)]
 
 
 _METRICS = {"--interval": "interval.ms", "--match": "match", "--metrics": "metrics"}
@@ -61,6 +67,8 @@ def client_metrics(given: Given) -> list[str] | None:
         return line_of(Action("list-configs client-metrics"), given, ["--list"])
     alter = "--alter" in given or "--delete" in given
     command = Action("alter-configs" if alter else "describe-configs")
+    if alter and not given.get("--name"):
+        raise UsageError("--alter and --delete require --name")
     names = [f"--client-metrics={name}" for name in given.get("--name", ["*"])]
     done = ["--alter", "--delete", "--describe", "--name", *_METRICS]
     if "--delete" in given:
@@ -77,19 +85,22 @@ def _kept(name: str, given: Given) -> bool:
 
 
 def _entities(given: Given) -> tuple[list[str], list[str]]:
-    """(entity types, entity names) by either spelling."""
+    """(entity types, entity names) by either spelling; an empty name is the default entity."""
     types, names = list(given.get("--entity-type", [])), list(given.get("--entity-name", []))
     for option, entity in (*_ENTITIES.items(), *_DEFAULTS.items()):
         if option in given:
             types.append(entity)
-            names += given[option] if option in _ENTITIES else []
+            names += given[option] if option in _ENTITIES else [""]
     return types, names
 
 
-def _subject(entity: str, names: Sequence[str], given: Given) -> list[str]:
-    if entity == "brokers" and ("--entity-default" in given or "--broker-defaults" in given):
-        return ["--broker-default"]
-    return [f"{_SUBJECTS[entity]}={name}" for name in names or ["*"]]
+def _subjects(entity: str, names: Sequence[str]) -> list[str]:
+    """The options that name the resources: all of them if a line that describes has no names."""
+    if "" in names and entity != "brokers":
+        raise UsageError(f"{entity} have no default entity")
+    return [
+        f"{_SUBJECTS[entity]}={name}" if name else "--broker-default" for name in names or ["*"]
+    ]
 
 
 def _changes(given: Given) -> list[str]:
@@ -114,19 +125,19 @@ def _client_configs(
     A line about several of them, or with a default of two entities, by `config-command`."""
     added, deleted = given.get("--add-config", []), split_keys(given.get("--delete-config", []))
     keys = [key for text in added for key, _ in config_pairs(text)] + deleted
-    default = "--entity-default" in given or any(option in given for option in _DEFAULTS)
-    unsure = (default and names) or any(kind not in _QUOTA_SUBJECTS for kind in types)
+    default = "" in names
+    unsure = (default and any(names)) or any(kind not in _QUOTA_SUBJECTS for kind in types)
     of_ips = list(types) == ["ips"]
     if unsure or "--add-config-file" in given or (action == "--describe" and not of_ips):
         return ["config-command", *_original(given)]
     about = {_client_command(key) for key in keys} or {"describe-quotas"}
     if len(about) > 1 or (
-        "scram-credentials" in about and (len(names) != 1 or (added and deleted))
+        "scram-credentials" in about and (len(names) != 1 or default or (added and deleted))
     ):
         return ["config-command", *_original(given)]
     (name,) = about
-    known = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--entity-default",
-             "--add-config", "--delete-config", "--describe", "--alter"}  # fmt: skip
+    known = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--add-config",
+             "--delete-config", "--describe", "--alter"}  # fmt: skip
     line = line_of(Action(name), {k: v for k, v in given.items() if _kept(k, given)}, [*known])
     if name == "scram-credentials":
         change = (

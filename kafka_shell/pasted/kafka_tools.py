@@ -19,6 +19,8 @@ from .other_tools import other_tool
 from .records import console_consumer, console_producer
 
 _TOOL = re.compile(r"(?:.*[/\\])?(kafka-[a-z-]+?)(?:\.sh|\.bat)?")
+# Names and defaults of kafka-configs are matched to entity types in the order given.
+_SAME = {"--entity-default": "--entity-name="}
 _EXPRESSION = re.compile(r"[*+?()\[\]{}|^$\\]")
 
 
@@ -38,7 +40,7 @@ def translate(words: Sequence[str], registry: Registry) -> str | None:
         hint = did_you_mean(f"{tool[1]}.sh", near)
         raise _no_line(tool[1], hint or f"kafka.sh has no equivalent of {tool[1]}.sh.")
     try:
-        line = _TOOLS[tool[1]](_read(words[1:]))
+        line = _TOOLS[tool[1]](_read([_SAME.get(word, word) for word in words[1:]]))
     except UsageError as error:
         raise _no_line(tool[1], f"{error.message}. {error.hint}".strip()) from None
     if line is None:

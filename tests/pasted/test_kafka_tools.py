@@ -193,6 +193,20 @@ def test_what_is_no_tool_of_kafka(text: str) -> None:
         ("kafka-topic.sh --list", "Did you mean kafka-topics.sh?"),
         ("kafka-console-consumer.sh --topic t --group g", "reads without a group"),
         ("kafka-console-producer.sh --topic t --property parse.key=true", "write-record"),
+        ("kafka-configs.sh --alter --entity-type topics --add-config retention.ms=1",
+         "--alter requires the name of an entity"),
+        ("kafka-configs.sh --alter --entity-type brokers --delete-config a", "requires the name"),
+        ("kafka-configs.sh --alter --topic --add-config retention.ms=1", "requires the name"),
+        ("kafka-configs.sh --alter --entity-type users --entity-type clients --entity-name u"
+         " --add-config producer_byte_rate=1", "the name of an entity for each"),
+        ("kafka-configs.sh --alter --entity-type topics --entity-default --add-config"
+         " retention.ms=1", "topics have no default entity"),
+        ("kafka-configs.sh --alter --entity-type broker-loggers --entity-default --add-config"
+         " kafka=DEBUG", "broker-loggers have no default entity"),
+        ("kafka-configs.sh --alter --entity-type client-metrics --entity-default"
+         " --delete-config match", "client-metrics have no default entity"),
+        ("kafka-client-metrics.sh --delete", "require --name"),
+        ("kafka-client-metrics.sh --alter --interval 1000", "require --name"),
     ],
 )  # fmt: skip
 def test_what_has_no_line_says_so(pasted: str, hint: str) -> None:
@@ -287,6 +301,17 @@ def test_acls_and_tokens(pasted: str, line: str) -> None:
         ("kafka-configs.sh --alter --entity-type users --entity-default"
          " --add-config consumer_byte_rate=9",
          "alter-quotas consumer_byte_rate=9 --user-default"),
+        ("kafka-configs.sh --alter --entity-type users --entity-default --entity-type clients"
+         " --entity-default --add-config consumer_byte_rate=9",
+         "alter-quotas consumer_byte_rate=9 --user-default --client-id-default"),
+        ("kafka-configs.sh --alter --entity-type users --entity-default --entity-type clients"
+         " --entity-name c --add-config consumer_byte_rate=9",
+         "config-command --entity-type users --entity-type clients --entity-name '' --entity-name c"
+         " --alter --add-config consumer_byte_rate=9"),
+        ("kafka-configs.sh --alter --entity-type users --entity-type clients --entity-name u"
+         " --entity-default --add-config consumer_byte_rate=9",
+         "config-command --entity-type users --entity-type clients --entity-name u --entity-name ''"
+         " --alter --add-config consumer_byte_rate=9"),
         ("kafka-configs.sh --describe --entity-type users --entity-name u",
          "config-command --entity-type users --entity-name u --describe"),
         ("kafka-configs.sh --describe --entity-type ips --entity-name 10.0.0.1",

@@ -7,6 +7,10 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.commands import REGISTRY
+from kafka_shell.language.parse import parse
+from kafka_shell.language.render import render
+from kafka_shell.language.tokens import tokenize, words_of
 from kafka_shell.sandbox.state import Sandbox
 from tests.program import Program, Run
 
@@ -74,6 +78,23 @@ def test_defaults_and_names_stand_together(configs: Runner, user: str) -> None:
         assert run.lines[-1] == f"Quota configs for {said} are consumer_byte_rate=7.0", str(run)
         gone = configs(*words, "--alter", "--delete-config", "consumer_byte_rate")
         assert gone.status == 0, str(gone)
+
+
+@pytest.mark.parametrize("names", [("-", "u"), ("u", "-"), ("-", "-"), ("u", "c"), ("-",)])
+def test_the_journal_names_the_same_entity(
+    configs: Runner, user: str, names: tuple[str, ...]
+) -> None:
+    """Before: the default user with a named client ID was recorded as a named user with the default
+    client ID."""
+    own = [f"{user}-{name}" if name != "-" else name for name in names]
+    words = named(*(word for pair in zip(("users", "clients"), own, strict=False) for word in pair))
+    limit = ("--alter", "--add-config", "consumer_byte_rate=7")
+    changed = configs(*words, *limit)
+    typed = parse(words_of(["config-command", *words, "--describe"]), REGISTRY)
+    recorded = [word.text for word in tokenize(render(typed)).words[1:]]
+    assert configs(*recorded).lines == changed.lines[-1:], recorded
+    gone = configs(*words, "--alter", "--delete-config", "consumer_byte_rate")
+    assert gone.status == 0, str(gone)
 
 
 def test_without_a_name_all_children_are_described(configs: Runner, user: str) -> None:
