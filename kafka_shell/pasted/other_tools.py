@@ -41,7 +41,10 @@ def other_tool(words: Sequence[str], registry: Registry) -> str:
         return _kcat(words[1:], registry)
     rest = [_renamed(word, _OPTIONS[tool]) for word in words[1:]]
     if "seek" in rest[:2]:
-        rest = [_ENDS.get(word, word) for word in rest]
+        sought = _sought(rest)
+        if sought is None:
+            return "help reset-offsets"
+        rest = sought
     if tool == "rpk" and words[1:3] == ["topic", "consume"]:
         from .records import rpk_consume
 
@@ -59,6 +62,32 @@ def other_tool(words: Sequence[str], registry: Registry) -> str:
 def _renamed(word: str, options: Mapping[str, str]) -> str:
     name, equals, value = word.partition("=")
     return f"{options.get(name, name)}{equals}{value}" if word.startswith("-") else word
+
+
+def _sought(rest: Sequence[str]) -> list[str] | None:
+    """The words of a seek with the value of --to as reset-offsets reads it; None for a number that
+    is not a time. Here a number of ten digits is an offset."""
+    words: list[str] = []
+    for word in rest:
+        name, equals, value = word.rpartition("=")
+        if not equals and words[-1:] == ["--to"]:
+            value, name = word, ""
+        elif name != "--to":
+            words.append(word)
+            continue
+        time = _milliseconds(value) if value.lstrip("+-").isdecimal() else _ENDS.get(value, value)
+        if not time:
+            return None
+        words.append(f"{name}{equals}{time}")
+    return words
+
+
+def _milliseconds(number: str) -> str:
+    """Unix seconds, milliseconds or nanoseconds, told apart by their digits as rpk does, in
+    milliseconds; "" for another number."""
+    if not number.isascii() or not number.isdecimal():
+        return ""
+    return {10: f"{number}000", 13: number, 19: number[:-6]}.get(len(number), "")
 
 
 def _kcat(rest: Sequence[str], registry: Registry) -> str:
