@@ -38,6 +38,10 @@ class Budget:
         with self._cluster.within(max(0.0, left)):
             yield
 
+    def over(self, share: float = 1.0) -> bool:
+        """Whether this share of the time is over, for what is computed without requests."""
+        return time.monotonic() - self._began >= share * BUDGET_S
+
 
 def not_checked(what: str, failure: Failure) -> NotChecked:
     """Why something was not checked, in one line: the missing right, if that is the reason."""

@@ -73,12 +73,18 @@ def find(
         return found
     with budget.until(0.8):
         names, active = _existing(cluster, changed, found)
-    lost = losses(rules, deleted, created, names)
+    lost, left_out = losses(rules, deleted, created, names, lambda: budget.over(0.9))
+    if left_out:
+        about = f"who loses access by {counted(left_out, 'more ACL')}"
+        found.not_checked.append(NotChecked(about, "there are too many"))
     found.lost = bool(lost)
     with budget.until(1):
-        readers = _readers(cluster, rules, lost, active, found)
+        readers = _readers(cluster, rules, lost, active, found, budget)
     found.warnings += _texts(lost, readers)
-    found.notes += _notes(rules, lost, readers) if lost else _no_loss(deleted, created)
+    if lost:
+        found.notes += _notes(rules, lost, readers)
+    elif not left_out:
+        found.notes += _no_loss(deleted, created)
     found.warnings += _unprotected(rules, deleted, created)
     if rules.authorizer not in ("", STANDARD):
         reason = f"the brokers' authorizer is {rules.authorizer}: its rules may differ"
@@ -150,6 +156,7 @@ def _readers(
     lost: Sequence[Loss],
     active: Sequence[GroupListing],
     found: Consequences,
+    budget: Budget,
 ) -> dict[str, list[str]]:
     """The active groups that may be of each principal that loses READ, as texts."""
     by_principal: dict[str, list[Loss]] = {}
@@ -157,15 +164,17 @@ def _readers(
         if AclOperation.READ in each.operations and each.binding.resource_type in (_TOPIC, _GROUP):
             by_principal.setdefault(each.binding.principal, []).append(each)
     most = _MOST_PAIRS // max(1, len(active))
-    if len(by_principal) > most:
-        about = f"active groups of {counted(len(by_principal) - most, 'principal')}"
-        found.not_checked.append(NotChecked(about, "there are too many"))
-        by_principal = {each: by_principal[each] for each in list(by_principal)[:most]}
     bindings = Bindings(rules.bindings)
-    candidates = {
-        principal: [each for each in active if _may_read(rules, bindings, principal, each.name)]
-        for principal in by_principal
-    }
+    candidates: dict[str, list[GroupListing]] = {}
+    for principal in list(by_principal)[:most]:
+        if budget.over():
+            break
+        candidates[principal] = [
+            each for each in active if _may_read(rules, bindings, principal, each.name)
+        ]
+    if left_out := len(by_principal) - len(candidates):
+        about = f"active groups of {counted(left_out, 'principal')}"
+        found.not_checked.append(NotChecked(about, "there are too many"))
     wanted = {
         each.name: each
         for principal, listings in candidates.items()
@@ -193,7 +202,8 @@ def _concerns(loss: Loss, name: str, group: Group | None) -> bool:
 def _may_read(rules: Rules, bindings: Bindings, principal: str, group: str) -> bool:
     if principal == ANYONE:
         return True
-    there = replace(rules, bindings=bindings.matching(_GROUP, group))
+    patterns = bindings.patterns(_GROUP, group)
+    there = replace(rules, bindings=bindings.deciding(principal, patterns))
     allowed = authorizer.verdict(there, Access(principal, AclOperation.READ, _GROUP, group))
     return allowed.allowed is not False
 

@@ -6,7 +6,7 @@ patterns themselves.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -55,24 +55,86 @@ class Loss(Struct, frozen=True):
         return name.startswith("" if self.binding.name == "*" else self.binding.name)
 
 
+_Pattern = tuple[AclResourceType, PatternType, str]
+
+
 class Bindings:
-    """ACLs by the names that they match."""
+    """ACLs by the names that they match, and by principal."""
 
     def __init__(self, bindings: Iterable[AclBinding]) -> None:
-        self._by_name: dict[tuple[AclResourceType, PatternType, str], list[AclBinding]] = {}
+        self._by_pattern: dict[_Pattern, dict[str, list[AclBinding]]] = {}
         self._lengths: dict[AclResourceType, set[int]] = {}
         for each in bindings:
             key = (each.resource_type, each.pattern_type, each.name)
-            self._by_name.setdefault(key, []).append(each)
+            self._by_pattern.setdefault(key, {}).setdefault(each.principal, []).append(each)
             if each.pattern_type is PatternType.PREFIXED:
                 self._lengths.setdefault(each.resource_type, set()).add(len(each.name))
 
-    def matching(self, kind: AclResourceType, name: str) -> tuple[AclBinding, ...]:
-        """Those that match a resource."""
+    def patterns(self, kind: AclResourceType, name: str) -> tuple[_Pattern, ...]:
+        """The patterns with ACLs that match a resource."""
         keys = [(kind, PatternType.LITERAL, literal) for literal in dict.fromkeys((name, "*"))]
         lengths = self._lengths.get(kind, ())
         keys += [(kind, PatternType.PREFIXED, name[:at]) for at in lengths if at <= len(name)]
-        return tuple(each for key in keys for each in self._by_name.get(key, ()))
+        return tuple(key for key in keys if key in self._by_pattern)
+
+    def matching(self, kind: AclResourceType, name: str) -> tuple[AclBinding, ...]:
+        """The ACLs that match a resource."""
+        there = (self._by_pattern[key] for key in self.patterns(kind, name))
+        return tuple(each for own in there for of_one in own.values() for each in of_one)
+
+    def deciding(self, principal: str, patterns: Sequence[_Pattern]) -> tuple[AclBinding, ...]:
+        """The ACLs on these patterns that decide for a principal: its own and those of everyone. If
+        there are none, one of another principal: a resource without any ACL has another rule."""
+        there = [self._by_pattern[key] for key in patterns]
+        who = dict.fromkeys((principal, ANYONE))
+        mine = tuple(each for own in there for one in who for each in own.get(one, ()))
+        return mine or tuple(next(iter(own.values()))[0] for own in there[:1])
+
+
+class _OutOfTime(Exception):
+    pass
+
+
+class _Comparison:
+    """What principals may do before and after a change. Resources that the same patterns match are
+    alike: they are compared once."""
+
+    def __init__(
+        self, rules: Rules, before: Bindings, after: Bindings, over: Callable[[], bool]
+    ) -> None:
+        self._rules = rules
+        self._before, self._after, self._over = before, after, over
+        self._alike: dict[tuple[AclResourceType, str], int] = {}
+        self._numbers: dict[tuple[tuple[_Pattern, ...], tuple[_Pattern, ...]], int] = {}
+        self._examples: list[tuple[tuple[_Pattern, ...], tuple[_Pattern, ...], str]] = []
+
+    def alike(self, kind: AclResourceType, name: str) -> int:
+        """A number that is the same for all resources that are alike."""
+        number = self._alike.get((kind, name))
+        if number is None:
+            patterns = self._before.patterns(kind, name), self._after.patterns(kind, name)
+            number = self._numbers.setdefault(patterns, len(self._examples))
+            if number == len(self._examples):
+                self._examples.append((*patterns, name))
+            self._alike[kind, name] = number
+        return number
+
+    def lost(
+        self, binding: AclBinding, operations: Sequence[AclOperation], number: int
+    ) -> frozenset[AclOperation]:
+        """The operations that the principal of a binding loses on resources of this number. Raises
+        _OutOfTime."""
+        if self._over():
+            raise _OutOfTime
+        before, after, name = self._examples[number]
+        was = self._before.deciding(binding.principal, before)
+        then = self._after.deciding(binding.principal, after)
+        if was == then:
+            return frozenset()
+        rules = replace(self._rules, bindings=was), replace(self._rules, bindings=then)
+        kind, host = binding.resource_type, _host(binding)
+        accesses = (Access(binding.principal, each, kind, name, host) for each in operations)
+        return frozenset(access.operation for access in accesses if _is_lost(*rules, access))
 
 
 def suspects(
@@ -90,41 +152,45 @@ def losses(
     deleted: Collection[AclBinding],
     created: Collection[AclBinding],
     names: Names,
-) -> list[Loss]:
-    """What principals lose. `rules` are those before, with the ACLs that match the same resources;
-    `names` are the existing resources of each type."""
-    before = Bindings(rules.bindings)
+    over: Callable[[], bool] = lambda: False,
+) -> tuple[list[Loss], int]:
+    """What principals lose, and how many ACLs were left out because the time is `over`. `rules` are
+    those before, with the ACLs that match the same resources; `names` are the existing resources of
+    each type."""
     gone = frozenset(deleted)
     after = Bindings([each for each in rules.bindings if each not in gone] + list(created))
+    comparison = _Comparison(rules, Bindings(rules.bindings), after, over)
     left = _MOST_NAMES
     found: dict[tuple[str, str, AclResourceType, str, PatternType], Loss] = {}
-    for binding in _by_principal(suspects(deleted, created), rules.bindings):
-        matched = _matched(binding, names)
-        checked = matched if matched is not None and len(matched) <= left else None
-        left -= len(checked or ())
-        loss = _loss(rules, before, after, binding, checked)
-        if loss is not None:
-            key = (
-                binding.principal, binding.host, binding.resource_type, binding.name,
-                binding.pattern_type,
-            )  # fmt: skip
-            found[key] = loss if key not in found else _both(found[key], loss)
-    return list(found.values())
+    changed = suspects(deleted, created)
+    for index, suspect in enumerate(changed):
+        matched = _matched(suspect, names)
+        for binding in _by_principal(suspect, rules.bindings):
+            checked = matched if matched is not None and len(matched) <= left else None
+            left -= len(checked or ())
+            try:
+                loss = _loss(comparison, binding, checked)
+            except _OutOfTime:
+                return list(found.values()), len(changed) - index
+            if loss is not None:
+                key = (
+                    binding.principal, binding.host, binding.resource_type, binding.name,
+                    binding.pattern_type,
+                )  # fmt: skip
+                found[key] = loss if key not in found else _both(found[key], loss)
+    return list(found.values()), 0
 
 
-def _by_principal(
-    bindings: Iterable[AclBinding], all: Iterable[AclBinding]
-) -> Iterator[AclBinding]:
-    """The bindings; one that denies everyone also for each principal with ACLs of its own."""
-    for each in bindings:
-        yield each
-        if each.principal == ANYONE and each.permission is AclPermission.DENY:
-            principals = {
-                one.principal
-                for one in all
-                if one.resource_type is each.resource_type and one.principal != ANYONE
-            }
-            yield from (replace(each, principal=principal) for principal in sorted(principals))
+def _by_principal(binding: AclBinding, all: Iterable[AclBinding]) -> Iterator[AclBinding]:
+    """The binding; if it denies everyone, also for each principal with ACLs of its own."""
+    yield binding
+    if binding.principal == ANYONE and binding.permission is AclPermission.DENY:
+        principals = {
+            one.principal
+            for one in all
+            if one.resource_type is binding.resource_type and one.principal != ANYONE
+        }
+        yield from (replace(binding, principal=principal) for principal in sorted(principals))
 
 
 def _both(one: Loss, other: Loss) -> Loss:
@@ -135,45 +201,29 @@ def _both(one: Loss, other: Loss) -> Loss:
     return Loss(one.binding, tuple(dict.fromkeys(one.operations + other.operations)), names)
 
 
-def _loss(
-    rules: Rules,
-    before: Bindings,
-    after: Bindings,
-    binding: AclBinding,
-    names: Sequence[str] | None,
-) -> Loss | None:
+def _loss(comparison: _Comparison, binding: AclBinding, names: Sequence[str] | None) -> Loss | None:
     """What the principal of a binding loses by its deletion or creation."""
     kind = binding.resource_type
     sample = binding.name
     if is_pattern(binding):
         sample = _NO_NAME if binding.name == "*" else binding.name + _NO_NAME
-    operations: list[AclOperation] = []
-    lost: set[str] = set()
+    numbers = {name: comparison.alike(kind, name) for name in names or ()}
+    every = dict.fromkeys((comparison.alike(kind, sample), *numbers.values()))
     for candidates in (_operations(binding), implied_by(binding)):  # what is implied if it is all
-        for operation in candidates:
-            access = Access(binding.principal, operation, kind, sample, _host(binding))
-            missing = [
-                name
-                for name in names or ()
-                if _is_lost(rules, before, after, replace(access, name=name))
-            ]
-            if missing or _is_lost(rules, before, after, access):
-                operations.append(operation)
-                lost.update(missing)
+        lost = {each: comparison.lost(binding, candidates, each) for each in every}
+        operations = frozenset().union(*lost.values())
         if operations:
-            break
-    if not operations:
-        return None
-    return Loss(binding, tuple(operations), None if names is None else frozenset(lost))
+            existing = frozenset(name for name, number in numbers.items() if lost[number])
+            in_order = tuple(each for each in candidates if each in operations)
+            return Loss(binding, in_order, None if names is None else existing)
+    return None
 
 
-def _is_lost(rules: Rules, before: Bindings, after: Bindings, access: Access) -> bool:
-    kind, name = access.resource_type, access.name
-    was = verdict(replace(rules, bindings=before.matching(kind, name)), access)
+def _is_lost(before: Rules, after: Rules, access: Access) -> bool:
+    was = verdict(before, access)
     if was.because != "allow" and not (was.because == "no-acl" and was.allowed):
         return False
-    then = verdict(replace(rules, bindings=after.matching(kind, name)), access)
-    return not then.allowed
+    return not verdict(after, access).allowed
 
 
 def _matched(binding: AclBinding, names: Names) -> Sequence[str] | None:
