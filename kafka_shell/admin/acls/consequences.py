@@ -32,6 +32,7 @@ from .model import (
     AclPermission,
     AclResourceType,
     PatternType,
+    target_text,
     word,
 )
 from .read import EVERYTHING, describe_each, invalid_in_topic
@@ -41,6 +42,8 @@ _PRINCIPALS = 5  # that are shown before the rest is counted
 _GROUPS_AT_ONCE = 500
 _MOST_PAIRS = 100_000  # of principals and active groups
 _TOPIC, _GROUP = AclResourceType.TOPIC, AclResourceType.GROUP
+
+Target = tuple[AclResourceType, str, PatternType]
 
 
 class Consequences(Struct):
@@ -63,9 +66,12 @@ def find(
     found = Consequences()
     created = [each for each in created if not invalid_in_topic(each)]
     changed = suspects(deleted, created)
+    budget = Budget(cluster)
+    if created:
+        with budget.until(0.4):
+            _find_first(cluster, created, found)
     if not changed:
         return found
-    budget = Budget(cluster)
     with budget.until(0.5):
         rules = attempt(lambda: _rules(cluster, changed))
     if isinstance(rules, Failure):
@@ -77,7 +83,7 @@ def find(
     if left_out:
         about = f"who loses access by {counted(left_out, 'more ACL')}"
         found.not_checked.append(NotChecked(about, "there are too many"))
-    found.lost = bool(lost)
+    found.lost = found.lost or bool(lost)
     with budget.until(1):
         readers = _readers(cluster, rules, lost, active, found, budget)
     found.warnings += _texts(lost, readers)
@@ -119,6 +125,39 @@ def _rules(cluster: Cluster, changed: Iterable[AclBinding]) -> Rules:
     found = describe_each(cluster, filters)
     bindings = tuple(dict.fromkeys(each for part in found for each in part))
     return replace(authorizer.configured(cluster), bindings=bindings)
+
+
+def _find_first(cluster: Cluster, created: Sequence[AclBinding], found: Consequences) -> None:
+    """Warn of the first ACL on a resource: with it, everyone else loses access if the brokers allow
+    everyone until then."""
+    everyone = authorizer.configured(cluster).no_acl_allows
+    if everyone is False:
+        return
+    targets = dict.fromkeys((each.resource_type, each.name, each.pattern_type) for each in created)
+    wanted = [
+        AclFilter(resource_type=kind, name=name, pattern_type=PatternType.MATCH)
+        for kind, name in dict.fromkeys((kind, name) for kind, name, _ in targets)
+    ]
+    there = attempt(lambda: describe_each(cluster, wanted if len(wanted) <= MANY else [EVERYTHING]))
+    if isinstance(there, Failure):
+        found.miss("whether these are the first ACLs of their resources", there)
+        return
+    existing = Bindings(dict.fromkeys(each for part in there for each in part))
+    first = [
+        each
+        for each in targets
+        if not any(_covers(by, each) for by in existing.matching(*each[:2]))
+    ]
+    if first:
+        found.lost = True
+        found.warnings += _first_texts(first, everyone)
+
+
+def _covers(existing: AclBinding, target: Target) -> bool:
+    """Whether an ACL that matches the name of a pattern matches all that the pattern does."""
+    _, name, pattern = target
+    literal = pattern is PatternType.LITERAL and name != "*"
+    return literal or existing.pattern_type is PatternType.PREFIXED or existing.name == "*"
 
 
 def _existing(
@@ -271,6 +310,24 @@ def _texts(lost: Sequence[Loss], readers: dict[str, list[str]]) -> list[str]:
 def _groups(names: Sequence[str]) -> str:
     noun = "group" if len(names) == 1 else "groups"
     return f"{noun} {some(names, _NAMED)}"
+
+
+def _first_texts(first: Sequence[Target], everyone: bool | None) -> Iterator[str]:
+    """The first ACLs on single resources, and those on what patterns match."""
+    who = "everyone has" if everyone else "everyone may have"
+    why = "is true" if everyone else "cannot be read"
+    rule = f"allow.everyone.if.no.acl.found {why}"
+    single = [each for each in first if each[2] is PatternType.LITERAL and each[1] != "*"]
+    for targets, which in (
+        (single, "{}, which no ACL matches"),
+        ([each for each in first if each not in single], "what {} matches and no other ACL does"),
+    ):
+        if targets:
+            what = which.format(some([target_text(*each) for each in targets], _NAMED))
+            yield (
+                f"until now {who} access to {what} ({rule}); then only super users and principals"
+                " with an ACL"
+            )
 
 
 def _unprotected(

@@ -1,0 +1,86 @@
+"""The first ACL of a resource, on a broker that allows everyone access to what no ACL matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.acls.model import (
+    AclBinding,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+)
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
+from kafka_shell.plan.model import Plan
+from kafka_shell.sandbox import config
+from kafka_shell.sandbox.cluster import start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from tests.admin.helpers import connect, done
+
+TOPIC = AclResourceType.TOPIC
+READ, ALLOW = AclOperation.READ, AclPermission.ALLOW
+RULE = "(allow.everyone.if.no.acl.found cannot be read)"  # brokers do not return its value
+THEN = "then only super users and principals with an ACL"
+
+
+@pytest.fixture(scope="module")
+def open_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A broker that allows everyone access to what no ACL matches."""
+    folder, settings = tmp_path_factory.mktemp("open"), config.node_settings
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(config, "node_settings", lambda sandbox, broker: {
+                **settings(sandbox, broker), "allow.everyone.if.no.acl.found": "true",
+            })  # fmt: skip
+            sandbox = start(SandboxOptions(folder, port=0))
+        with connect(sandbox) as cluster:
+            yield cluster
+    finally:
+        wipe(folder)
+
+
+def reads(name: str, pattern: PatternType = PatternType.LITERAL) -> AclBinding:
+    return AclBinding("User:bob", "*", READ, ALLOW, TOPIC, name, pattern)
+
+
+def creation(cluster: Cluster, *bindings: AclBinding) -> Plan:
+    return acl_changes.plan_create(cluster, bindings)
+
+
+def test_the_first_acl_of_a_resource_is_confirmed(open_cluster: Cluster) -> None:
+    """Before: everyone else lost access without a word."""
+    first = creation(open_cluster, reads("orders"), reads("payments"))
+    assert first.warnings == (
+        "until now everyone may have access to topic orders, topic payments, which no ACL"
+        f" matches {RULE}; {THEN}",
+    )
+    assert first.confirm
+    done(creation(open_cluster, reads("orders")), open_cluster)
+    second = creation(open_cluster, replace(reads("orders"), principal="User:eve"))
+    assert (second.warnings, second.confirm) == ((), False)
+
+
+def test_patterns_may_be_the_first_acls_of_what_they_match(open_cluster: Cluster) -> None:
+    done(creation(open_cluster, reads("sales.eu")), open_cluster)
+    prefixed = reads("sales.eu", PatternType.PREFIXED)
+    warned = creation(open_cluster, prefixed)
+    assert warned.warnings == (
+        "until now everyone may have access to what prefixed topic sales.eu matches and no other"
+        f" ACL does {RULE}; {THEN}",
+    )
+    assert warned.confirm
+    done(warned, open_cluster)
+    for covered in (reads("sales.eu.x"), reads("sales.eu.", PatternType.PREFIXED)):
+        plan = creation(open_cluster, covered)
+        assert (plan.warnings, plan.confirm) == ((), False)
+    assert "what topic * matches" in creation(open_cluster, reads("*")).warnings[0]
+
+
+def test_brokers_with_the_default_deny_everyone_anyway(cluster: Cluster, name: str) -> None:
+    plan = creation(cluster, reads(name), reads(name, PatternType.PREFIXED))
+    assert (plan.warnings, plan.notes, plan.confirm) == ((), (), False)
