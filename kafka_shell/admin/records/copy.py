@@ -7,7 +7,6 @@ the window were written: none is lost and none is copied twice.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,6 +25,7 @@ from kafka_shell.plan.results import Failure, Results
 
 from .chunk import Filter, Span
 from .codecs import NONE
+from .copied import ProducedBatches, without, written
 from .encode import ProducerId
 from .fetching import Fetching, fetching
 from .model import NewRecord, Record
@@ -41,16 +41,6 @@ COPIED_FROM = "copied-from"
 
 _WINDOW_BYTES = 8 << 20
 _BEFORE_READ = "after the copy began, before they were read"
-
-
-class ProducedBatches(Struct, frozen=True):
-    """The producer of batches in one partition, the sequence number of its first record, and an
-    offset that is not after it."""
-
-    producer: int
-    epoch: int
-    sequence: int
-    start: int
 
 
 class Window(Struct, frozen=True):
@@ -222,16 +212,16 @@ class _Copier:
         }
         outgoing = {number: list(map(self._new, some)) for number, some in grouped.items()}
         try:
-            written = self._writer.write(outgoing)
+            outcomes = self._writer.write(outgoing)
         except WriteInterrupted as interrupted:
             self._tally.add(interrupted.written, origins)
             raise
         self._window = None
-        self._tally.add(written, origins)
+        self._tally.add(outcomes, origins)
         self._step.monitor.report("copying records", self._tally.total, self._total)
-        if any(map(stops, written)):
+        if any(map(stops, outcomes)):
             return False
-        for each in written:
+        for each in outcomes:
             if each.offset is not None:
                 self._targets[each.partition] = each.offset + each.count
         for number, end in ends.items():
@@ -323,64 +313,8 @@ class _Copier:
             raise as_error(why)
         missing = []
         for number, some in self._grouped(records).items():
-            missing += _without(some, self._written(number, window), self._new)
+            where = TopicPartition(self._step.target, number)
+            found = written(self._cluster, where, self._ids[1], window.marks.get(number, ()))
+            missing += without(some, found, self._new)
         if not self._copy(missing, window.ends, window):
             raise ShellError("the copy could not be continued", code="incomplete")
-
-    def _written(self, number: int, window: Window) -> list[Record]:
-        """The records of the window that the target has, by their producers and sequences."""
-        marks = window.marks.get(number)
-        if not marks:
-            return []
-        first = {(mark.producer, mark.epoch): mark.sequence for mark in marks}
-        where = TopicPartition(self._step.target, number)
-        span = Span(
-            min(mark.start for mark in marks), self._ends_of_target([number])[number], self._ids[1]
-        )
-        found: list[Record] = []
-        after: dict[tuple[int, int], int] = {}  # the sequence number after the last batch
-        with fetching(self._cluster, {where: span}) as reading:
-            while (chunk := reading.chunk()) is not None:
-                for batch, at in chunk.batches(empty=True):
-                    producer = (batch.producer_id, batch.producer_epoch)
-                    sequence = first.get(producer)
-                    if sequence is not None and batch.base_sequence >= sequence:
-                        found += chunk.records(batch, at) if batch.records else ()
-                        after[producer] = (
-                            batch.base_sequence + batch.last_offset - batch.base_offset + 1
-                        )
-        for why in reading.failures.values():
-            raise as_error(why)
-        # Compaction keeps the last batch of a producer, if only its header.
-        expected = sum(end - first[producer] for producer, end in after.items())
-        unseen = first.keys() - after.keys()
-        if len(found) < expected or (reading.lost and unseen):
-            raise ShellError(
-                f"partition {where}: records of the interrupted copy were deleted from the target,"
-                " so it is not known which it has written",
-                hint="Nothing was sent. Compare both topics, and copy what is missing.",
-                code="incomplete",
-            )
-        return found
-
-
-def _without(records: Sequence[Record], written: Sequence[Record], new: Any) -> list[Record]:
-    """The records that are not among those that were written, which have the same order."""
-    places: dict[tuple[Any, ...], deque[int]] = {}
-    for number, each in enumerate(written):
-        places.setdefault(_content(each), deque()).append(number)
-    left: list[Record] = []
-    at = 0
-    for record in records:
-        found = places.get(_content(new(record)), deque())
-        while found and found[0] < at:  # of records that the source no longer has
-            found.popleft()
-        if found:
-            at = found.popleft() + 1
-        else:
-            left.append(record)
-    return left
-
-
-def _content(record: NewRecord | Record) -> tuple[Any, ...]:
-    return record.key, record.value, record.headers

@@ -23,9 +23,10 @@ from kafka_shell.admin.wire.error_codes import (
     OFFSET_NOT_AVAILABLE,
     REPLICA_NOT_AVAILABLE,
 )
-from kafka_shell.admin.wire.failures import NEW_LEADER, failure, requires
+from kafka_shell.admin.wire.failures import NEW_LEADER, as_error, failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.admin.wire.rounds import ask_in_rounds
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
 
 from .offset_frames import OffsetRows, offsets_request
@@ -170,6 +171,27 @@ def log_ends(
         for partition, row in partition_rows(response.topics).items()
         if not row.error_code
     }
+
+
+def leader_log_end(cluster: Cluster, where: TopicPartition) -> int:
+    """The log end offset of the leader: also of records that are not replicated to all in-sync
+    replicas yet, which consumers cannot read. Raises ShellError."""
+    known = list_offsets(cluster, {where: LATEST})  # from a broker that is the leader
+    leading = leaders(cluster, [where])
+    for why in (*known.failures.values(), *leading.failures.values()):
+        raise as_error(why)
+    leader = leading[where]
+    end = log_ends(cluster, {leader: [where]}).get((leader, where))
+    high_watermark = known[where].offset or 0
+    if end is None or end < high_watermark:
+        returned = "no log end offset" if end is None else f"the log end offset {end:,}"
+        raise ShellError(
+            f"partition {where}: broker {leader} returned {returned}, so it is not known which"
+            " records it has",
+            hint="Nothing was sent. Try again.",
+            code="incomplete",
+        )
+    return end
 
 
 def _request(

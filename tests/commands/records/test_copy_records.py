@@ -8,6 +8,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from uuid import uuid4
@@ -16,10 +17,12 @@ import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import copy as copying
+from kafka_shell.admin.records import fetching
+from kafka_shell.admin.records import write as writing
 from kafka_shell.admin.records.copy_plan import CopyRequest, plan_copy
 from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.records.model import NewRecord, Record
-from kafka_shell.admin.records.offsets import ranges
+from kafka_shell.admin.records.offsets import leader_log_end, ranges
 from kafka_shell.admin.records.partitioner import partition_of
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics import change as topics
@@ -31,6 +34,7 @@ from kafka_shell.plan.model import Outcomes, Plan, Step, StepInterrupted
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_consumer
 from tests.admin.helpers import connect, done, make_topic, wait_for
+from tests.frozen_process import freeze, thaw
 from tests.in_process_shell import Shell
 from tests.program import Process, Program
 from tests.read_records import read_all
@@ -519,6 +523,46 @@ def test_a_window_whose_records_are_gone_from_the_target_is_not_guessed(
     run = shell(resume)
     assert (run.status, "it is not known which it has written" in str(run)) == (1, True), str(run)
     assert _end(cluster, target) == 0, "it has written records"
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_what_is_written_but_not_replicated_yet_is_not_written_again(
+    three_brokers: Sandbox,
+    three: Cluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    returns: bool,
+) -> None:
+    """Consumers cannot read it while a replica hangs."""
+    source = make_topic(three, named(), assignment=((1,), (1,), (1,)), configs=KEPT)
+    _fill(three, source, 60)
+    target = make_topic(three, named(), assignment=((1, 3), (1, 3), (1, 3)), configs=KEPT)
+    shell, where = Shell(tmp_path, three_brokers.bootstrap), TopicPartition(target, 2)
+    victim = processes(three_brokers)[3] or 0
+    freeze(victim)
+    again = threading.Timer(3, thaw, [victim])
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(writing, "_REPLICATED_MS", 500)
+            patch.setattr(writing, "_DELIVERY_S", 1.0)
+            resume = _interrupted(shell, monkeypatch, source, target)
+        assert ranges(three, [where])[where].latest == 0, "it is replicated"
+        assert leader_log_end(three, where) == 20
+        if returns:
+            again.start()
+            shell.ok(resume)
+        else:
+            monkeypatch.setattr(fetching, "PATIENCE_S", 1.0)
+            run = shell(resume)
+            said = f"partition {where} ends at offset 0 now, before 20"
+            assert (run.status, said in str(run)) == (1, True), str(run)
+            assert leader_log_end(three, where) == 20, "it has written records"
+            return
+    finally:
+        again.cancel()
+        thaw(victim)
+        wait_until_back(three_brokers)
+    assert _contents(read_all(three, target)) == _contents(read_all(three, source))
 
 
 @pytest.mark.quick
