@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kafka_shell.admin.schemas.errors import SchemaError
+from kafka_shell.admin.schemas.errors import SchemaError, UnavailableSchema
 from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, schema_id
 from kafka_shell.errors import UsageError, did_you_mean
 
@@ -30,12 +30,14 @@ BYTES, JSON, NULL, STRING = "bytes", "json", "null", "string"
 class Decoded(Struct, frozen=True):
     """A key or value. `data` is JSON-like, or bytes if they mean nothing to the format; `kind` is
     what it was decoded as. `problem` says why the requested format does not apply. `schema` is the
-    ID of the schema in the registry."""
+    ID of the schema in the registry. It is `unknown` what the bytes are if that schema could not be
+    read."""
 
     data: Any
     kind: str
     problem: str = ""
     schema: int | None = None
+    unknown: bool = False
 
 
 Decode = Callable[[bytes], Decoded]
@@ -135,7 +137,8 @@ def _message(raw: bytes, name: str, registry: SchemaRegistry) -> Decoded:
     try:
         found = registry.read(raw, name)
     except SchemaError as error:
-        return Decoded(raw, BYTES, str(error), schema_id(raw))
+        unknown = isinstance(error, UnavailableSchema)
+        return Decoded(raw, BYTES, str(error), schema_id(raw), unknown)
     if found is None:
         return Decoded(raw, BYTES, f"no {name} message with the ID of a schema")
     return Decoded(found.data, found.type, "", found.schema)

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from kafka_shell.common.regex import compile_re2
-from kafka_shell.errors import UsageError
+from kafka_shell.errors import ShellError, UsageError
 
 from .formats import AUTO, Formats
 from .model import Record
@@ -63,7 +63,7 @@ class RecordFilter:
         return all(may(data) for may in self._may)
 
     def keeps(self, record: Record) -> bool:
-        """Whether a record is kept."""
+        """Whether a record is kept. Raises ShellError if its schema could not be read."""
         return all(matches(record) for matches in self._matches)
 
 
@@ -125,10 +125,21 @@ def _values(field: str, formats: Formats) -> Values:
         decode, raw = formats.key, lambda record: record.key
     else:
         decode, raw = formats.value, lambda record: record.value
+
+    def data(record: Record) -> Any:
+        found = decode(record)
+        if found.unknown:  # whether the record matches is not known either
+            raise ShellError(
+                f"the condition on the {name} at offset {record.offset} cannot be evaluated:"
+                f" {found.problem}",
+                code="unavailable-schema",
+            )
+        return found.data
+
     if not rest:
-        return lambda record: iter([_whole(decode(record).data, raw(record))])
+        return lambda record: iter([_whole(data(record), raw(record))])
     path = rest.split(".")
-    return lambda record: _at(decode(record).data, path)
+    return lambda record: _at(data(record), path)
 
 
 def _whole(data: Any, raw: bytes | None) -> Any:

@@ -19,7 +19,7 @@ _TIMEOUT_S = 3.0
 _DOWN_S = 30.0  # how long a registry that does not respond is not asked again
 _MOST_BYTES = 8 << 20
 _ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
-_MISSING, _UNAUTHORIZED = 404, 401
+_MISSING, _UNAUTHORIZED, _SERVER_ERROR = 404, 401, 500
 _DEEPEST = 20  # references of references
 
 
@@ -93,6 +93,7 @@ class Client(Struct):
         until, why = self._down
         if time.monotonic() < until:
             raise SchemaError(why)
+        refused = False
         for url in self.settings.urls:
             try:
                 return self._fetch(url + path)
@@ -103,7 +104,9 @@ class Client(Struct):
                 if failure.status == _UNAUTHORIZED:
                     why = f"{url} does not accept the credentials (HTTP 401)"
                     break
-        self._down = time.monotonic() + _DOWN_S, why
+                refused |= 0 < failure.status < _SERVER_ERROR
+        if not refused:  # else it may return other schemas
+            self._down = time.monotonic() + _DOWN_S, why
         raise SchemaError(why)
 
     def _fetch(self, url: str) -> bytes:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.wire.properties import Property
 
-from .errors import MissingSchema, SchemaError
+from .errors import MissingSchema, SchemaError, UnavailableSchema
 
 if TYPE_CHECKING:
     from .client import Client, Imported
@@ -45,7 +45,7 @@ class SchemaRegistry:
 
     def read(self, raw: bytes, type: str = "") -> Message | None:
         """The message, or None if the bytes are not in the wire format. With a `type`, only of
-        schemas of that type. Raises SchemaError."""
+        schemas of that type. Raises SchemaError: UnavailableSchema if it may be a message."""
         number = schema_id(raw)
         if number is None:
             return None
@@ -80,12 +80,17 @@ class SchemaRegistry:
         if self._missing >= _MOST_MISSING:
             missing = f"{self._missing} other schema IDs were not found"
             raise SchemaError(f"schema {number} was not requested: {missing}")
-        schema = self._client.by_id(number)
+        try:
+            schema = self._client.by_id(number)
+        except MissingSchema:
+            raise
+        except SchemaError as error:
+            raise UnavailableSchema(str(error)) from None
         kind = _TYPES.get(schema.schema_type, schema.schema_type)
         try:
             return kind, _compiler(kind)(schema.schema, self._client.imports(schema))
         except SchemaError as error:
-            raise SchemaError(f"schema {number}: {error}") from None
+            raise UnavailableSchema(f"schema {number}: {error}") from None
 
 
 def registry_of(properties: Mapping[str, Property]) -> SchemaRegistry | None:

@@ -6,11 +6,13 @@ import io
 import json
 import socket
 import sys
+import threading
 import time
 from base64 import b64encode
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -382,6 +384,29 @@ def test_tls(registry: Registry, order_id: int) -> None:
 def test_the_second_url_is_used_if_the_first_is_dead(registry: Registry, order_id: int) -> None:
     client = connected(f"http://127.0.0.1:9,{registry.url}")
     assert decoded(client, an_order(order_id)).kind == "avro"
+
+
+@pytest.mark.parametrize(("status", "requests"), [(403, 3), (429, 3), (500, 1), (503, 1), (401, 1)])
+def test_a_refused_schema_is_not_an_outage(status: int, requests: int) -> None:
+    """Other schemas are still requested."""
+    requested = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            requested.append(self.path)
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        client = connected(f"http://127.0.0.1:{server.server_address[1]}")
+        found = [decoded(client, message(number, b"")) for number in (1, 2, 3)]
+        server.shutdown()
+    assert len(requested) == requests
+    assert all(each.unknown and f"HTTP {status}" in each.problem for each in found)
 
 
 def test_a_frozen_registry_does_not_stop_reading() -> None:

@@ -10,11 +10,14 @@ from uuid import uuid4
 import fastavro
 import pytest
 
+from kafka_shell.admin.partitions.model import LATEST, TopicPartition
+from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.wire.connection import Cluster
-from tests.admin.helpers import make_topic
+from tests.admin.helpers import done, make_topic
 from tests.program import Program
+from tests.read_records import read_all
 from tests.schema_registry import Registry, message
 
 ORDER = {
@@ -76,6 +79,30 @@ def test_conditions_see_the_fields_of_messages(
     kafka.ok("create-topic", f"{parcels}.heavy")
     kafka.ok(*options, "copy-records", parcels, "--to", f"{parcels}.heavy", *heavy)
     assert kafka.ok("read-records", f"{parcels}.heavy", "--count").stdout == "1\n"
+
+
+@pytest.mark.quick
+def test_conditions_that_cannot_be_evaluated_are_failures(
+    kafka: Program, cluster: Cluster, tmp_path: Path, name: str
+) -> None:
+    """Without the registry it is not known which messages match."""
+    make_topic(cluster, name, 2)
+    make_topic(cluster, f"{name}.to", 2)
+    text = [NewRecord(None, b'{"weight":%d}' % n) for n in range(3)]
+    Writer(cluster, name).write({0: text, 1: [NewRecord(None, message(17, b"\x06abc"))]})
+    file = tmp_path / "client.properties"
+    file.write_text("schema.registry.url=http://127.0.0.1:9\n")
+    for operator, count in ((">1", 1), ("!=1", 2)):
+        options = ("--command-config", str(file), "--where", f"value.weight{operator}")
+        for words in (("read-records", name, "--count"), ("copy-records", name, "--to",
+                                                          f"{name}.to")):  # fmt: skip
+            run = kafka(*words, *options)
+            assert run.status == 1, str(run)
+            said = f"partition {name}:1: the condition on the value at offset 0 cannot be evaluated"
+            assert said in run.stderr and "schema 17 cannot be read" in run.stderr, str(run)
+        copied = read_all(cluster, f"{name}.to", 2)
+        assert len(copied) == count and {each.partition for each in copied} == {0}
+        done(plan_delete(cluster, {TopicPartition(f"{name}.to", 0): LATEST}), cluster)
 
 
 @pytest.mark.quick
