@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.calls import ClusterPlan, Family, Plans, Reads
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Plan
 
 from . import copy_plan, delete, produce
@@ -97,12 +96,10 @@ class RecordsApi(Family):
         number if both topics have as many partitions, else to that of its key.
         """
         calls = self._calls if source is None else source._calls
-        warnings: list[str] = []
 
         def plan(target: Cluster) -> Plan:
             with calls.connect() as cluster:
-                made = copy_plan.plan_copy(cluster, target, request, warn=warnings.append)
-            return replace(made, warnings=(*made.warnings, *warnings))
+                return copy_plan.plan_copy(cluster, target, request)
 
         return self._calls.plan(plan)
 

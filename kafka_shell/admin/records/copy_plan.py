@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -63,7 +63,6 @@ def plan_copy(
     target: Cluster,
     request: CopyRequest,
     *,
-    warn: Callable[[str], None] = lambda message: None,
     report: Report = lambda task, done, total: None,
 ) -> Plan:
     """Copy what the source has now, up to its current end (API keys 0, 1, 2 and 22).
@@ -81,9 +80,10 @@ def plan_copy(
     chosen = every if request.numbers is None else request.numbers
     wanted = [TopicPartition(request.source, number) for number in chosen]
     refused = find(source, wanted).failures
+    warnings: list[str] = []
     ranges = spans(
         source, [each for each in wanted if each not in refused], request.start, request.end,
-        committed=request.committed, warn=warn,
+        committed=request.committed, warn=warnings.append, unread="not copied",
     )  # fmt: skip
     survey = _survey(source, ranges.values, request, report)
     refused = {**refused, **ranges.failures, **survey.failures}
@@ -103,6 +103,7 @@ def plan_copy(
         plan.effect, plan.steps, monitor=plan.monitor,
         about=tuple(_about(request, progress, counts, survey)) if progress.spans else (),
         refused=Results({}, {where.resource: why for where, why in refused.items()}),
+        warnings=tuple(warnings),
     )  # fmt: skip
 
 

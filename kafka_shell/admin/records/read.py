@@ -3,7 +3,7 @@ ones, or as they arrive."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from heapq import heapify, heappop, heappush
 from itertools import chain
@@ -14,6 +14,7 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
 
@@ -48,11 +49,14 @@ def spans(
     *,
     committed: bool = False,
     warn: Callable[[str], None] = lambda message: None,
+    unread: str = "not read",
 ) -> Results[TopicPartition, Span]:
     """The offsets from `start` up to, not including, `end`, as far as there are records now: with
-    `committed` up to the last stable offset. An offset before the log start begins at the log
-    start, with a warning."""
+    `committed` up to the last stable offset, with a warning that those after it are `unread`. An
+    offset before the log start begins at the log start, with a warning."""
     topics = scan(cluster, list(dict.fromkeys(where.topic for where in partitions)))
+    # Before the last stable offsets: of what is written in between, no transaction is open.
+    log_ends = list_offsets(cluster, dict.fromkeys(partitions, LATEST)) if committed else Results()
     found = ranges(cluster, partitions, committed=committed)
     results: Results[TopicPartition, Span] = Results({}, dict(found.failures))
     starts = _offsets(cluster, list(found.values), start, committed, results)
@@ -70,7 +74,38 @@ def spans(
         begin = max(begin, first)
         topic_id = topics.summary(where.topic).id if where.topic in topics else ""
         results.values[where] = Span(begin, max(begin, min(to, last)), topic_id)
+    open_ = {
+        where: (found[where].latest, at.offset)
+        for where, at in log_ends.values.items()
+        if where in results.values and at.offset is not None and at.offset > found[where].latest
+    }
+    _warn_of_open(cluster, open_, start, end, lambda message: warn(f"{message} {unread}"))
     return results
+
+
+def _warn_of_open(
+    cluster: Cluster,
+    open_: Mapping[TopicPartition, tuple[int, int]],
+    start: Position,
+    end: Position,
+    warn: Callable[[str], None],
+) -> None:
+    """Say what is wanted after the first open transaction: `open_` has its first offset and the
+    high watermark."""
+    ignored: Results[TopicPartition, Span] = Results()
+    starts = _offsets(cluster, list(open_), start, False, ignored)
+    ends = _offsets(cluster, list(open_), end, False, ignored)
+    for where, (first, last) in open_.items():
+        if where in ignored.failures:
+            continue
+        begin, to = starts[where], ends[where]
+        begin, to = last if begin is None else begin, last if to is None else to
+        left = min(to, last) - max(begin, first)
+        if left > 0:
+            warn(
+                f"partition {where}: an open transaction begins at offset {first:,};"
+                f" {counted(left, 'offset')} from there {'is' if left == 1 else 'are'}"
+            )
 
 
 def _offsets(

@@ -78,9 +78,11 @@ def _plan(
     request = _request(invocation, context)
     _refuse_same_topic(request, context, target)
     request = _with_saved(request, invocation, context, target)
-    return plan_copy(
-        context.cluster, target.cluster, request, warn=context.note, report=context.report
-    )
+    plan = plan_copy(context.cluster, target.cluster, request, report=context.report)
+    if not plan.steps:  # it is not shown
+        for warning in plan.warnings:
+            context.note(warning)
+    return plan
 
 
 def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) -> None:
@@ -230,7 +232,8 @@ COMMANDS: tuple[Command, ...] = (
             Option("--add-source-headers", kinds.FLAG,
                    "Add the header copied-from with topic:partition:offset."),
             Option("--isolation-level", kinds.CHOICE,
-                   "read_committed (default): without aborted and open transactions.",
+                   "read_committed (default): without aborted transactions, up to the first open"
+                   " one.",
                    choices=ISOLATION_LEVELS, metavar="LEVEL"),
             Option("--compression-type", kinds.CHOICE, "Codec of the batches (default: none).",
                    choices=CODECS),

@@ -75,6 +75,7 @@ class _Reading:
         self.spans: Results[TopicPartition, Span] = read.spans(
             context.cluster, select.topic_partitions(chosen), start, end,
             committed=self._committed, warn=self._warn,
+            unread="not read until it ends" if self._follow else "not read",
         )  # fmt: skip
         self._add_failures(self.spans.failures)
 
@@ -246,7 +247,7 @@ COMMANDS: tuple[Command, ...] = (
                    excludes=("--full",)),
             Option("--full", kinds.FLAG, "Print each record in full instead of on one line."),
             Option("--isolation-level", kinds.CHOICE,
-                   "read_committed: without aborted and open transactions.",
+                   "read_committed: without aborted transactions, up to the first open one.",
                    choices=ISOLATION_LEVELS, metavar="LEVEL"),
             Option("--key-format", kinds.CHOICE, "How to decode keys (default: auto).",
                    choices=FORMATS, metavar="FORMAT"),

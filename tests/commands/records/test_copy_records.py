@@ -339,6 +339,35 @@ def test_aborted_and_open_transactions_are_not_copied(
 
 
 @pytest.mark.quick
+def test_what_follows_an_open_transaction_is_not_left_out_in_silence(
+    kafka: Program, cluster: Cluster, source: str
+) -> None:
+    where, target = TopicPartition(source, 2), _topic(cluster)
+    open_ = Producer.start(cluster, f"{source}-open")
+    open_.add(where)
+    open_.write(where)
+    Writer(cluster, source).write({2: [NewRecord(b"after", b"")] * 2})
+    said = f"partition {where}: an open transaction begins at offset 40;"
+    run = kafka.ok("copy-records", source, "--to", target)
+    assert f"{said} 3 offsets from there are not copied" in run.stderr, run.stderr
+    nothing = kafka.ok("copy-records", source, "--to", target, "--from", "42")
+    assert f"{said} 1 offset from there is not copied" in nothing.stderr, nothing.stderr
+    committed = ("read-records", source, "--isolation-level", "read_committed")
+    for options, unread in (
+        (("--count",), "3 offsets from there are not read"),
+        (("--last", "1"), "3 offsets from there are not read"),
+        (("--from", "41"), "2 offsets from there are not read"),
+        (("--to", "41"), "1 offset from there is not read"),
+        (("--from", "latest"), ""),
+        (("--to", "40"), ""),
+    ):
+        run = kafka.ok(*committed, *options)
+        assert (f"{said} {unread}\n" in run.stderr) == bool(unread), run.stderr
+    open_.end(commit=False)
+    assert "transaction" not in kafka.ok(*committed, "--count").stderr
+
+
+@pytest.mark.quick
 def test_what_is_written_after_the_plan_is_not_copied(
     sandbox: Sandbox, cluster: Cluster, source: str, tmp_path: Path
 ) -> None:
