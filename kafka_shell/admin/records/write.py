@@ -53,16 +53,17 @@ _OF_RECORDS = frozenset({codes.INVALID_TIMESTAMP, codes.INVALID_RECORD})
 _LOST_STATE = frozenset(
     {codes.OUT_OF_ORDER_SEQUENCE_NUMBER, codes.INVALID_PRODUCER_EPOCH, codes.UNKNOWN_PRODUCER_ID}
 )
-# The leader has written the batch, but it may not be replicated.
-_MAYBE_WRITTEN = frozenset({codes.REQUEST_TIMED_OUT, codes.NOT_ENOUGH_REPLICAS_AFTER_APPEND})
-# Not written, but it may be if sent again.
+# The leader has checked the batch and has not written it.
+_NOT_WRITTEN = frozenset({codes.CORRUPT_MESSAGE, codes.NOT_ENOUGH_REPLICAS})
+# To be sent again. With all but these two, the leader may have written the batch and then ceased to
+# be the leader while it waited for the replicas.
 _AGAIN = (
     NEW_LEADER
-    | _MAYBE_WRITTEN
+    | _NOT_WRITTEN
     | {
-        codes.CORRUPT_MESSAGE,
+        codes.REQUEST_TIMED_OUT,
+        codes.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
         codes.NETWORK_EXCEPTION,
-        codes.NOT_ENOUGH_REPLICAS,
         codes.KAFKA_STORAGE_ERROR,
     }
 )
@@ -291,7 +292,7 @@ class Writer:
         batch.why = failure(code, row.error_message, about=about, hint=hint)
         if code in _AGAIN:
             self._leaders.pop(partition, None)
-            batch.maybe |= code in _MAYBE_WRITTEN
+            batch.maybe |= code not in _NOT_WRITTEN
             return True
         if code in _LOST_STATE:
             self._forget_sequence(partition)  # the next batch has another producer ID

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records import batches, codecs
+from kafka_shell.admin.records import batches, codecs, write
 from kafka_shell.admin.records.model import CREATE_TIME, NewRecord, Record
 from kafka_shell.admin.records.write import Writer
+from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_consumer
@@ -146,3 +149,35 @@ def test_a_producer_that_the_leader_forgot_is_replaced(
     (written,) = writer.write({0: [NewRecord(b"b", b"")]})
     assert (written.offset, written.failure) == (1, None)
     assert [each.key for each in java_consumer.read(sandbox.bootstrap, topic)] == [b"a", b"b"]
+
+
+def _responding(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], None]) -> None:
+    """What leaders respond for a partition is changed."""
+    own = Writer._rows
+
+    def changed(self: Writer, response: Any) -> dict[int, Any]:
+        rows = own(self, response)
+        for row in rows.values():
+            change(row)
+        return rows
+
+    monkeypatch.setattr(Writer, "_rows", changed)
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted"),
+    [
+        (codes.NOT_LEADER_OR_FOLLOWER, "outcome-unknown"),
+        (codes.KAFKA_STORAGE_ERROR, "outcome-unknown"),
+        (codes.UNKNOWN_TOPIC_OR_PARTITION, "outcome-unknown"),
+        (codes.NOT_ENOUGH_REPLICAS, "NOT_ENOUGH_REPLICAS"),
+    ],
+)
+def test_what_a_former_leader_may_have_written_is_not_called_failed(
+    cluster: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch, code: int, wanted: str
+) -> None:
+    """It wrote the batch, and ceased to be the leader while it waited for the replicas."""
+    monkeypatch.setattr(write, "_DELIVERY_S", 0.5)
+    _responding(monkeypatch, lambda row: setattr(row, "error_code", code))
+    (written,) = Writer(cluster, topic).write({0: [NewRecord(b"k", b"v")]})
+    assert written.failure is not None and written.failure.name == wanted
