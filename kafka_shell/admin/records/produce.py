@@ -10,13 +10,7 @@ from kafka_shell.admin.steps import BaseStep, refused_of
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import Topic
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import (
-    INVALID_RECORD,
-    INVALID_TIMESTAMP,
-    MESSAGE_TOO_LARGE,
-    RECORD_LIST_TOO_LARGE,
-    UNKNOWN_TOPIC_OR_PARTITION,
-)
+from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import (
@@ -35,13 +29,7 @@ from .model import NewRecord
 from .outgoing import WriteInterrupted, Written
 from .partitioner import Partitioner
 from .tally import Tally
-from .write import Writer
-
-# Failures of a record that leave others as they are: MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE,
-# INVALID_TIMESTAMP, INVALID_RECORD.
-_OF_ONE_RECORD = frozenset(
-    {MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE, INVALID_TIMESTAMP, INVALID_RECORD}
-)
+from .write import OF_ONE_RECORD, Writer
 
 Numbered = tuple[int, NewRecord]
 """A record with the number of its line."""
@@ -116,7 +104,7 @@ class WriteRecords(Struct, BaseStep, frozen=True):
 def stops(written: Written) -> bool:
     """Whether nothing more is to be written after this outcome."""
     why = written.failure
-    return why is not None and why.code not in _OF_ONE_RECORD
+    return why is not None and why.code not in OF_ONE_RECORD
 
 
 def no_partition(topic: str, number: int, partitions: int) -> Failure:

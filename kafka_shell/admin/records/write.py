@@ -47,8 +47,10 @@ _SETTLE_S = 5.0  # for what is in flight after Ctrl-C
 _PAUSE_S, _MAX_PAUSE_S = 0.05, 1.0
 _MISSING = "the leader's response does not contain the partition"
 
-# The response names the records.
+# The response names the records, except that of a broker before Kafka 2.4.
 _OF_RECORDS = frozenset({codes.INVALID_TIMESTAMP, codes.INVALID_RECORD})
+OF_ONE_RECORD = _OF_RECORDS | {codes.MESSAGE_TOO_LARGE, codes.RECORD_LIST_TOO_LARGE}
+"""Failures of a record that leave others as they are."""
 # The leader does not expect this sequence number or this producer: it has lost its state.
 _LOST_STATE = frozenset(
     {codes.OUT_OF_ORDER_SEQUENCE_NUMBER, codes.INVALID_PRODUCER_EPOCH, codes.UNKNOWN_PRODUCER_ID}
@@ -308,21 +310,23 @@ class Writer:
         self, partition: int, batches: deque[Batch], row: Any, ended: list[Written]
     ) -> None:
         """The broker has refused the first batch as a whole: find the records that it refuses."""
-        batch = batches.popleft()
-        if row.error_code == codes.MESSAGE_TOO_LARGE and len(batch.records) > 1 and not batch.whole:
+        batch, code = batches.popleft(), row.error_code
+        named = {each.batch_index: each.batch_index_error_message for each in row.record_errors}
+        named = named if code in _OF_RECORDS else {}
+        divisible = code in OF_ONE_RECORD and len(batch.records) > 1
+        if batch.whole or not (named or divisible):
+            ended.append(failed(partition, batch))
+            return
+        if not named:
             middle = len(batch.records) // 2
             batches.extendleft([part(batch, middle, None), part(batch, 0, middle)])
-            return
-        named = {each.batch_index: each.batch_index_error_message for each in row.record_errors}
-        if row.error_code not in _OF_RECORDS or not named or batch.whole:
-            ended.append(failed(partition, batch))
             return
         kept: list[Batch] = []
         at = 0
         for index in sorted(named):
             if index > at:
                 kept.append(part(batch, at, index))
-            why = failure(row.error_code, named[index], about=f"partition {self.topic}:{partition}")
+            why = failure(code, named[index], about=f"partition {self.topic}:{partition}")
             ended.append(Written(partition, batch.first + index, 1, None, why))
             at = index + 1
         if at < len(batch.records):

@@ -116,6 +116,19 @@ def test_a_record_that_is_too_large_fails_alone(
     ]
 
 
+def test_batches_that_do_not_fit_into_a_segment_are_divided(
+    old_sandbox: Sandbox, old_cluster: Cluster, name: str
+) -> None:
+    make_topic(old_cluster, name, configs=(("segment.bytes", "10000"),))
+    values = [bytes(20_000) if number in (0, 77) else b"%d" % number * 300 for number in range(99)]
+    written = Writer(old_cluster, name).write({0: [NewRecord(None, value) for value in values]})
+    failed = {each.first: each.failure for each in written if each.failure is not None}
+    assert failed.keys() == {0, 77}
+    assert {why.name for why in failed.values()} == {"RECORD_LIST_TOO_LARGE"}
+    found = java_consumer.read(old_sandbox.bootstrap, name)
+    assert [each.value for each in found] == [each for each in values if len(each) < 20_000]
+
+
 def test_ten_megabytes_are_written_where_they_are_allowed(
     sandbox: Sandbox, cluster: Cluster, name: str
 ) -> None:
@@ -126,9 +139,17 @@ def test_ten_megabytes_are_written_where_they_are_allowed(
     assert java_consumer.read(sandbox.bootstrap, name)[0].value == value
 
 
+@pytest.mark.parametrize("names_records", [True, False])
 def test_a_record_without_a_key_fails_alone_in_a_compacted_topic(
-    sandbox: Sandbox, cluster: Cluster, name: str
+    sandbox: Sandbox,
+    cluster: Cluster,
+    name: str,
+    names_records: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Brokers before Kafka 2.4 do not name the record."""
+    if not names_records:
+        _responding(monkeypatch, lambda row: setattr(row, "record_errors", []))
     make_topic(cluster, name, configs=(("cleanup.policy", "compact"),))
     keys = [None if number in (3, 5, 6) else b"%d" % number for number in range(10)]
     written = Writer(cluster, name).write({0: [NewRecord(key, b"v") for key in keys]})
