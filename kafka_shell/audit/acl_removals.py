@@ -84,7 +84,8 @@ class AclRemovals:
         """Whether the principal loses access by this removal, after the others."""
         of = self._of(removed.principal)
         before = tuple(each for each in of if each == removed or each not in self._gone)
-        return bool(losses(Rules(before), [removed], [], {}))
+        lost, _ = losses(Rules(before), [removed], [], {})
+        return bool(lost)
 
     def _is_own(self, binding: AclBinding) -> bool:
         """Whether the login may need it: its own ACLs, and those of everyone on the cluster."""
