@@ -26,7 +26,7 @@ from .log_dir_targets import LogDirPlan
 from .model import Assignment, Move, MoveSize, TopicPartition
 from .progress import assignment_of, under_way
 from .reassignment import plan_move
-from .sizes import Sizes
+from .sizes import Sizes, TooSlow
 from .steps import MoveReplicas
 from .throttle_configs import RATES
 from .throttle_steps import RemoveThrottle, ReportLeft, SetThrottle, own_left
@@ -119,7 +119,10 @@ def in_batches(
     run = replace(
         run, batches=batches, total=len(batches), topics=topics, before=before, below=below
     )
-    return _batched(plan, step, run, throttle)
+    warnings = tuple(each for each in plan.warnings if not isinstance(each, TooSlow))
+    if throttle and len(warnings) < len(plan.warnings):
+        warnings = (*move_sizes.too_slow(cluster, step.moves, throttle, groups), *warnings)
+    return _batched(replace(plan, warnings=warnings), step, run, throttle)
 
 
 def limited(cluster: Cluster, plan: Plan, limits: BatchLimits | None, throttle: int | None) -> Plan:

@@ -139,8 +139,17 @@ def _held(assignment: Assignment) -> Counter[int]:
 # -- a throttle that is too low --------------------------------------------------------------------
 
 
-def too_slow(cluster: Cluster, moves: Sequence[Move], throttle: int) -> tuple[str, ...]:
-    """A warning if producers write faster than the throttle: the copies never catch up.
+class TooSlow(str):
+    """The warning of a throttle that is too low for moves that are made at once."""
+
+    __slots__ = ()
+
+
+def too_slow(
+    cluster: Cluster, moves: Sequence[Move], throttle: int, batches: Sequence[Sequence[Move]] = ()
+) -> tuple[TooSlow, ...]:
+    """A warning if producers write faster than the throttle: the copies never catch up. Only the
+    moves of one of the `batches`, if given, are made at once.
 
     Measures how much the logs of the leaders grow in a second.
     """
@@ -152,20 +161,26 @@ def too_slow(cluster: Cluster, moves: Sequence[Move], throttle: int) -> tuple[st
     began, first = time.monotonic(), read(cluster, partitions, leaders)
     time.sleep(SAMPLE_S)
     took, second = time.monotonic() - began, read(cluster, partitions, leaders)
-    into: Counter[int] = Counter()
+    grown: dict[TopicPartition, int] = {}
     for move in copied:
         was, now = (sizes.of(move.partition, move.leader) for sizes in (first, second))
-        grown = 0 if was is None or now is None else max(0, now - was)  # a segment may be deleted
-        for broker in move.adding:
-            into[broker] += round(grown / took)
-    broker, rate = max(into.items(), key=lambda each: each[1])
-    if rate < throttle:
-        return ()
-    return (
-        f"the throttle of {format_rate(throttle)} is too low: broker {broker} would receive"
-        f" {_rate(rate)} of new records of these partitions (measured over {took:.1f} s), so its"
-        " copies would never catch up",
-    )
+        # A segment may be deleted.
+        grown[move.partition] = 0 if was is None or now is None else max(0, now - was)
+    for batch in batches or (copied,):
+        into: Counter[int] = Counter()
+        for move in batch:
+            for broker in move.adding:
+                into[broker] += round(grown.get(move.partition, 0) / took)
+        broker, rate = max(into.items(), key=lambda each: each[1], default=(0, 0))
+        if rate >= throttle:
+            return (
+                TooSlow(
+                    f"the throttle of {format_rate(throttle)} is too low: broker {broker} would"
+                    f" receive {_rate(rate)} of new records of these partitions (measured over"
+                    f" {took:.1f} s), so its copies would never catch up"
+                ),
+            )
+    return ()
 
 
 def _rate(rate: int) -> str:
