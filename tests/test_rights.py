@@ -13,13 +13,14 @@ import pytest
 from kafka_shell.admin.cluster.unregister import UnregisterBroker
 from kafka_shell.admin.users import scram
 from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
+from kafka_shell.admin.wire import coordinators
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from kafka_shell.commands import REGISTRY
 from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import done, make_topic
+from tests.admin.helpers import done, make_topic, wait_for
 from tests.program import Program, Run
 
 PASSWORD = "nobody-secret"
@@ -258,6 +259,42 @@ alter-configs {topic}.own retention.ms=99d
     assert "no differences between before and after" in page.stdout, str(page)
     assert "undo:" not in page.stdout
     assert [each["resource"] for each in deleted.json["diff"]["changes"]] == [f"topic {topic}.own"]
+
+
+def test_a_rehearsal_knows_who_may_alter_the_configs_of_a_group(
+    nobody: Program, topic: str, secure_sandbox: Sandbox
+) -> None:
+    properties = str(secure_sandbox.client_properties["admin-sasl-plaintext"])
+    admin = ("--broker", secure_sandbox.bootstraps["SASL_PLAINTEXT"],
+             "--command-config", properties)  # fmt: skip
+    line = f"alter-configs --group {topic} consumer.session.timeout.ms=50000"
+    where = parse_addresses(secure_sandbox.bootstraps["SASL_PLAINTEXT"])
+    sasl = Sasl("SCRAM-SHA-256", "admin", Secret(passwords(secure_sandbox)["admin"]))
+    security = ConnectionConfig(where, security_protocol="SASL_PLAINTEXT", sasl=sasl)
+    with Cluster(security) as cluster:  # the first request creates __consumer_offsets
+        wait_for("groups have coordinators", lambda: coordinators.find(cluster, [topic]).values)
+
+    def rehearse(*words: str) -> tuple[str, str | None]:
+        (one,) = nobody(*words, "--output", "json", "rehearse", line).json["lines"]
+        return one["status"], one["error"]
+
+    config = ("--command-config", str(nobody.home / "nobody.properties"))
+    needs = f"ALTER_CONFIGS on group {topic}"
+    assert rehearse(*admin) == ("ok", None)
+    assert rehearse(*config) == ("unknown", f"may require {needs}"), "it may not describe the group"
+    rule = f"allow User:nobody {{}} on group {topic}"
+    visible = ("allow User:nobody Describe on topic __consumer_offsets",
+               "allow User:nobody Describe,DescribeConfigs on cluster")  # fmt: skip
+    for other in visible:
+        assert nobody(*admin, "alter-acls", "--add", other).status == 0
+    try:
+        for operation, expected in (("Describe", ("failed", f"requires {needs}")),
+                                    ("AlterConfigs", ("ok", None))):  # fmt: skip
+            made = nobody(*admin, "alter-acls", "--add", rule.format(operation))
+            assert made.status == 0, str(made)
+            assert rehearse(*config) == expected
+    finally:
+        nobody(*admin, "alter-acls", "--remove-principal", "User:nobody", "--yes")
 
 
 def test_a_broker_is_not_unregistered_by_nobody(secure_sandbox: Sandbox, topic: str) -> None:

@@ -1,6 +1,7 @@
-"""The operations that the user of the connection may perform on the cluster and on topics.
+"""The operations that the user of the connection may perform on the cluster, topics and groups.
 
-Brokers report them (KIP-430) in responses of DescribeCluster (API key 60) and Metadata (3).
+Brokers report them (KIP-430) in responses of DescribeCluster (API key 60), Metadata (3) and
+DescribeGroups (15).
 """
 
 from __future__ import annotations
@@ -8,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.coordinators import OFFSETS_TOPIC, partition_of
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.admin.wire.requests import Node
 
 from .model import AclOperation
 
@@ -39,6 +43,27 @@ def on_topic(cluster: Cluster, topic: str) -> Operations:
         include_topic_authorized_operations=True,
     )
     (row,) = cluster.send(request, lowest=8, highest=12, check=False).topics
+    return None if row.error_code else _operations(row.authorized_operations)
+
+
+def on_group(cluster: Cluster, group: str) -> Operations:
+    """The operations that are allowed on a group (Kafka 2.3), whether it exists or not. None if the
+    user may not describe it or __consumer_offsets, or if its coordinator does not respond.
+
+    FindCoordinator is not sent, because it would create that topic.
+    """
+    from kafka.protocol.admin import DescribeGroupsRequest as Request
+
+    found = scan(cluster, [OFFSETS_TOPIC])
+    if OFFSETS_TOPIC not in found or not cluster.supports(Request, 3):
+        return None
+    partitions = found.topic(OFFSETS_TOPIC).partitions
+    leader = partitions[partition_of(group, len(partitions))].leader
+    if leader is None:
+        return None
+    request = Request(groups=[group], include_authorized_operations=True)
+    # From version 6, groups that do not exist, and groups of other protocols, are an error.
+    (row,) = cluster.send(request, Node(leader), lowest=3, highest=5, check=False).groups
     return None if row.error_code else _operations(row.authorized_operations)
 
 

@@ -125,7 +125,7 @@ COMMANDS = (
         summary="Run a script on a twin of the cluster, and show what it would change.",
         family="state",
         run=rehearse,
-        apis=(29, 32, 46, 48, 50, 60, 74),
+        apis=(15, 29, 32, 46, 48, 50, 60, 74),
         arguments=(
             Argument("line", kinds.LINE,
                      "A command line, a file of them, or - for standard input.", required=False),

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from kafka_shell.admin.acls import rights
 from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.coordinators import OFFSETS_TOPIC
+from kafka_shell.admin.wire.metadata_scan import is_missing
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Resource
 
@@ -26,6 +28,8 @@ ON_TOPICS = {
     37: AclOperation.ALTER,
     44: AclOperation.ALTER_CONFIGS,
 }
+# On the cluster: together, only super users have them, and everyone if there is no authorizer.
+_OF_SUPER_USERS = (AclOperation.CLUSTER_ACTION, AclOperation.ALTER)
 _CREATE_TOPICS, _ALTER_CONFIGS = 19, 44
 _OF_CLUSTER = ("broker", "broker-default", "client-metrics")  # kinds of resources with configs
 
@@ -36,6 +40,7 @@ class Rights:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._read: dict[str, rights.Operations] = {}
+        self._of_groups: dict[str, rights.Operations] = {}
 
     def missing(self, sent: Iterable[int], changed: Iterable[Resource]) -> tuple[str, bool]:
         """The right that a line lacks that sent these requests for these changes: `ALTER on the
@@ -50,6 +55,11 @@ class Rights:
             for topic in topics:
                 if not self._allows(topic, ON_TOPICS[key]):
                     return f"{ON_TOPICS[key].name} on topic {topic}", True
+        if _ALTER_CONFIGS in keys:
+            for group in sorted({each.name for each in resources if each.kind == "group"}):
+                if (allowed := self._on_group(group)) is not True:
+                    right = f"{AclOperation.ALTER_CONFIGS.name} on group {group}"
+                    return right, allowed is False
         if _CREATE_TOPICS in keys and not self._allows("", AclOperation.CREATE):
             return "CREATE on the cluster or on the topic", False
         return "", True
@@ -60,6 +70,24 @@ class Rights:
             return not self._allows(topic, operation)
         except ShellError:  # `missing` raises it again
             return False
+
+    def lacks_on_group(self, group: str) -> bool:
+        """Whether the user certainly may not alter the configs of a group."""
+        try:
+            return self._on_group(group) is False
+        except ShellError:  # `missing` raises it again
+            return False
+
+    def _on_group(self, group: str) -> bool | None:
+        """Whether the user may alter the configs of a group; None if unknown."""
+        if group not in self._of_groups:
+            self._of_groups[group] = rights.on_group(self._cluster, group)
+        found = self._of_groups[group]
+        if found is not None:
+            return AclOperation.ALTER_CONFIGS in found
+        # No broker reports the rights on groups before the first group of a cluster.
+        own = all(self._allows("", each) for each in _OF_SUPER_USERS)
+        return True if own and is_missing(self._cluster, OFFSETS_TOPIC) else None
 
     def _allows(self, topic: str, operation: AclOperation) -> bool:
         if topic not in self._read:

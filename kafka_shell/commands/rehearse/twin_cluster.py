@@ -12,6 +12,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.admin.wire.error_codes import (
     CLUSTER_AUTHORIZATION_FAILED,
+    GROUP_AUTHORIZATION_FAILED,
     TOPIC_AUTHORIZATION_FAILED,
 )
 from kafka_shell.admin.wire.failures import as_error, failure
@@ -79,6 +80,8 @@ class TwinCluster(Cluster):
         if kind == ResourceType.TOPIC:
             lacks = self._rights.lacks(AclOperation.ALTER_CONFIGS, name)
             return TOPIC_AUTHORIZATION_FAILED if lacks else 0
+        if kind == ResourceType.GROUP:
+            return GROUP_AUTHORIZATION_FAILED if self._rights.lacks_on_group(name) else 0
         lacks = kind in _OF_CLUSTER and self._rights.lacks(AclOperation.ALTER_CONFIGS)
         return CLUSTER_AUTHORIZATION_FAILED if lacks else 0
 
