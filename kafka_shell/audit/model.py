@@ -110,6 +110,11 @@ class AuditReport(Struct, frozen=True):
         return found
 
     @property
+    def unchecked(self) -> int:
+        """The number of results of controls that could not be evaluated."""
+        return sum(each.status in ("skip", "error") for each in self.findings)
+
+    @property
     def by_cluster(self) -> tuple[ClusterResult, ...]:
         """The results of each cluster, the one with the most severe alarms first."""
         alarms: dict[str, Counter[str]] = {name: Counter() for name in self.clusters}

@@ -8,6 +8,7 @@ from datetime import date
 
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.common.config_units import format_config_value
+from kafka_shell.common.structs import replace
 
 from .collection import Collection, mentioned
 from .control import Control
@@ -61,11 +62,15 @@ def audit(
     )
     findings = found.findings
     judged = [_judged(control, found.counts) for control in controls]
+
+    def suppressed(each: AuditFinding) -> bool:
+        return any(suppression.covers(each, today) for suppression in policy.suppressions)
+
     if against is not None:
         differences, summary = _compare(engine, collection, *against)
         findings += differences
-        judged.append(summary)
-    kept = [f for f in findings if not any(s.covers(f, today) for s in policy.suppressions)]
+        judged.append(_with_suppressed(summary, sum(map(suppressed, differences))))
+    kept = [each for each in findings if not suppressed(each)]
     return AuditReport(
         collection.snapshot_id,
         collection.collected_at,
@@ -74,7 +79,7 @@ def audit(
         tuple(judged),
         # The report lists clusters that could not be read once.
         in_order(f for f in kept if not (f.status == "skip" and f.cluster in collection.unread)),
-        len(findings) - len(kept) + sum(each.counts.get("suppressed", 0) for each in judged),
+        sum(each.counts.get("suppressed", 0) for each in judged),
         tuple(
             LeftOut(control.control, control.severity, cluster, count)
             for control in judged
@@ -82,6 +87,14 @@ def audit(
             if id == control.control
         ),
     )
+
+
+def _with_suppressed(result: ControlResult, count: int) -> ControlResult:
+    """The result with so many alarms counted as suppressed."""
+    if not count:
+        return result
+    counts = {**result.counts, "alarm": result.counts["alarm"] - count, "suppressed": count}
+    return replace(result, counts=counts)
 
 
 def _compare(

@@ -139,6 +139,32 @@ def test_what_was_not_checked_is_no_finding(tmp_path: Path) -> None:
 
 
 @browser
+def test_what_is_only_counted_and_what_is_info_are_told_apart(tmp_path: Path) -> None:
+    info = AuditFinding("B21", "", "medium", "info", "dev", "orders:0", "adding replicas", "")
+    found = (*(finding("T01", "high", "orders"),) * 1002, info)
+    report = AuditReport("s", 0, ("dev",), {}, (), found)
+    steps = """
+seen.shown = at("shown").textContent;
+choose("text", "adding"); seen.info = at("shown").textContent;
+choose("text", ""); choose("status", "alarm"); seen.alarms = at("shown").textContent;
+"""
+    seen = browse(page(report, ()), steps, tmp_path)
+    assert seen["shown"] == "1,002 findings, 1 info"
+    assert seen["info"] == "0 of 1,002 findings, 1 info"
+    assert seen["alarms"] == "1,002 findings"
+
+
+@pytest.mark.quick
+def test_an_audit_that_checked_nothing_is_not_shown_as_good() -> None:
+    skipped = AuditFinding("S05", "", "high", "skip", "dev", "ACLs", "could not be read", "")
+    text = page(AuditReport("s", 0, ("dev",), {}, (), (skipped,)), ())
+    assert "No findings, 1 not checked." in text and '"good">No findings' not in text
+    unread = page(AuditReport("s", 0, ("dev",), {"dev": "refused"}, (), ()), ())
+    assert "No findings." in unread and '"good">No findings' not in unread
+    assert '"good">No findings.' in page(AuditReport("s", 0, ("dev",), {}, (), ()), ())
+
+
+@browser
 def test_findings_are_filtered(made_up: str, tmp_path: Path) -> None:
     steps = """
 at("open").click();

@@ -132,7 +132,7 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
 def _verdict(report: AuditReport) -> Text:
     found = report.alarms
     if not found:
-        return text("no findings", "" if report.unread else "good")
+        return text("no findings", "" if report.exit_status else "good")
     words = ", ".join(f"{found[each]:,} {each}" for each in SEVERITIES if found[each])
     worst = next(each for each in SEVERITIES if found[each])
     return text(f"{counted(sum(found.values()), 'finding')}: {words}", _ROLES[worst])
