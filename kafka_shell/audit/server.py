@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -71,8 +71,9 @@ def last_used(folder: Path) -> float:
         return 0.0
 
 
-def start(folder: Path, archive: Path, idle_s: int = IDLE_S) -> Iterator[None]:
-    """Start a server; iterate until it accepts connections. Raises ShellError if it does not."""
+def start(folder: Path, archive: Path, idle_s: int = IDLE_S) -> Generator[None]:
+    """Start a server; iterate until it accepts connections. Raises ShellError if it does not. It
+    ends if the iteration is interrupted or closed."""
     private_folder(folder)
     (folder / _STATE).unlink(missing_ok=True)
     log = os.open(folder / _LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -84,15 +85,18 @@ def start(folder: Path, archive: Path, idle_s: int = IDLE_S) -> Iterator[None]:
     )  # fmt: skip
     os.close(log)
     until = time.monotonic() + _START_S
-    while (found := running(folder)) is None or not accepts(found.port):
-        if process.poll() is not None or time.monotonic() > until:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
-            raise ShellError(
-                "the Spark server did not start", hint=f"See {folder / _LOG}.", code="spark"
-            )
-        time.sleep(_POLL_S)
-        yield
+    try:
+        while (found := running(folder)) is None or not accepts(found.port):
+            if process.poll() is not None or time.monotonic() > until:
+                raise ShellError(
+                    "the Spark server did not start", hint=f"See {folder / _LOG}.", code="spark"
+                )
+            time.sleep(_POLL_S)
+            yield
+    except BaseException:  # also Ctrl-C: nobody would know of the JVM
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        raise
 
 
 def stop(folder: Path) -> bool:

@@ -11,10 +11,12 @@ from typing import Any
 
 import msgspec
 import psutil
+import pytest
 
 from kafka_shell.audit import server
 from kafka_shell.audit.tuning import SMALL_DATA_CONFIGS
 from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import wait_for
 
 QUICK = "-XX:TieredStopAtLevel=1"  # what is compiled well, a server of a minute never runs
 
@@ -70,6 +72,19 @@ def test_an_audit_uses_the_server_that_ends_when_idle(
     finally:
         server.stop(folder)
     assert not server.stop(folder)
+
+
+def test_ctrl_c_while_it_starts_leaves_no_process(tmp_path: Path) -> None:
+    starting = server.start(tmp_path / "server", tmp_path / "archive")
+    while (found := server.running(tmp_path / "server")) is None:
+        next(starting)
+    group = psutil.Process(found.pid)
+    wait_for("the JVM starts", lambda: next(starting, None) is None and group.children())
+    processes = [group, *group.children(recursive=True)]
+    with pytest.raises(KeyboardInterrupt):
+        starting.throw(KeyboardInterrupt)
+    _, left = psutil.wait_procs(processes, timeout=30)
+    assert not left
 
 
 def _end_the_preparation(server_pid: int) -> None:

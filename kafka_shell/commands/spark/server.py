@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,9 @@ def start(invocation: Invocation, context: Context) -> SparkServer:
     if server.running(folder) is None:
         idle = invocation["idle"] or server.IDLE_S * 1000
         try:
-            for _ in server.start(folder, archive_folder(), max(1, idle // 1000)):
-                context.report("starting Spark", 0, None)
+            with closing(server.start(folder, archive_folder(), max(1, idle // 1000))) as starting:
+                for _ in starting:
+                    context.report("starting Spark", 0, None)
         finally:
             context.report("starting Spark", 1, 1)
     return status(invocation, context)
