@@ -12,6 +12,8 @@ import pytest
 
 from kafka_shell.admin.cluster import features
 from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.configs.change import AlterConfigs
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.reassignment import plan_move
@@ -109,6 +111,37 @@ def test_it_has_everything_of_its_original(made: Sandbox, tmp_path: Path) -> Non
         assert len(processes) == 1
     assert not find_all(twin.folder)
     assert list(root.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "most"),
+    [
+        ({}, {"num.io.threads": 16, "num.network.threads": 6, "log.cleaner.threads": 2}),
+        (
+            {"num.io.threads": "20", "num.replica.fetchers": "4", "log.cleaner.threads": "9"},
+            {"num.io.threads": 40, "num.replica.fetchers": 8, "log.cleaner.threads": 18},
+        ),
+    ],
+    ids=["defaults", "static configs"],
+)
+def test_it_has_as_many_threads_as_its_original(
+    sandbox: Sandbox, tmp_path: Path, settings: dict[str, str], most: dict[str, int]
+) -> None:
+    """Kafka accepts at most twice as many."""
+    original = replace(read(sandbox).original, topics=(), configs={}, settings=settings)
+    with running_twin(tmp_path, original, no_report) as twin, connect_to_twin(twin) as cluster:
+        accepted = {
+            key: [count for count in (limit, limit + 1) if is_accepted(cluster, key, count)]
+            for key, limit in most.items()
+        }
+    assert accepted == {key: [limit] for key, limit in most.items()}
+
+
+def is_accepted(cluster: Cluster, key: str, value: int) -> bool:
+    """Whether the cluster-wide default could be set to this."""
+    everyone = ConfigResource(ResourceType.BROKER, "")
+    step = AlterConfigs(((everyone, (ConfigAlteration(key, ConfigOp.SET, str(value)),)),), ())
+    return step.send(cluster, validate_only=True).ok
 
 
 def test_a_twin_of_an_older_kafka(old_sandbox: Sandbox, tmp_path: Path) -> None:

@@ -46,6 +46,15 @@ _COPIED = re.compile(
     r"|(delete\.topic|auto\.create\.topics|unclean\.leader\.election)\.enable"
     r"|group\.(consumer|share|streams)\.[a-z.]+"
 )
+# A number of threads can only be changed to between half and twice the current one. The cleaner
+# needs more than 1 MiB of its buffer for each thread, also after that change.
+_THREADS = re.compile(
+    r"num\.((io|network)\.threads|replica\.fetchers|recovery\.threads\.per\.data\.dir)"
+    r"|(background|log\.cleaner)\.threads"
+)
+_MOST_THREADS = 256  # more would make a twin too heavy
+_CLEANER_THREADS, _CLEANER_BUFFER = "log.cleaner.threads", "log.cleaner.dedupe.buffer.size"
+_BUFFER_PER_THREAD, _MOST_BUFFER = 4 << 20, 64 << 20
 _SIMPLE_VALUE = re.compile(r"[A-Za-z0-9_.-]+")
 
 
@@ -126,6 +135,7 @@ def _settings(node: Broker, original: Original) -> dict[str, str]:
         if _COPIED.fullmatch(key) and _SIMPLE_VALUE.fullmatch(value)
     }
     own = {
+        **_threads(original.settings),
         "broker.rack": "",
         "log.dirs": str(node.folder / _DATA),
         "controller.quorum.bootstrap.servers": "",
@@ -135,6 +145,22 @@ def _settings(node: Broker, original: Original) -> dict[str, str]:
     if not original.settings.get("authorizer.class.name", "?"):
         own |= {"authorizer.class.name": "", "super.users": ""}
     return {**copied, **own}
+
+
+def _threads(settings: Mapping[str, str]) -> dict[str, str]:
+    """The numbers of threads of the original. Those that it does not set are Kafka's defaults, not
+    those of a sandbox."""
+    found = {
+        key: value
+        for key, value in settings.items()
+        if _THREADS.fullmatch(key) and value.isdigit() and int(value) <= _MOST_THREADS
+    }
+    buffer = int(found.get(_CLEANER_THREADS, "1")) * _BUFFER_PER_THREAD
+    if buffer > _MOST_BUFFER:
+        del found[_CLEANER_THREADS]
+    elif buffer > 2 * _BUFFER_PER_THREAD:
+        found[_CLEANER_BUFFER] = str(buffer)
+    return {"num.io.threads": "", "num.network.threads": ""} | found
 
 
 def _identity(sandbox: Sandbox) -> Mapping[str, str]:
