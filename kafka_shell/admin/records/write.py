@@ -155,7 +155,8 @@ class Writer:
             batches.clear()
             batches.extend(in_flight)
         try:
-            self._drive(left, ended)
+            with self._cluster.within(_SETTLE_S):
+                self._drive(left, ended)
         except (KeyboardInterrupt, ShellError):
             for partition, batches in left.items():
                 for batch in batches:

@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ import pytest
 from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
 from kafka_shell.admin.records.model import NewRecord, Record
+from kafka_shell.admin.records.outgoing import WriteInterrupted
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
@@ -61,6 +63,29 @@ def test_a_broker_fails_while_records_are_written(
     found = _numbers(three, topic)
     assert sorted(number for some in found for number in some) == list(range(LINES))
     assert all(some == sorted(some) for some in found)
+
+
+def test_ctrl_c_ends_a_write_to_a_broker_that_hangs(three_brokers: Sandbox, three: Cluster) -> None:
+    """Within the few seconds for what is in flight, whose outcome is then unknown."""
+    topic = make_topic(three, f"wi-{uuid4().hex[:8]}", assignment=((3,),))
+    writer = Writer(three, topic)
+    assert all(not each.failure for each in writer.write({0: [NewRecord(b"k", b"1")]}))
+    victim = processes(three_brokers)[3] or 0
+    freeze(victim)
+    ctrl_c = threading.Timer(1, os.kill, [os.getpid(), signal.SIGINT])
+    began = time.monotonic()
+    try:
+        ctrl_c.start()
+        with pytest.raises(WriteInterrupted) as caught:
+            writer.write({0: [NewRecord(b"k", b"2")]})
+        took = time.monotonic() - began
+    finally:
+        ctrl_c.cancel()
+        thaw(victim)
+        wait_until_back(three_brokers)
+    assert took < 10
+    (written,) = caught.value.written
+    assert written.unknown, written
 
 
 def _numbers(cluster: Cluster, topic: str) -> list[list[int]]:
