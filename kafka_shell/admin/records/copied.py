@@ -14,6 +14,7 @@ from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.errors import ShellError
 
 from .chunk import Span
+from .encode import sequences_between
 from .fetching import fetching
 from .model import NewRecord, Record
 from .offsets import leader_log_end
@@ -42,23 +43,23 @@ def written(
     # Also batches that are not replicated yet: they stay if their followers return.
     span = Span(min(mark.start for mark in marks), leader_log_end(cluster, where), topic_id)
     found: list[Record] = []
-    after: dict[tuple[int, int], int] = {}  # the sequence number after the last batch
+    expected: dict[tuple[int, int], int] = {}  # records up to the last batch
     with fetching(cluster, {where: span}) as reading:
         while (chunk := reading.chunk()) is not None:
             for batch, at in chunk.batches(empty=True):
                 producer = (batch.producer_id, batch.producer_epoch)
                 sequence = first.get(producer)
-                if sequence is not None and batch.base_sequence >= sequence:
+                if sequence is None:
+                    continue
+                passed = sequences_between(sequence, batch.base_sequence)
+                if passed >= 0:
                     found += chunk.records(batch, at) if batch.records else ()
-                    after[producer] = (
-                        batch.base_sequence + batch.last_offset - batch.base_offset + 1
-                    )
+                    expected[producer] = passed + batch.last_offset - batch.base_offset + 1
     for why in reading.failures.values():
         raise as_error(why)
     # Compaction keeps the last batch of a producer, if only its header.
-    expected = sum(end - first[producer] for producer, end in after.items())
-    unseen = first.keys() - after.keys()
-    if len(found) < expected or (reading.lost and unseen):
+    unseen = first.keys() - expected.keys()
+    if len(found) < sum(expected.values()) or (reading.lost and unseen):
         raise ShellError(
             f"partition {where}: records of the interrupted copy were deleted from the target,"
             " so it is not known which it has written",

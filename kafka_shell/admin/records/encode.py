@@ -22,6 +22,9 @@ _LENGTH_AFTER = 12  # the length does not count itself and what is before it
 _SMALL = 1 << 12
 _CONTROL = 0x20  # an attribute
 _NULL = b"\x01"  # the length -1
+_SEQUENCES = 1 << 31  # the number of sequence numbers; after the last one follows 0
+TIMESTAMPS = range(-(1 << 63), 1 << 63)
+"""The timestamps (epoch milliseconds) that a batch can contain."""
 
 
 class ProducerId(Struct, frozen=True):
@@ -45,6 +48,17 @@ _VARINTS = [_varint(value) for value in range(_SMALL)]
 def varint(value: int) -> bytes:
     """A signed integer in zigzag encoding, as in the fields of a record."""
     return _VARINTS[value] if 0 <= value < _SMALL else _varint(value)
+
+
+def next_sequence(sequence: int, records: int) -> int:
+    """The sequence number after so many records."""
+    return (sequence + records) % _SEQUENCES
+
+
+def sequences_between(first: int, sequence: int) -> int:
+    """How far a sequence number is after another one; negative if it is before it."""
+    half = _SEQUENCES // 2
+    return (sequence - first + half) % _SEQUENCES - half
 
 
 def encoded_size(record: NewRecord) -> int:

@@ -25,7 +25,7 @@ from kafka_shell.plan.results import Failure, as_failure
 
 from .batches import wait_out
 from .codecs import NONE
-from .encode import ProducerId, encode_batch
+from .encode import ProducerId, encode_batch, next_sequence
 from .model import NewRecord
 from .outgoing import (
     Batch,
@@ -287,7 +287,7 @@ class Writer:
         if code in (0, codes.DUPLICATE_SEQUENCE_NUMBER):
             offset = row.base_offset if not code and row.base_offset >= 0 else None
             ended.append(Written(partition, batch.first, len(batch.records), offset))
-            self._sequences[partition].next = batch.sequence + len(batch.records)
+            self._sequences[partition].next = next_sequence(batch.sequence, len(batch.records))
             batches.popleft()
             return False
         about = f"partition {self.topic}:{partition}"

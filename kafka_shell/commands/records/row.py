@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from kafka_shell.admin.records.encode import TIMESTAMPS
 from kafka_shell.admin.records.formats import AUTO, JSON, JSON_ERRORS, Decoded, Formats
 from kafka_shell.admin.records.internal_topics import TOPICS
 from kafka_shell.admin.records.model import Header, NewRecord, Record
@@ -243,6 +244,8 @@ def _from_base64(name: str, text: str) -> bytes:
 
 
 def _milliseconds(time: str | int | None) -> int | None:
+    if isinstance(time, int) and time not in TIMESTAMPS:
+        raise _bad("timestamp is out of range", "Expected milliseconds since 1970.")
     if time is None or isinstance(time, int):
         return time
     try:

@@ -207,6 +207,8 @@ def test_a_zone_other_than_utc_is_read() -> None:
         ('{"value":"v","partition":"0"}', "partition"),
         ('{"value":"v","timestamp":"yesterday"}', "timestamp is not a time with a zone"),
         ('{"value":"v","timestamp":"2026-01-31T10:00:00"}', "timestamp is not a time with a zone"),
+        ('{"value":"v","timestamp":9223372036854775808}', "timestamp is out of range"),
+        ('{"value":"v","timestamp":-9223372036854775809}', "timestamp is out of range"),
         ('{"value":"v","value_base64":"?"}', "value_base64 is not valid base64"),
         ('{"value":' + "[" * 100_000 + "]" * 100_000 + "}", "nested too deeply"),
         ('{"value":"\udcff"}', "not a row of a record"),
