@@ -303,12 +303,8 @@ class Fetching:
             if self._find_leaders([where]) and where in self._active and state.next == before:
                 self._move_into_range(where)
             return
-        why = failure(
-            row.error_code,
-            about=f"partition {where}",
-            hint=requires(row.error_code, f"READ on topic {where.topic}"),
-        )
-        self._trouble(where, why)
+        about, hint = f"partition {where}", requires(row.error_code, f"READ on topic {where.topic}")
+        self._trouble(where, failure(row.error_code, about=about, hint=hint))
 
     def _move_into_range(self, where: TopicPartition) -> None:
         """Records were deleted, or lost by an unclean election, after reading began."""
@@ -331,6 +327,9 @@ class Fetching:
             self._lose(where, state.next, state.end)
             self._warn(f"partition {where}: the log ends at offset {end:,}, before {state.next:,}")
             state.next = end
+        else:  # the broker that responded is not the leader that has this offset
+            what = f"offset {state.next:,} is out of range of its leader"
+            self._trouble(where, Failure("incomplete", f"partition {where}: {what}"))
 
     def _lose(self, where: TopicPartition, first: int, before: int | None) -> None:
         """Record offsets of a span with an end that can no longer be read."""

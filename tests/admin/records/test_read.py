@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,7 @@ from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, Reading, merge, spans
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.wire.calls_in_flight import CallsInFlight
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Results
@@ -422,3 +424,23 @@ def test_the_others_are_read_when_the_partition_that_was_asked_for_fails(
         assert reading.chunk(gone) is None
         assert reading.failures.keys() == {gone}
         assert reading.chunk(other) is not None
+
+
+def test_a_leader_that_refuses_a_valid_offset_does_not_stop_reading_for_ever(
+    cluster: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OFFSET_OUT_OF_RANGE, although ListOffsets returns a range with the offset."""
+    Writer(cluster, topic).write({0: [NewRecord(None, b"x")]})
+    monkeypatch.setattr(fetching_module, "PATIENCE_S", 1.0)
+    take = CallsInFlight.take
+
+    def refusing(self: CallsInFlight) -> tuple[Any, Any]:
+        key, response = take(self)
+        response.responses[0].partitions[0].error_code = 1
+        return key, response
+
+    monkeypatch.setattr(CallsInFlight, "take", refusing)
+    where = TopicPartition(topic, 0)
+    with fetching(cluster, {where: Span(0, 1)}) as source:
+        assert source.chunk() is None
+        assert "offset 0 is out of range of its leader" in source.failures[where].message
