@@ -247,10 +247,11 @@ class FenceProducers(Struct, BaseStep, frozen=True):
         return tuple(_fenced(transaction) for transaction in self.transactions)
 
     def reread(self, cluster: Cluster) -> FenceProducers:
-        found = transactions.describe(
-            cluster, [transaction.transactional_id for transaction in self.transactions]
-        )
-        return FenceProducers(tuple(read_again(found, "transactional ID").values()))
+        """The step itself: an active producer goes on meanwhile, with other transactions and
+        epochs. Raises ShellError if an ID no longer exists, as the request would create it."""
+        ids = [transaction.transactional_id for transaction in self.transactions]
+        read_again(transactions.describe(cluster, ids), "transactional ID")
+        return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         codes: dict[str, int | Failure] = {}

@@ -11,6 +11,7 @@ from kafka_shell.admin.transactions import change as transaction_changes
 from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from tests.admin.helpers import done, misroute
@@ -31,6 +32,21 @@ def test_the_new_coordinator_fences(three: Cluster, name: str) -> None:
     assert time.monotonic() - before < 10
     (told,) = transactions.describe(three, [name])
     assert told.producer_epoch > producer.epoch or told.producer_id != producer.producer_id
+
+
+def test_an_active_producer_is_fenced_after_the_question(three: Cluster, name: str) -> None:
+    """It may have another epoch by then."""
+    Producer.start(three, name)
+    plan = transaction_changes.plan_fence(three, [name])
+    producer = Producer.start(three, name)
+    (step,) = plan.steps
+    assert step.reread(three) == step
+    done(plan, three)
+    (told,) = transactions.describe(three, [name])
+    assert told.producer_epoch > producer.epoch or told.producer_id != producer.producer_id
+    gone = transaction_changes.FenceProducers((replace(told, transactional_id=f"{name}-x"),))
+    with pytest.raises(ShellError, match="could not be read again before the change"):
+        gone.reread(three)
 
 
 def test_a_producer_that_was_fenced_is_not_lost(
