@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, PartitionOffset, TopicPartition
 from kafka_shell.admin.records.offsets import list_offsets
-from kafka_shell.admin.steps import BaseStep, read_again, refused_of, row_failure
+from kafka_shell.admin.steps import BaseStep, confirmed, read_again, refused_of, row_failure
 from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import (
@@ -43,6 +43,7 @@ _FENCE_HIGHEST = 5  # v6 is for two-phase commit (KIP-939)
 _TIMEOUT_MS = 60_000  # of the next transactions, if the coordinator returns none
 _RETRY_S = 20.0  # the open transaction is aborted first
 _NOT_YET = COORDINATION | {CONCURRENT_TRANSACTIONS}
+_ABORTING = frozenset({"PrepareAbort", "PrepareEpochFence"})
 
 Clock = Callable[[], float]
 
@@ -97,12 +98,16 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
             for transaction in group:
                 code = codes.get((transaction.producer_id, transaction.topic_partition))
                 failures[transaction] = _abort_failure(transaction, response if failed else code)
+        results = Results.of(self.changes, (failures[each] for each in self.transactions))
         done = [each for each in self.transactions if failures[each] is None]
         if done:
             requested = [each.topic_partition for each in done]
             wanted = set(map(_identity, done))
-            wait_until_visible(lambda: not wanted & _open(producers.describe(cluster, requested)))
-        return Results.of(self.changes, (failures[each] for each in self.transactions))
+            with confirmed(results):
+                wait_until_visible(
+                    lambda: not wanted & _open(producers.describe(cluster, requested))
+                )
+        return results
 
 
 def _identity(each: HangingTransaction) -> tuple[TopicPartition, int, int]:
@@ -268,6 +273,9 @@ class FenceProducers(Struct, BaseStep, frozen=True):
             for each in left:
                 if codes[each.transactional_id] in COORDINATOR_MOVED:
                     cluster.forget_coordinator(_coordinator(each))
+        codes |= _aborting(
+            cluster, [name for name in codes if codes[name] == CONCURRENT_TRANSACTIONS]
+        )
         ids = (transaction.transactional_id for transaction in self.transactions)
         return Results.of(self.changes, (_fence_failure(id, codes[id]) for id in ids))
 
@@ -299,6 +307,25 @@ def _init_producers(
     return {
         each.transactional_id: answer if isinstance(answer, Failure) else answer.error_code
         for each, answer in zip(transactions, cluster.send_all(calls), strict=True)
+    }
+
+
+def _aborting(cluster: Cluster, names: Sequence[str]) -> dict[str, Failure]:
+    """The outcome of the IDs whose transaction is still being aborted, such as while a partition
+    has no leader that responds: the producer cannot continue it, but there is no new epoch yet."""
+    try:
+        found = transactions.describe(cluster, names).values if names else {}
+    except ShellError:  # the deadline has passed
+        return {}
+    return {
+        name: Failure(
+            "outcome-unknown",
+            f"transactional ID {name}: the producer is fenced, unless it aborted the transaction"
+            f" itself; the transaction is still being aborted ({transaction.state})",
+            see=transaction.resource,
+        )
+        for name, transaction in found.items()
+        if transaction.state in _ABORTING
     }
 
 

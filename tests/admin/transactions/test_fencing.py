@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.transactions import change as transaction_changes
 from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.admin.wire.connection import Cluster
@@ -14,7 +15,7 @@ from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
-from tests.admin.helpers import done, misroute
+from tests.admin.helpers import done, make_topic, misroute, wait_for
 from tests.transactional_producer import Producer
 
 
@@ -73,3 +74,32 @@ def test_a_producer_that_was_fenced_is_not_lost(
     assert {change.resource.name: why.name for change, why in results.failures.items()} == {
         second: "no-broker"
     }
+
+
+@pytest.mark.parametrize(
+    ("state", "wanted"),
+    [("PrepareAbort", "outcome-unknown"), ("PrepareCommit", "CONCURRENT_TRANSACTIONS")],
+)
+def test_a_fenced_producer_whose_transaction_is_still_being_aborted_is_not_called_active(
+    three: Cluster, name: str, monkeypatch: pytest.MonkeyPatch, state: str, wanted: str
+) -> None:
+    """As long as a partition of the transaction has no leader that responds."""
+    where = TopicPartition(make_topic(three, name), 0)
+    producer = Producer.start(three, name)
+    producer.add(where)
+    producer.write(where)
+    plan = transaction_changes.plan_fence(three, [name])
+    monkeypatch.setattr(transaction_changes, "_RETRY_S", 0.0)  # it is aborted within milliseconds
+    describe = transactions.describe
+    monkeypatch.setattr(
+        transactions,
+        "describe",
+        lambda *given: describe(*given).map(lambda each: replace(each, state=state)),
+    )
+    ((_, why),) = apply(plan, three).failures.items()
+    assert why.name == wanted
+    fenced = "the producer is fenced, unless it aborted the transaction itself"
+    assert (fenced in why.message) == (state == "PrepareAbort")
+    wait_for("it is aborted", lambda: describe(three, [name])[name].state == "CompleteAbort")
+    with pytest.raises(AssertionError):
+        producer.write(where)

@@ -23,7 +23,7 @@ from kafka_shell.admin.wire.codec import Message
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Effect
+from kafka_shell.plan.model import Effect, StepInterrupted
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
@@ -223,6 +223,26 @@ def test_a_transaction_that_its_coordinator_knows_does_not_hang(either: Cluster,
     assert isinstance(wrong, Failure)
     assert f"at {offset}" in wrong.hint
     producer.end(commit=False)
+
+
+def test_ctrl_c_does_not_change_the_outcome_of_an_abort(
+    cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is pressed after the leaders have responded."""
+    each = TopicPartition(make_topic(cluster, name), 0)
+    hang(cluster, each, f"{name}-lost", HOUR_MS)
+    plan = transaction_changes.plan_abort(
+        cluster, transactions.find_hanging(cluster, partitions=[each]).found
+    )
+
+    def press(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(transaction_changes, "wait_until_visible", press)
+    with pytest.raises(StepInterrupted) as caught:
+        plan.steps[0].send(cluster, validate_only=False)
+    assert tuple(caught.value.outcomes.values) == plan.changes
+    assert last_stable(cluster, each) == end(cluster, each)
 
 
 def test_a_fenced_producer_can_do_no_more(either: Cluster, name: str) -> None:
