@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -150,7 +150,7 @@ def _plan(
             refused[each.resource] = _out_of_range(each, to, offsets)
         elif to <= offsets.earliest:
             unchanged.append(_unchanged(each, to, offsets))
-        elif "delete" not in policies.get(each.topic, ("delete",)):
+        elif _only_compacted(policies.get(each.topic, ())):
             refused[each.resource] = _compacted(each)
         else:
             cuts.append(Cut(each, offsets.earliest, to))
@@ -237,11 +237,17 @@ def _failure(each: TopicPartition, row: Any) -> Failure | None:
     return row_failure(row, f"partition {each}", requires=f"DELETE on topic {each.topic}", see=see)
 
 
+def _only_compacted(policy: Collection[str]) -> bool:
+    """Whether brokers do not delete records. Without any policy they do (Kafka 4.3)."""
+    return "compact" in policy and "delete" not in policy
+
+
 def _compacted(each: TopicPartition) -> Failure:
     """Brokers do not delete records of a topic that is only compacted."""
     return failure(
         POLICY_VIOLATION,
-        text="records can only be deleted if cleanup.policy contains delete",
+        text="records of a topic that is only compacted cannot be deleted: its cleanup.policy does"
+        " not contain delete",
         about=f"partition {each}",
         see=Resource("topic-config", f"{each.topic} cleanup.policy"),
     )

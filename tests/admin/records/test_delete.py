@@ -11,13 +11,14 @@ import pytest
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records import delete, log
 from kafka_shell.admin.records.model import NewRecord
+from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics.partitions import leaders, without_leader
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.results import Results
-from tests.admin.helpers import make_topic
+from tests.admin.helpers import done, make_topic
 
 pytestmark = pytest.mark.quick
 
@@ -70,3 +71,13 @@ def test_what_is_written_while_the_time_is_looked_up_is_kept(
     monkeypatch.setattr(delete, "list_offsets", meanwhile)
     plan = delete.plan_delete_before(cluster, [where], tomorrow)
     assert [change.after for change in plan.changes] == [1]
+
+
+def test_records_of_a_topic_without_a_cleanup_policy_are_deleted(
+    cluster: Cluster, name: str
+) -> None:
+    make_topic(cluster, name, 1, configs=(("cleanup.policy", ""),))
+    where = TopicPartition(name, 0)
+    log.append(cluster, name, [(None, b"a"), (None, b"b")])
+    done(delete.plan_delete(cluster, {where: 1}), cluster)
+    assert ranges(cluster, [where])[where].earliest == 1

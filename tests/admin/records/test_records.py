@@ -92,7 +92,7 @@ def test_a_compacted_topic_keeps_its_records(either: Cluster, name: str) -> None
         *step.send(either, validate_only=False).failures.values(),
     ):
         assert why.name == "POLICY_VIOLATION"
-        assert "only be deleted if cleanup.policy contains delete" in why.message, why
+        assert "a topic that is only compacted cannot be deleted" in why.message, why
 
 
 def test_a_topic_created_anew_is_left_alone(cluster: Cluster, name: str) -> None:
