@@ -26,7 +26,7 @@ from kafka_shell.plan.results import Failure, Results
 from .chunk import Filter, Span
 from .codecs import NONE
 from .copied import ProducedBatches, without, written
-from .encode import ProducerId
+from .encode import ProducerId, encoded_size
 from .fetching import Fetching, fetching
 from .model import NewRecord, Record
 from .offsets import list_offsets
@@ -39,7 +39,7 @@ from .write import Writer
 COPIED_FROM = "copied-from"
 """The header with the source of a record: topic:partition:offset."""
 
-_WINDOW_BYTES = 8 << 20
+_WINDOW_BYTES = 8 << 20  # uncompressed
 _BEFORE_READ = "after the copy began, before they were read"
 
 
@@ -174,25 +174,28 @@ class _Copier:
                 self._spans[where.partition] = (max(at, end), last)
 
     def _windows(self, reading: Fetching) -> Iterator[tuple[list[Record], dict[int, int]]]:
-        """Records in lists of bounded size, with the offsets after them by source partition."""
+        """Records in lists of bounded size, with the offsets after them by source partition. A
+        compressed batch may be 100 times as large in memory, so that a chunk may be divided."""
         records: list[Record] = []
         ends: dict[int, int] = {}
         size = 0
         while (chunk := reading.chunk()) is not None:
+            number = chunk.where.partition
             try:
                 for batch, at in chunk.batches():
-                    records += chunk.records(batch, at, self._step.keep)
+                    found = chunk.records(batch, at, self._step.keep)
+                    records += found
+                    ends[number] = min(batch.last_offset + 1, chunk.next)
+                    size += max(batch.size, sum(map(encoded_size, found)))
+                    if size >= _WINDOW_BYTES:
+                        yield records, ends
+                        records, ends, size = [], {}, 0
             except ShellError as error:
-                number = chunk.where.partition
                 records = [each for each in records if each.partition != number]
                 ends.pop(number, None)
                 reading.fail(chunk.where, error)
                 continue
-            ends[chunk.where.partition] = chunk.next
-            size += len(chunk.raw)
-            if size >= _WINDOW_BYTES:
-                yield records, ends
-                records, ends, size = [], {}, 0
+            ends[number] = chunk.next
         if ends:
             yield records, ends
 

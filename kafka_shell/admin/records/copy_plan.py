@@ -23,7 +23,7 @@ from .chunk import Filter, Span
 from .codecs import NONE
 from .copy import CopyRecords, Progress
 from .encode import encoded_size
-from .model import NewRecord, Record
+from .model import Record
 from .read import FROM_EARLIEST, TO_LATEST, Position, Reading, spans
 
 _COUNTED = 100_000  # so many offsets are read to count their records; more only if they are chosen
@@ -205,9 +205,7 @@ def _count(records: Sequence[Record], survey: _Survey, last: dict[TopicPartition
     for record in records:
         where = TopicPartition(record.topic, record.partition)
         survey.counts[where] = survey.counts.get(where, 0) + 1
-        survey.size = (survey.size or 0) + encoded_size(
-            NewRecord(record.key, record.value, record.headers)
-        )
+        survey.size = (survey.size or 0) + encoded_size(record)
         last[where] = record.offset
     if len(survey.keys) < _SAMPLE:
         survey.keys = _sample(records, survey.keys)

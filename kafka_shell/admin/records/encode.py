@@ -10,7 +10,7 @@ from msgspec import Struct
 from kafka_shell.admin.wire import frames
 
 from .codecs import compress, crc32c
-from .model import NewRecord
+from .model import NewRecord, Record
 
 _MAGIC = 2
 # Before the checksum: base offset, length of the rest, leader epoch, magic, CRC-32C.
@@ -61,7 +61,7 @@ def sequences_between(first: int, sequence: int) -> int:
     return (sequence - first + half) % _SEQUENCES - half
 
 
-def encoded_size(record: NewRecord) -> int:
+def encoded_size(record: NewRecord | Record) -> int:
     """At least so many bytes as the record has in an uncompressed batch."""
     size = 32 + len(record.key or b"") + len(record.value or b"")
     for key, value in record.headers:

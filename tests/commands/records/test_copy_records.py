@@ -19,6 +19,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import copy as copying
 from kafka_shell.admin.records import fetching
 from kafka_shell.admin.records import write as writing
+from kafka_shell.admin.records.codecs import ZSTD
 from kafka_shell.admin.records.copy_plan import CopyRequest, plan_copy
 from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.records.model import NewRecord, Record
@@ -227,6 +228,27 @@ def test_what_an_interruption_between_two_windows_leaves_is_told(
     assert outcomes.values
     (why,) = outcomes.failures.values()
     assert (why.name, why.message) == ("not-sent", "not sent: interrupted")
+
+
+@pytest.mark.quick
+def test_memory_is_bounded_for_compressed_records_too(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a few kilobytes that are many megabytes."""
+    source, target = _topic(cluster), _topic(cluster)
+    values = [NewRecord(b"%d" % number, bytes(100_000)) for number in range(60)]
+    assert all(not each.failure for each in Writer(cluster, source, ZSTD).write({0: values}))
+    monkeypatch.setattr(copying, "_WINDOW_BYTES", 1_000_000)
+    own, windows = Writer.write, list[int]()
+
+    def write(self: Writer, records: dict[int, list[NewRecord]]) -> object:
+        windows.append(sum(map(len, records.values())))
+        return own(self, records)
+
+    monkeypatch.setattr(Writer, "write", write)
+    assert _step(cluster, source, target).send(cluster, validate_only=False).ok
+    assert sum(windows) == 60 and max(windows) <= 20, windows
+    assert _contents(read_all(cluster, target)) == _contents(read_all(cluster, source))
 
 
 @pytest.mark.quick
