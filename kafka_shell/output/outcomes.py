@@ -158,8 +158,11 @@ def _done_line(changes: Sequence[Change]) -> Text:
 
 def _records_line(changes: Sequence[Change]) -> Text:
     """`wrote 120 records to partition orders:0: offsets 100-219`."""
-    line = text(past(changes[0].verb), "good") + f" {count_records(changes)} to "
-    line = line + text(str(changes[0].resource), "name")
+    first = changes[0]
+    what = count_records(changes) if any(each.records for each in changes) else first.field
+    line = text(past(first.verb), "good") + f" {what} to " + text(str(first.resource), "name")
+    if first.note:
+        return line + f": {first.note}"
     offsets = [str(change.after) for change in changes if change.after is not None]
     if not offsets:
         return line

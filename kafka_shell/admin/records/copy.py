@@ -116,19 +116,21 @@ class CopyRecords(Struct, BaseStep, frozen=True):
             raise StepInterrupted(tally.interrupted()) from None
         except ShellError as error:
             return tally.end(error)
-        return tally.results() if tally.total or tally.failed else self._nothing()
+        done = tally.total or tally.failed
+        return tally.results() if done else self._nothing(copied=copier.found)
 
-    def _nothing(self) -> Outcomes:
-        """The changes, if compaction left none of the records that were planned."""
+    def _nothing(self, *, copied: bool) -> Outcomes:
+        """The changes, if an earlier run has copied all records, or compaction left none."""
+        why = "all were copied already" if copied else "the source no longer has any of them"
         change = Change(
-            Resource("topic", self.target), "copy",
-            "no records: the source no longer has any of them", reversible=False, records=0,
+            Resource("topic", self.target), "copy", "no records", note=why, reversible=False,
+            records=0,
         )  # fmt: skip
         return Results({change: change})
 
 
 class _Copier:
-    """One run of a copy."""
+    """One run of a copy. `found`: the target has records that an earlier run did not count."""
 
     def __init__(self, step: CopyRecords, cluster: Cluster, tally: Tally[str]) -> None:
         self._step, self._cluster, self._tally = step, cluster, tally
@@ -137,6 +139,7 @@ class _Copier:
         self._targets: dict[int, int] = {}  # by partition, an offset not after what is written next
         self._window: Window | None = None  # which is being written
         self._total = sum(step.counts.values())
+        self.found = False
 
     def run(self, source: Cluster) -> None:
         window = self._step.progress.window
@@ -319,5 +322,6 @@ class _Copier:
             where = TopicPartition(self._step.target, number)
             found = written(self._cluster, where, self._ids[1], window.marks.get(number, ()))
             missing += without(some, found, self._new)
+            self.found |= bool(found)
         if not self._copy(missing, window.ends, window):
             raise ShellError("the copy could not be continued", code="incomplete")
