@@ -41,7 +41,7 @@ class SchemaRegistry:
         self._client = client
         self._readers: dict[int, tuple[str, Read]] = {}
         self._failures: dict[int, tuple[float, SchemaError]] = {}
-        self._missing = 0
+        self._missing: set[int] = set()
 
     def read(self, raw: bytes, type: str = "") -> Message | None:
         """The message, or None if the bytes are not in the wire format. With a `type`, only of
@@ -70,15 +70,17 @@ class SchemaRegistry:
                 raise failure
             try:
                 found = self._readers[number] = self._compiled(number)
+                self._missing.discard(number)
             except SchemaError as error:
-                self._missing += isinstance(error, MissingSchema)
+                if isinstance(error, MissingSchema):
+                    self._missing.add(number)
                 self._failures[number] = time.monotonic() + _RETRY_S, error
                 raise
         return found
 
     def _compiled(self, number: int) -> tuple[str, Read]:
-        if self._missing >= _MOST_MISSING:
-            missing = f"{self._missing} other schema IDs were not found"
+        if len(self._missing) >= _MOST_MISSING and number not in self._missing:
+            missing = f"{len(self._missing)} other schema IDs were not found"
             raise SchemaError(f"schema {number} was not requested: {missing}")
         try:
             schema = self._client.by_id(number)

@@ -34,6 +34,8 @@ def registry_settings(properties: Mapping[str, Property]) -> RegistrySettings | 
     if found is None or not found.value.strip():
         return None
     words = [word.strip().rstrip("/") for word in found.value.split(",") if word.strip()]
+    if not words:
+        raise bad(found.where, f"{URL} has no URL", "Expected https://host:8081.")
     urls = tuple(_without_credentials(word, found) for word in words)
     user, password = _credentials(words[0], properties)
     return RegistrySettings(

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.records.formats import Decoded, Formats
 from kafka_shell.admin.records.model import CREATE_TIME, NewRecord, Record
+from kafka_shell.admin.schemas import registry as registry_module
 from kafka_shell.admin.schemas.client import Imported, SchemaError
 from kafka_shell.admin.schemas.protobuf import compile_protobuf
 from kafka_shell.commands.records.row import json_line, parse_row
@@ -367,6 +368,18 @@ def test_bytes_that_look_like_messages_do_not_flood_the_registry(proxy: LoginPro
         found = decoded(client, message(number, b"abc"))
     assert len(proxy.requests) == 100
     assert found.problem == ("schema 900149 was not requested: 100 other schema IDs were not found")
+
+
+def test_a_schema_that_is_missing_for_long_is_one_missing_schema(
+    registry: Registry, order_id: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is requested again from time to time, in a command that follows a topic."""
+    monkeypatch.setattr(registry_module, "_RETRY_S", 0.0)
+    client = connected(registry.url)
+    for _ in range(120):
+        found = decoded(client, message(987654, b"abc"))
+    assert found.problem == "schema 987654 is not in the registry"
+    assert decoded(client, an_order(order_id)).kind == "avro"
 
 
 def test_tls(registry: Registry, order_id: int) -> None:

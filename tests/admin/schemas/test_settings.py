@@ -62,6 +62,7 @@ def test_tls_of_the_brokers_does_not_apply() -> None:
     ("values", "problem"),
     [
         ({"schema_registry_url": "a:8081"}, "client.properties:1: schema.registry.url is not"),
+        ({"schema_registry_url": " , "}, "client.properties:1: schema.registry.url has no URL"),
         ({"schema_registry_url": "http://u:s3cret@:1"}, "schema.registry.url is not a valid URL"),
         (
             {
