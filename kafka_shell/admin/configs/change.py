@@ -173,17 +173,17 @@ def _each(
     keys: Mapping[str, ConfigEntry],
     alterations: Sequence[ConfigAlteration],
 ) -> Sequence[ConfigAlteration]:
-    """The alterations, with one for each config that `DELETE_ALL` deletes. Not for loggers, as
-    brokers do not return whether a level is inherited, nor for the default of all brokers, which
+    """The alterations, and those of the other configs that `DELETE_ALL` deletes. Not for loggers,
+    as brokers do not return whether a level is inherited, nor for the default of all brokers, which
     requires min.insync.replicas (KIP-966)."""
     many = resource.type is ResourceType.BROKER_LOGGER or not resource.name
     if DELETE_ALL not in alterations or many:
         return alterations
+    single = {each.key: each for each in alterations if each != DELETE_ALL}
     own = (entry.name for entry in keys.values() if entry.overridden)
-    return [
-        *(each for each in alterations if each != DELETE_ALL),
-        *(ConfigAlteration(name, ConfigOp.DELETE) for name in own),
-    ]
+    # A broker refuses a key that is altered twice.
+    deleted = (ConfigAlteration(name, ConfigOp.DELETE) for name in own if name not in single)
+    return [*single.values(), *deleted]
 
 
 def _checked(

@@ -8,6 +8,7 @@ from kafka.errors import MessageSizeTooLargeError
 
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import checks as config_checks
+from kafka_shell.admin.configs.model import DELETE_ALL
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
@@ -124,6 +125,19 @@ def test_a_change_that_changes_nothing_says_so(cluster: Cluster, name: str) -> N
     # What holds by default and is set all the same is a change: it holds whatever the default.
     (pinned,) = alter(cluster, topic_of(name), set_("segment.ms", "7d"))
     assert (pinned.before, pinned.after, pinned.note) == (None, "604800000", "")
+
+
+@quick
+def test_all_others_are_deleted_beside_those_that_are_set(cluster: Cluster, name: str) -> None:
+    """Before: the keys that were set were deleted in the same request, which the broker refuses."""
+    before = {"retention.ms": "1000", "segment.ms": "1000", "cleanup.policy": "compact"}
+    make_topic(cluster, name, configs=tuple(before.items()))
+    resource = topic_of(name)
+    alterations = (set_("retention.ms", "7d"), append("cleanup.policy", "delete"), DELETE_ALL)
+    alter(cluster, resource, *alterations)
+    assert own(cluster, resource, "retention.ms") == "604800000"
+    assert own(cluster, resource, "cleanup.policy") == "compact,delete"
+    assert own(cluster, resource, "segment.ms") is None
 
 
 @quick
