@@ -146,8 +146,10 @@ def _named_topics(invocation: Invocation, context: Context) -> list[NewTopic]:
 
 
 def _template(name: str, cluster: Cluster) -> NewTopic:
-    """An existing topic as one to create: its partitions, replication factor and configs."""
+    """An existing topic as one to create: its partitions, replication factor and configs. Without
+    the replicas that a reassignment of its own throttles."""
     from kafka_shell.admin.configs import read as configs
+    from kafka_shell.admin.partitions.throttle_configs import RATE_OF as THROTTLED
     from kafka_shell.admin.topics import read as topics
     from kafka_shell.admin.wire.failures import as_error
 
@@ -164,7 +166,7 @@ def _template(name: str, cluster: Cluster) -> NewTopic:
         configs=tuple(
             (entry.name, entry.value)
             for entry in entries[resource]
-            if entry.overridden and entry.value is not None
+            if entry.overridden and entry.value is not None and entry.name not in THROTTLED
         ),
     )
 

@@ -166,12 +166,16 @@ def test_documentation_is_text_without_tags(shell: Shell, stem: str, output: str
 
 def test_a_topic_like_another_one_has_its_shape_configs_and_acls(shell: Shell, stem: str) -> None:
     shell.ok(f"alter-configs {stem}.a retention.ms=7d cleanup.policy=compact --yes")
+    throttled = "replication.throttled.replicas"  # of a reassignment
+    shell.ok(f"alter-configs {stem}.a leader.{throttled}=0:1 follower.{throttled}=0:1 --yes")
     shell.ok(f"alter-acls --topic {stem}.a --add 'allow User:bob Read'")
     shell.ok(f"create-topic {stem}.c --like {stem}.a --config retention.ms=1d --with-acls")
     text = shell.ok(f"export {stem}.c").out
     assert f"{stem}.c:\n    partitions: 3\n" in text
     assert "cleanup.policy: compact\n      retention.ms: 1d" in text
+    assert throttled not in text
     assert f"topic {stem}.c:\n  - allow User:bob Read" in text
+    shell.ok(f"alter-configs {stem}.a --delete-config leader.{throttled},follower.{throttled}")
     missing = shell(f"create-topic {stem}.d --like {stem}.nosuch")
     assert missing.status == 1 and f"topic {stem}.nosuch: the topic" in missing.err
     alone = shell(f"create-topic {stem}.d --with-acls")
