@@ -107,8 +107,10 @@ class Plan(Struct, frozen=True):
 
     `touches`: the parts of the cached view to reload ("topics", "configs").
     `fresh` reads the new state to show afterwards. `secrets` are models of generated passwords,
-    shown once if a part of the plan was sent, however it ends. `refused` are items that failed
-    during planning; `unchanged` already have the requested value, and are reported but not sent.
+    shown once if a part of the plan was sent, however it ends. `made` returns models with secrets
+    that the cluster has made: `fresh` shows them, or they are shown if the plan is interrupted.
+    `refused` are items that failed during planning; `unchanged` already have the requested value,
+    and are reported but not sent.
     `confirm` requires confirmation although nothing is destroyed. In a `chained` plan a step is
     sent only if all earlier ones succeeded. Of a `whole` plan, as of one that destroys, nothing is
     sent if any item is refused.
@@ -150,6 +152,7 @@ class Plan(Struct, frozen=True):
     touches: frozenset[str] = frozenset()
     fresh: Callable[[Any], Any] | None = None
     secrets: tuple[Any, ...] = ()
+    made: Callable[[], tuple[Any, ...]] = tuple
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     refused: Results[Resource, Any] = field(default_factory=Results)
@@ -218,6 +221,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         touches=frozenset().union(*(plan.touches for plan in plans)),
         fresh=fresh[-1] if fresh else None,
         secrets=tuple(secret for plan in plans for secret in plan.secrets),
+        made=lambda: tuple(secret for plan in plans for secret in plan.made()),
         warnings=tuple(warning for plan in plans for warning in plan.warnings),
         notes=tuple(dict.fromkeys(note for plan in plans for note in plan.notes)),
         refused=Results.merge(plan.refused for plan in plans),

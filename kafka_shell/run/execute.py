@@ -113,11 +113,13 @@ def execute(
 
 @contextmanager
 def _revealing(plan: Plan, reveal: Callable[[Any], None]) -> Iterator[None]:
-    """Show generated passwords if no outcome will show them: they would be lost."""
+    """Show generated secrets if no outcome will show them: they would be lost."""
     try:
         yield
     except BaseException:
         reveal(plan.secrets)
+        for secret in plan.made():
+            reveal(secret)
         raise
 
 
@@ -313,5 +315,9 @@ def _fresh(plan: Plan, context: Context, done: Sequence[ChangeResult]) -> Any:
         return None
     try:
         return plan.fresh(context.cluster)
-    except (ShellError, KeyboardInterrupt):
+    except ShellError:
+        return None
+    except KeyboardInterrupt:
+        if plan.made():
+            raise
         return None

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.steps import BaseStep, confirmed
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import (
     DELEGATION_TOKEN_AUTHORIZATION_FAILED,
@@ -84,10 +84,12 @@ class CreateToken(Struct, BaseStep, frozen=True):
             return Results({}, {change: self._refused(response.error_code)})
         self.created.append(self._new(response))
         token = self.created[0].token
-        if token.owner == token.requester:  # else the caller may not see it
-            wait_until_visible(lambda: token.id in read_tokens(cluster))
         (change,) = self.changes
-        return Results({change: change})
+        results: Outcomes = Results({change: change})
+        if token.owner == token.requester:  # else the caller may not see it
+            with confirmed(results):
+                wait_until_visible(lambda: token.id in read_tokens(cluster))
+        return results
 
     def _new(self, response: Any) -> NewToken:
         token = DelegationToken(
@@ -123,7 +125,12 @@ def plan_create(
     """Create a token for the caller or another owner. `keep` receives the token and returns what is
     shown."""
     step = CreateToken(owner, tuple(dict.fromkeys(renewers)), max_life)
-    return Plan(Effect.CHANGE, (step,), fresh=lambda _: keep(step.created[0]))
+    return Plan(
+        Effect.CHANGE,
+        (step,),
+        fresh=lambda _: keep(step.created[0]),
+        made=lambda: tuple(map(keep, step.created)),
+    )
 
 
 # -- renew, expire ---------------------------------------------------------------------------------
@@ -173,12 +180,15 @@ class AlterExpiry(Struct, BaseStep, frozen=True):
                 failures.append(None)
                 expected[token.id] = response.expiry_timestamp_ms
         expired = not any(self.until)
-        wait_until_visible(lambda: _settled(read_tokens(cluster), expected, expired=expired))
         results = Results.of(self.changes, failures)
-        if expired:
-            return results
-        at = {each: format_time(moment) for each, moment in expected.items()}  # the broker's clock
-        return results.map(lambda each: replace(each, after=at.get(each.resource.name, each.after)))
+        if not expired:
+            at = {each: format_time(time) for each, time in expected.items()}  # the broker's clock
+            results = results.map(
+                lambda each: replace(each, after=at.get(each.resource.name, each.after))
+            )
+        with confirmed(results):
+            wait_until_visible(lambda: _settled(read_tokens(cluster), expected, expired=expired))
+        return results
 
     def _request(self, hmac: Secret) -> Any:
         from kafka_shell.admin.wire.schemas import delegation_tokens as messages

@@ -79,6 +79,30 @@ def test_a_token_is_shown_once_logs_in_and_is_never_kept(run: Users, tmp_path: P
     assert hmac not in late.stderr
 
 
+@pytest.mark.parametrize("to_file", [False, True])
+def test_ctrl_c_while_a_token_becomes_visible_does_not_lose_it(
+    run: Users, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to_file: bool
+) -> None:
+    file = tmp_path / "t.properties"
+    words = ("--properties-file", str(file)) if to_file else ()
+    with monkeypatch.context() as patch:
+        patch.setattr(token_changes, "wait_until_visible", ctrl_c)
+        made = run("alice", "create-token", *words)
+    assert made.status == Status.INTERRUPTED, str(made)
+    found = JAAS.search(file.read_text() if to_file else made.stdout)
+    assert found, str(made)
+    wait_for("the broker shows the token", lambda: found[1] in ids(run, "alice"))
+    with monkeypatch.context() as patch:
+        patch.setattr(token_changes, "wait_until_visible", ctrl_c)
+        ended = run("alice", "undo", "--yes")  # the journal has its ID
+    assert ended.status == Status.INTERRUPTED and "unknown" not in ended.stderr, str(ended)
+    wait_for("the token has expired", lambda: found[1] not in ids(run, "alice"))
+
+
+def ctrl_c(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_properties_are_written_for_their_owner_only(run: Users, tmp_path: Path) -> None:
     file = tmp_path / "mine" / "t.properties"
     file.parent.mkdir()
