@@ -16,7 +16,7 @@ from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.chunks import Rows
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_ID
-from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.admin.wire.uuids import format_uuid, uuid_of
 from kafka_shell.common.config_units import format_config_value
@@ -219,6 +219,14 @@ class Growth(Struct, frozen=True):
     after: int
     placed: tuple[tuple[int, ...], ...] = ()
 
+    def is_visible(self, seen: MetadataScan) -> bool:
+        """Whether the new partitions exist and have leaders; others may have had none before."""
+        summary = seen.summary(self.name)
+        if summary.partitions < self.after or not summary.offline:
+            return summary.partitions >= self.after
+        partitions = seen.topic(self.name).partitions
+        return all(each.leader is not None for each in partitions if each.partition >= self.before)
+
 
 class CreatePartitions(Struct, BaseStep, frozen=True):
     """One CreatePartitions request (KIP-195, API key 37)."""
@@ -284,13 +292,9 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
         results = send_items(
             cluster, self.growths, ask, lambda rows: by_topic(self.changes, rows, "ALTER")
         )
-        after = {growth.name: growth.after for growth in self.growths}
+        wanted = {growth.name: growth for growth in self.growths}
         return timeout.wait(
             results,
-            lambda seen, name: (
-                name in seen
-                and seen.summary(name).partitions >= after[name]
-                and not seen.summary(name).offline
-            ),
+            lambda seen, name: name in seen and wanted[name].is_visible(seen),
             "has its new partitions, but one has no leader yet",
         )

@@ -1,0 +1,46 @@
+"""Changes of a topic of which a partition has no leader: the only broker that has it is down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.sandbox.cluster import stop_broker
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect, done, make_topic, wait_for
+from tests.shared_cluster import start_all, wait_until_back
+
+
+@pytest.fixture
+def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
+    """A connection to three brokers of which one is down."""
+    with connect(three_brokers) as cluster:
+        yield cluster
+        start_all(three_brokers)
+        wait_until_back(three_brokers)
+
+
+@pytest.fixture
+def leaderless(cluster: Cluster, three_brokers: Sandbox) -> str:
+    """A topic whose partition 0 has no leader."""
+    topic = make_topic(cluster, f"dark-{uuid4().hex[:8]}", assignment=((3,),))
+    stop_broker(three_brokers.folder, 3)
+    wait_for("a partition has no leader", lambda: scan(cluster, [topic]).summary(topic).offline)
+    return topic
+
+
+def test_partitions_are_added_to_a_topic_with_an_offline_partition(
+    cluster: Cluster, leaderless: str
+) -> None:
+    """Before: the command waited for the leader of that partition, and its outcome was unknown."""
+    plan = topic_changes.plan_partitions(cluster, [leaderless], 3, assignment=[[3], [1], [2]])
+    began = time.monotonic()
+    done(plan, cluster)
+    assert time.monotonic() - began < 20
+    assert scan(cluster, [leaderless]).summary(leaderless).partitions == 3
