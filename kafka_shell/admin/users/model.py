@@ -32,8 +32,9 @@ class UserPage(Struct, frozen=True):
     a client ID without quotas, then for each client ID that has some. `client_configs` are the
     dynamic configs (KIP-649), and `registrations` what clients of this user support. `super_user`
     is None if unknown. `acls` include those for everyone (`User:*`). `groups` are the existing
-    groups that the user may read. `client_ids` are those in quotas and registrations: a cluster
-    does not record which client IDs a user connects with.
+    groups that the user may read, `unknown_groups` those without any ACL if it is not known whether
+    everyone may read them. `client_ids` are those in quotas and registrations: a cluster does not
+    record which client IDs a user connects with.
     """
 
     user: str
@@ -48,6 +49,7 @@ class UserPage(Struct, frozen=True):
     tokens: tuple[DelegationToken, ...] | Failure
     groups: tuple[str, ...] | Failure
     client_ids: tuple[str, ...]
+    unknown_groups: tuple[str, ...] = ()
 
     @property
     def known(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from kafka_shell.admin.acls import authorizer
 from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.lost_access import Bindings
 from kafka_shell.admin.acls.model import (
     Access,
     AclBinding,
@@ -54,6 +55,7 @@ def describe(cluster: Cluster, name: str) -> UserPage:
     bindings = _part(lambda: _bindings(cluster, principal))
     which = ClientConfigFilter(user=user)
     registrations = _part(lambda: _registrations(cluster, which))
+    readable = _part(lambda: _groups(cluster, principal, rules, bindings))
     own = bindings
     if not isinstance(bindings, Failure):
         kept = (each for each in bindings if each.principal in (principal, _ANYONE))
@@ -69,8 +71,9 @@ def describe(cluster: Cluster, name: str) -> UserPage:
         registrations=registrations,
         acls=own,
         tokens=_part(lambda: delegation_tokens.describe(cluster, [principal])),
-        groups=_part(lambda: _groups(cluster, principal, rules, bindings)),
+        groups=readable if isinstance(readable, Failure) else readable[0],
         client_ids=_client_ids(user, found, registrations),
+        unknown_groups=() if isinstance(readable, Failure) else readable[1],
     )
 
 
@@ -185,8 +188,9 @@ def _groups(
     principal: str,
     rules: authorizer.Rules | Failure,
     bindings: tuple[AclBinding, ...] | Failure,
-) -> tuple[str, ...]:
-    """The existing groups that the principal may read from any host."""
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The existing groups that the principal may read from any host, and those for which this is
+    not known: no ACL is on them, and what then applies cannot be read."""
     for part in (bindings, rules):
         if isinstance(part, Failure):
             raise as_error(part)
@@ -194,11 +198,16 @@ def _groups(
     found = groups.list_groups(cluster)
     for failure in found.failures.values():
         raise as_error(failure)
-    current = replace(rules, bindings=bindings)
-    requested = (
-        Access(principal, AclOperation.READ, AclResourceType.GROUP, name) for name in found.values
+    by_name = Bindings(bindings)
+    verdicts = {}
+    for name in found.values:
+        there = replace(rules, bindings=by_name.matching(AclResourceType.GROUP, name))
+        access = Access(principal, AclOperation.READ, AclResourceType.GROUP, name)
+        verdicts[name] = authorizer.verdict(there, access).allowed
+    return (
+        tuple(name for name, allowed in verdicts.items() if allowed),
+        tuple(name for name, allowed in verdicts.items() if allowed is None),
     )
-    return tuple(access.name for access in requested if authorizer.verdict(current, access).allowed)
 
 
 def _client_ids(

@@ -15,6 +15,7 @@ from kafka_shell.commands.client_configs.render import COLUMNS as CONFIGS
 from kafka_shell.commands.quotas.render import COLUMNS as QUOTAS
 from kafka_shell.commands.quotas.render import HEADINGS
 from kafka_shell.commands.tokens.render import COLUMNS as TOKENS
+from kafka_shell.common.units import counted
 from kafka_shell.output.humanize import quota_value
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page
@@ -67,9 +68,20 @@ def user_page(page: UserPage, width: int | None) -> Iterator[Text]:
         yield from _part("registrations", page.registrations, _table(_SUPPORTED), width, "")
     yield from _part("ACLs", page.acls, _acls, width, "no ACL for this user")
     yield from _part("tokens", page.tokens, _table(_TOKEN), width, "none visible to you")
-    yield from _part("groups", page.groups, _names, width, "none that the user may READ")
+    yield from _groups(page, width)
     unseen = "none found in quotas or registrations; brokers do not list client IDs"
     yield from _part("client IDs", page.client_ids, _names, width, unseen)
+
+
+def _groups(page: UserPage, width: int | None) -> Iterator[Text]:
+    """The groups that the user may read, and of how many this is not known."""
+    unknown = ""
+    if page.unknown_groups:
+        count = counted(len(page.unknown_groups), "group")
+        unknown = f"not known: {count} without ACLs (allow.everyone.if.no.acl.found cannot be read)"
+    yield from _part("groups", page.groups, _names, width, unknown or "none that the user may READ")
+    if unknown and page.groups:
+        yield from hang(text(f"{'':<{_TITLE}}{unknown}", "dim"), width, _TITLE)
 
 
 def _part(name: str, part: Any, draw: Any, width: int | None, nothing: str) -> Iterator[Text]:

@@ -1,8 +1,9 @@
-"""The first ACL of a resource, on a broker that allows everyone access to what no ACL matches."""
+"""ACLs on a broker that allows everyone access to what no ACL matches, which it does not report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,13 +15,16 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
+from kafka_shell.admin.users import read as users
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
-from tests.admin.helpers import connect, done
+from tests.admin.group_data import commit
+from tests.admin.helpers import connect, done, make_topic
+from tests.program import Program
 
 TOPIC = AclResourceType.TOPIC
 READ, ALLOW = AclOperation.READ, AclPermission.ALLOW
@@ -84,3 +88,19 @@ def test_patterns_may_be_the_first_acls_of_what_they_match(open_cluster: Cluster
 def test_brokers_with_the_default_deny_everyone_anyway(cluster: Cluster, name: str) -> None:
     plan = creation(cluster, reads(name), reads(name, PatternType.PREFIXED))
     assert (plan.warnings, plan.notes, plan.confirm) == ((), (), False)
+
+
+def test_groups_without_acls_are_not_known(open_cluster: Cluster, tmp_path: Path) -> None:
+    """Before: describe-user said that there are none that the user may READ."""
+    make_topic(open_cluster, "grouped")
+    for group in ("with-acl", "without-acl"):
+        commit(open_cluster, group, "grouped", 0)
+    mine = replace(reads("with-acl"), principal="User:carol", resource_type=AclResourceType.GROUP)
+    done(creation(open_cluster, mine), open_cluster)
+    page = users.describe(open_cluster, "carol")
+    assert (page.groups, page.unknown_groups) == (("with-acl",), ("without-acl",))
+    kafka = Program(tmp_path, str(open_cluster.config.bootstrap[0]))
+    for user, before in (("carol", "with-acl\n"), ("bob", "groups")):
+        shown = kafka.ok("describe-user", user).stdout
+        assert f"not known: 1 group without ACLs {RULE}" in " ".join(shown.split())
+        assert before in shown and "none that the user may READ" not in shown
