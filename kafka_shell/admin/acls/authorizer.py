@@ -170,10 +170,15 @@ def _elsewhere(rules: Rules, usual: Verdict) -> Iterator[Verdict]:
     """The verdicts for hosts that ACLs name, if they differ."""
     if usual.access.host is not None or usual.because == "super-user":
         return
-    hosts = {binding.host for binding in rules.bindings if _matches(binding, usual.access)}
+    enough = (usual.access, *_instead(usual.access))
+    hosts = {
+        binding.host
+        for binding in rules.bindings
+        if any(_matches(binding, access) for access in enough)
+    }
     # Names and ranges never match an address.
     for host in sorted(host for host in hosts if acls.client_address(host) == host):
-        there = verdict(rules, replace(usual.access, host=host))
+        there = _best_verdict(rules, replace(usual.access, host=host))
         if there.allowed != usual.allowed:
             yield there
 

@@ -386,6 +386,19 @@ def test_create_on_the_cluster_is_enough_to_create_a_topic(admin: Cluster) -> No
     assert check.besides == () and check.ok
 
 
+def test_create_on_the_cluster_is_enough_from_each_host(admin: Cluster) -> None:
+    """Before: denied from hosts that ACLs on the topic name; those of the cluster were left out."""
+    name = f"c{uuid4().hex[:6]}"
+    asked = Access(ALICE, AclOperation.CREATE, TOPIC, name)
+    other = AclBinding(ALICE, "10.0.0.1", READ, ALLOW, TOPIC, name)
+    by = AclBinding(ALICE, "*", AclOperation.CREATE, ALLOW, CLUSTER, CLUSTER_NAME)
+    make(admin, [other, by])
+    assert checked(admin, asked).elsewhere == ()
+    make(admin, [AclBinding(ALICE, "10.0.0.2", AclOperation.CREATE, DENY, CLUSTER, CLUSTER_NAME)])
+    check = checked(admin, asked)
+    assert said(check.elsewhere) == [(f"{ALICE} Create on topic {name} from 10.0.0.2", False)]
+
+
 def test_super_users_that_a_broker_does_not_tell_are_said(admin: Cluster) -> None:
     check = checked(admin, Access(ALICE, AclOperation.CREATE, CLUSTER, CLUSTER_NAME))
     (one,) = check.verdicts
