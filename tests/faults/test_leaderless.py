@@ -8,11 +8,14 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.cluster import stop_broker
 from kafka_shell.sandbox.state import Sandbox
+from tests.admin.config_alterations import DEFAULT, set_, topic_of
 from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.shared_cluster import start_all, wait_until_back
 
@@ -44,3 +47,24 @@ def test_partitions_are_added_to_a_topic_with_an_offline_partition(
     done(plan, cluster)
     assert time.monotonic() - began < 20
     assert scan(cluster, [leaderless]).summary(leaderless).partitions == 3
+
+
+def test_unclean_elections_that_lose_records_now_are_confirmed(
+    cluster: Cluster, leaderless: str
+) -> None:
+    """Before: committed records were lost without a warning."""
+    enabled = set_("unclean.leader.election.enable", "true")
+    for resource in (topic_of(leaderless), DEFAULT):
+        plan = config_changes.plan_alter(cluster, {resource: [enabled]})
+        assert plan.effect is Effect.DESTROY
+        assert (
+            "unclean.leader.election.enable=true elects replicas that are not in sync as leaders of"
+            f" 1 partition of topic {leaderless} that has no leader: committed records that they do"
+            " not have are lost and cannot be restored"
+        ) in plan.warnings
+        assert plan.stakes == "committed records of 1 offline partition"
+    other = make_topic(cluster, f"lit-{leaderless}", assignment=((1,),))
+    plan = config_changes.plan_alter(cluster, {topic_of(other): [enabled]})
+    assert (plan.effect, plan.stakes) == (Effect.CHANGE, "")
+    (warned,) = plan.warnings
+    assert warned.endswith("when no other is available: committed records may be lost")

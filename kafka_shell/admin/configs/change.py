@@ -146,7 +146,7 @@ def plan_alter(
     warnings |= dict.fromkeys(means.warnings)
     keys = list(dict.fromkeys(a.key for group in checked.values() for a in group))
     return Plan(
-        Effect.DESTROY if any(each.loss for each in altered) else Effect.CHANGE,
+        Effect.DESTROY if means.unclean or any(each.loss for each in altered) else Effect.CHANGE,
         tuple(steps),
         touches=frozenset({"configs"}),
         warnings=tuple(warnings),

@@ -23,7 +23,7 @@ from kafka_shell.common.units import counted, some
 from kafka_shell.plan.model import Change, NotChecked, Resource
 from kafka_shell.plan.results import Failure
 
-from . import lost_records
+from . import lost_records, unclean
 from .inheritance import TOPIC_KEYS, TopicValues
 from .inheritance import read as read_topics
 from .losses import DELETED_BY, OF_BROKER, POLICY, DataLoss, RetentionLimits, policies
@@ -58,21 +58,23 @@ class Altered(Struct, frozen=True):
 
 class Consequences(Struct):
     """The warnings and notes of a plan that alters configs, what could not be read for them, and
-    what is lost in a few words."""
+    what is lost in a few words. `unclean`: leaders that lack records are elected at once."""
 
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     not_checked: list[NotChecked] = field(default_factory=list)
     stakes: str = ""
+    unclean: bool = False
 
 
 def find(cluster: Cluster, altered: Sequence[Altered]) -> Consequences:
     """What these alterations mean."""
     found = Consequences()
     defaults = [each for each in altered if each.change.resource.kind == _DEFAULT]
-    if defaults:
-        found.warnings += _overrides(cluster, [each.key for each in defaults])
     budget = Budget(cluster)
+    if defaults:
+        with budget.until(0.25):
+            _overrides(cluster, [each.key for each in defaults], found)
     with budget.until(0.5):
         topics = _topics(cluster, altered, found)
     found.warnings += _inheriting(defaults, topics)
@@ -80,29 +82,33 @@ def find(cluster: Cluster, altered: Sequence[Altered]) -> Consequences:
     with budget.until(0.9):
         _losses(cluster, altered, topics, found)
     with budget.until(1):
+        _unclean_elections(cluster, altered, topics, found)
         _required_replicas(cluster, altered, topics, found)
     return found
 
 
-def _overrides(cluster: Cluster, keys: Sequence[str]) -> list[str]:
+def _overrides(cluster: Cluster, keys: Sequence[str], found: Consequences) -> None:
     """Warnings of brokers whose own value overrides the cluster-wide default."""
-    own, unread = own_values(cluster, keys)
+    read = attempt(lambda: own_values(cluster, keys))
+    if isinstance(read, Failure):
+        found.not_checked.append(not_checked("brokers that override the default", read))
+        return
+    own, unread = read
     by_value: dict[str, list[str]] = {}
     for broker, entry in own:
         value = "" if entry.sensitive else f"={entry.value}"
         by_value.setdefault(f"{entry.name}{value}", []).append(broker)
-    found = [
+    found.warnings += [
         f"{_brokers(brokers)} override{'s' if len(brokers) == 1 else ''} {what}"
         for what, brokers in by_value.items()
     ]
     if unread:
         why = next(iter(unread.values())).message
         its = "its" if len(unread) == 1 else "their"
-        found.append(
+        found.warnings.append(
             f"{_brokers(list(unread))} may override the cluster-wide default: {its} configs could"
             f" not be read: {why}"
         )
-    return found
 
 
 def _brokers(ids: Sequence[str]) -> str:
@@ -257,6 +263,38 @@ def _is_lower(after: str | None, before: object) -> bool:
     """Whether a number is lower than the previous one; not if one of them is unknown."""
     old = str(before)
     return after is not None and after.isdecimal() and old.isdecimal() and int(after) < int(old)
+
+
+# -- unclean leader elections ----------------------------------------------------------------------
+
+
+def _unclean_elections(
+    cluster: Cluster,
+    altered: Sequence[Altered],
+    topics: TopicValues | None,
+    found: Consequences,
+) -> None:
+    """A warning if unclean leader elections become possible, and which are to be expected now."""
+    enabled = [each for each in altered if each.topic_key == unclean.KEY and _is_enabled(each)]
+    names = [each.change.resource.name for each in enabled if not _of_broker(each)]
+    if topics and len(names) < len(enabled):
+        names += topics.inheriting(unclean.KEY)
+    if not enabled:
+        return
+    metadata = topics.found if topics else None
+    read = attempt(lambda: unclean.read(cluster, list(dict.fromkeys(names)), metadata))
+    if isinstance(read, Failure):
+        found.not_checked.append(not_checked("partitions without a leader", read))
+        read = unclean.UncleanElections()
+    found.warnings.append(read.warning)
+    found.stakes = ", ".join(filter(None, (found.stakes, read.stakes)))
+    found.unclean = bool(read.partitions)
+
+
+def _is_enabled(each: Altered) -> bool:
+    change = each.change
+    before = change.effective if change.before is None else change.before
+    return str(each.value).lower() == "true" and str(before).lower() != "true"
 
 
 # -- in-sync replicas ------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from uuid import uuid4
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import HIDDEN, ConfigAlteration, ConfigResource, ResourceType
 from kafka_shell.admin.configs.read import list_resources
+from kafka_shell.admin.facts import BUDGET_S
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Resource
 from kafka_shell.sandbox.state import Sandbox
@@ -26,7 +29,8 @@ from tests.admin.config_alterations import (
     set_,
 )
 from tests.admin.helpers import connect, done, failures, refusals
-from tests.shared_cluster import wait_until_applied
+from tests.frozen_process import freeze, thaw
+from tests.shared_cluster import processes, wait_until_applied
 
 quick = pytest.mark.quick
 
@@ -166,6 +170,25 @@ def test_each_broker_is_its_own_request(three_brokers: Sandbox) -> None:
         )
         assert refusals(part)["9"].name == "unknown-broker"
         assert len(part.steps) == 1
+
+
+def test_a_broker_that_hangs_does_not_delay_the_plan(three_brokers: Sandbox) -> None:
+    """Before: the configs of all brokers were read without a limit of time."""
+    (first, *_, last) = three_brokers.brokers
+    address = f"127.0.0.1:{first.ports['PLAINTEXT']}"
+    pid = processes(three_brokers)[last.id]
+    assert pid is not None
+    with Cluster(ConnectionConfig(parse_addresses(address))) as cluster:
+        config_changes.plan_alter(cluster, {DEFAULT: [set_("log.cleaner.threads", "4")]})
+        freeze(pid)
+        try:
+            began = time.monotonic()
+            plan = config_changes.plan_alter(cluster, {DEFAULT: [set_("log.cleaner.threads", "4")]})
+            assert time.monotonic() - began < BUDGET_S + 1
+        finally:
+            thaw(pid)
+    (warned,) = plan.warnings
+    assert warned.startswith(f"broker {last.id} may override the cluster-wide default"), warned
 
 
 # -- loggers, groups, client metrics ---------------------------------------------------------------
