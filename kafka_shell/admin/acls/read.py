@@ -15,7 +15,15 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 
-from .model import AclBinding, AclFilter, AclOperation, AclPermission, AclResourceType, PatternType
+from .model import (
+    OPERATIONS_OF,
+    AclBinding,
+    AclFilter,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+)
 
 EVERYTHING = AclFilter()
 _USER_SINCE = 3  # the first version of the three APIs with ACLs on users (Kafka 3.3)
@@ -115,8 +123,21 @@ def doubts(binding: AclBinding) -> Iterator[str]:
             f"an ACL on topic '{binding.name}' matches no topic: topic names never contain"
             f" {characters}{instead}"
         )
+    yield from _doubts_of_operation(binding)
     if binding.host != "*":
         yield from _doubts_of_host(binding.host)
+
+
+def _doubts_of_operation(binding: AclBinding) -> Iterator[str]:
+    """A warning about an operation that the resource does not have. Brokers store such ACLs."""
+    kind, operation = binding.resource_type.kind, binding.operation
+    known = OPERATIONS_OF.get(binding.resource_type, frozenset())
+    if known and operation > AclOperation.ALL and operation not in known:
+        names = ", ".join(each.label for each in sorted(known))
+        yield (
+            f"{operation.label} does not apply to a {kind}, brokers never check it there;"
+            f" operations on a {kind}: {names}, All"
+        )
 
 
 def _doubts_of_host(host: str) -> Iterator[str]:

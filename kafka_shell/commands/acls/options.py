@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.acls.model import (
     CLUSTER_NAME,
-    OPERATIONS_OF,
     AclBinding,
     AclFilter,
     AclOperation,
@@ -104,7 +103,7 @@ def added(invocation: Invocation) -> list[AclBinding]:
             span = invocation.span("operation") or invocation.span("add", index)
             bindings = (b for rule in _by_flags(invocation, named) for b in rule.bindings(()))
         for binding in bindings:
-            _refuse_invalid(binding, span)
+            _refuse_filter(binding, span)
             found.append(binding)
     return found
 
@@ -273,22 +272,13 @@ def _all_of_resources(invocation: Invocation, named: Sequence[Target]) -> Iterat
         yield AclFilter(resource_type=target.type, name=target.name, pattern_type=target.pattern)
 
 
-def _refuse_invalid(binding: AclBinding, span: tuple[int, int] | None) -> None:
-    """Raise UsageError for an ACL that brokers would accept but that would have no effect."""
+def _refuse_filter(binding: AclBinding, span: tuple[int, int] | None) -> None:
+    """Raise UsageError for an ACL to add with a pattern type that only filters have."""
     if binding.pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED):
         raise UsageError(
             f"an ACL cannot be added with pattern type {binding.pattern_type.name.lower()}",
             hint="Use literal or prefixed; any and match only select existing ACLs.",
             code="bad-pattern-type",
-            span=span,
-        )
-    known = OPERATIONS_OF.get(binding.resource_type, frozenset())
-    if binding.operation not in known and binding.operation is not AclOperation.ALL:
-        names = ", ".join(each.label for each in sorted(known))
-        raise UsageError(
-            f"{binding.operation.label} does not apply to a {binding.resource_type.kind}",
-            hint=f"Operations on a {binding.resource_type.kind}: {names}, All.",
-            code="bad-operation",
             span=span,
         )
 

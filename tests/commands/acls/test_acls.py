@@ -159,8 +159,6 @@ def test_the_ways_of_kafka_acls(kafka: Program, cluster: Cluster, bob: str) -> N
         ("--remove", "a resource is required"),
         ("--topic t --add 'allow User:b Read on topic u'", "both name a resource"),
         ("--topic t --add --remove --allow-principal User:b", "can be used only once"),
-        ("--topic t --add 'allow User:b IdempotentWrite'", "does not apply to a topic"),
-        ("--cluster --add 'allow User:b Read'", "does not apply to a cluster"),
         ("--topic t --resource-pattern-type match --add 'allow User:b Read'", "pattern type match"),
         ("--topic t --producer --deny-principal User:b --add", "cannot be used with"),
         ("--topic t --consumer --allow-principal User:b --add", "--topic and --group"),
@@ -196,6 +194,25 @@ def test_probable_mistakes_are_warned_about(kafka: Program, bob: str) -> None:
     run = kafka.ok("alter-acls", "--topic", "t", "--dry-run", "--add", f"allow User:{bob} Read"
                    " from app.example.com")  # fmt: skip
     assert "app.example.com is not an IP address" in run.stderr + run.stdout
+
+
+@pytest.mark.parametrize(
+    "rule", ["allow User:B IdempotentWrite on topic B", "deny User:B Read on cluster"]
+)
+def test_an_operation_that_a_resource_does_not_have_asks(
+    kafka: Program, cluster: Cluster, bob: str, rule: str
+) -> None:
+    """Before: it was refused. But other clients create such ACLs, and their removal is undone."""
+    added = ("alter-acls", "--add", rule.replace("B", bob))
+    asked = kafka(*added)
+    assert asked.status == 2 and "confirmation is required" in asked.stderr, str(asked)
+    what, kind = rule.split()[2], rule.split()[4]
+    assert f"{what} does not apply to a {kind}, brokers never check it there" in asked.stderr
+    kafka.ok(*added, "--yes")
+    run = kafka.ok("alter-acls", "--remove-principal", f"User:{bob}", "--yes")
+    assert rules(cluster, bob) == []
+    kafka.ok(*restoring(run), "--yes")
+    assert rules(cluster, bob) == [rule]
 
 
 def test_every_filter(kafka: Program, cluster: Cluster, bob: str) -> None:
