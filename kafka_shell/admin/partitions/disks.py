@@ -10,7 +10,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.results import Failure
 
 from . import log_dirs
-from .model import LogDir
+from .model import LogDir, Reassignment, TopicPartition
 from .sizes import Sizes, of_log_dirs
 
 RESERVE = 0.05  # of each volume is left free
@@ -29,6 +29,18 @@ class Disks(Struct, frozen=True):
     room: Mapping[int, int] = field(default_factory=dict)
     cordoned: frozenset[int] = frozenset()
     not_read: Mapping[int, Failure] = field(default_factory=dict)
+
+    def room_beside(
+        self, moving: Mapping[TopicPartition, Reassignment], sizes: Mapping[TopicPartition, int]
+    ) -> dict[int, int]:
+        """The room without what reassignments in progress still have to copy, given the sizes of
+        the partitions."""
+        room = dict(self.room)
+        for each, move in moving.items():
+            for broker in room.keys() & set(move.adding):
+                left = sizes.get(each, 0) - (self.sizes.copy(each, broker) or 0)
+                room[broker] = max(0, room[broker] - max(0, left))
+        return room
 
 
 def read(cluster: Cluster, brokers: Iterable[int]) -> Disks:

@@ -253,11 +253,7 @@ def _counters() -> list[Counter[int]]:
 def _problem(now: CurrentAssignment, disks: Disks, targets: frozenset[int]) -> Problem:
     sizes = ((each, disks.sizes.of(each, leader)) for each, (leader, _) in now.current.items())
     known = {each: size for each, size in sizes if size is not None}
-    room = dict(disks.room)
-    for each, move in now.moving.items():  # what is still to be copied needs space, too
-        for broker in room.keys() & set(move.adding):
-            left = known.get(each, 0) - (disks.sizes.copy(each, broker) or 0)
-            room[broker] = max(0, room[broker] - max(0, left))
+    room = disks.room_beside(now.moving, known)
     return Problem(now.replicas, now.racks, targets, sizes=known, room=room)
 
 
