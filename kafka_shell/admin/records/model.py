@@ -35,3 +35,7 @@ class NewRecord(Struct, frozen=True):
     headers: tuple[Header, ...] = ()
     partition: int | None = None
     timestamp: int | None = None
+
+
+Numbered = tuple[int, NewRecord]
+"""A record with the number of its line."""

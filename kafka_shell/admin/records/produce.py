@@ -25,14 +25,11 @@ from kafka_shell.plan.model import (
 from kafka_shell.plan.results import Failure
 
 from .codecs import NONE
-from .model import NewRecord
+from .model import NewRecord, Numbered
 from .outgoing import WriteInterrupted, Written
 from .partitioner import Partitioner
 from .tally import Tally
 from .write import OF_ONE_RECORD, Writer
-
-Numbered = tuple[int, NewRecord]
-"""A record with the number of its line."""
 
 
 class WriteRecords(Struct, BaseStep, frozen=True):

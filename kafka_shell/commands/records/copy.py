@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import journal
+from kafka_shell.admin.records.codecs import CODECS
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
@@ -16,7 +17,6 @@ from kafka_shell.plan.model import Effect, Plan
 from .decoding import filter_of, formats_of
 from .isolation import ISOLATION_LEVELS, READ_COMMITTED
 from .positions import ENDS, STARTS, check_order, position
-from .write import CODECS
 
 if TYPE_CHECKING:
     from kafka_shell.admin.records.copy import Progress
@@ -100,7 +100,6 @@ def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) 
 
 
 def _request(invocation: Invocation, context: Context) -> CopyRequest:
-    from kafka_shell.admin.records.codecs import CODECS as NAMES
     from kafka_shell.admin.records.copy_plan import CopyRequest
     from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position
 
@@ -122,7 +121,7 @@ def _request(invocation: Invocation, context: Context) -> CopyRequest:
         committed=(invocation["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
         keep_timestamps=invocation["keep-timestamps"],
         add_headers=invocation["add-source-headers"],
-        codec=NAMES.index(invocation["compression-type"] or "none"),
+        codec=CODECS.index(invocation["compression-type"] or "none"),
     )
 
 
@@ -175,7 +174,6 @@ def _continued(
 ) -> tuple[CopyRequest, Progress]:
     import msgspec
 
-    from kafka_shell.admin.records.codecs import CODECS as NAMES
     from kafka_shell.admin.records.copy import Progress
     from kafka_shell.admin.records.copy_plan import CopyRequest
 
@@ -195,7 +193,7 @@ def _continued(
         committed=(options["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
         keep_timestamps=options["keep-timestamps"],
         add_headers=options["add-source-headers"],
-        codec=NAMES.index(options["compression-type"] or "none"),
+        codec=CODECS.index(options["compression-type"] or "none"),
         saved={name: value for name, value in saved.items() if name != "progress"},
     )
     return request, msgspec.convert(saved["progress"], Progress, strict=False)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from msgspec import Struct
 
 from kafka_shell.admin.records.encode import encoded_size
-from kafka_shell.admin.records.model import NewRecord
+from kafka_shell.admin.records.model import NewRecord, Numbered
 from kafka_shell.common.files import bad_file
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, UsageError
@@ -29,7 +29,6 @@ _CHUNK = 1 << 20
 _WAIT_S = 0.5  # what has been read is written after this time, also if more input arrives
 _WINDOW_BYTES, _WINDOW_RECORDS = 16 << 20, 50_000  # of records in memory
 
-Numbered = tuple[int, NewRecord]
 Parse = Callable[[bytes], NewRecord | None]
 """The record of a line; None for a line to skip. Raises ShellError."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_shell.admin.records.codecs import CODECS
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from kafka_shell.plan.model import Secret
 
     from .lines import Input, Parse
-
-CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
 class _Header(kinds.Pair):
@@ -32,7 +31,6 @@ _HEADER = _Header("header", metavar="KEY=VALUE")
 
 def write_record(invocation: Invocation, context: Context) -> Plan | NoRows:
     """Write one record, or those of a file."""
-    from kafka_shell.admin.records.codecs import CODECS as NAMES
     from kafka_shell.admin.records.produce import plan_write
 
     _refuse_combinations(invocation)
@@ -44,7 +42,7 @@ def write_record(invocation: Invocation, context: Context) -> Plan | NoRows:
         invocation["topic"],
         given.windows,
         count=given.count,
-        codec=NAMES.index(invocation["compression-type"] or "none"),
+        codec=CODECS.index(invocation["compression-type"] or "none"),
     )
 
 
