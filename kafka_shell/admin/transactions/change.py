@@ -36,7 +36,7 @@ from kafka_shell.plan.results import Failure, Results
 
 from . import producers
 from . import read as transactions
-from .model import HangingTransaction, ProducerState, Transaction
+from .model import HangingTransaction, Transaction
 
 _NOT_LEADER = frozenset({LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER})
 _FENCE_HIGHEST = 5  # v6 is for two-phase commit (KIP-939)
@@ -71,7 +71,9 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
 
     def reread(self, cluster: Cluster) -> AbortTransactions:
         found = producers.describe(cluster, [each.topic_partition for each in self.transactions])
-        open_ = _open(read_again(found, "the producers of partition").values())
+        open_ = producers.open_transactions(
+            read_again(found, "the producers of partition").values()
+        )
         for transaction in self.transactions:
             if _identity(transaction) not in open_:
                 raise ShellError(
@@ -104,9 +106,7 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
             requested = [each.topic_partition for each in done]
             wanted = set(map(_identity, done))
             with confirmed(results):
-                wait_until_visible(
-                    lambda: not wanted & _open(producers.describe(cluster, requested))
-                )
+                wait_until_visible(lambda: not wanted & _open(cluster, requested))
         return results
 
 
@@ -114,14 +114,10 @@ def _identity(each: HangingTransaction) -> tuple[TopicPartition, int, int]:
     return each.topic_partition, each.producer_id, each.start_offset
 
 
-def _open(found: Iterable[Iterable[ProducerState]]) -> set[tuple[TopicPartition, int, int]]:
-    """The open transactions of partitions, as (partition, producer ID, first offset)."""
-    return {
-        (state.topic_partition, state.producer_id, state.transaction_start)
-        for states in found
-        for state in states
-        if state.transaction_start is not None
-    }
+def _open(
+    cluster: Cluster, partitions: Sequence[TopicPartition]
+) -> set[tuple[TopicPartition, int, int]]:
+    return producers.open_transactions(producers.describe(cluster, partitions))
 
 
 def _markers(group: Iterable[HangingTransaction]) -> Any:

@@ -117,3 +117,15 @@ def _state(each: TopicPartition, producer: Any) -> ProducerState:
         coordinator_epoch=known(producer.coordinator_epoch),
         transaction_start=known(producer.current_txn_start_offset),
     )
+
+
+def open_transactions(
+    found: Iterable[Iterable[ProducerState]],
+) -> set[tuple[TopicPartition, int, int]]:
+    """The open transactions of producers' states: partition, producer ID and first offset."""
+    return {
+        (state.topic_partition, state.producer_id, state.transaction_start)
+        for states in found
+        for state in states
+        if state.transaction_start is not None
+    }

@@ -13,7 +13,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import TRANSACTIONAL_ID_NOT_FOUND
 from kafka_shell.admin.wire.failures import AUTHORIZATION, COORDINATION, failure, requires
 from kafka_shell.admin.wire.metadata_scan import is_missing, scan
-from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.admin.wire.requests import Call, CoordinatorKind, Node
 from kafka_shell.admin.wire.rounds import ask_in_rounds
 from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError
@@ -31,8 +31,6 @@ from .model import (
 )
 
 DEFAULT_MAX_TIMEOUT_MS = 15 * 60_000  # the default of the brokers' transaction.max.timeout.ms
-_TRANSACTION = 1  # the key type of FindCoordinator
-_BATCHED = 4  # its first version with several keys: Kafka 3.0, as DescribeTransactions
 _UNUSED_ID = "kafka-sh: a transactional id that does not exist"
 _STATE_TOPIC = "__transaction_state"
 
@@ -131,20 +129,10 @@ def _describe_round(
 
 def _coordinators(cluster: Cluster, requested: Sequence[str]) -> Results[str, int]:
     """The coordinator of each ID: one FindCoordinator request (API key 10) for all."""
-    from kafka.protocol.metadata import FindCoordinatorRequest
-
-    found: Results[str, int] = Results()
-    if not requested:
-        return found
-    if is_missing(cluster, _STATE_TOPIC):  # the request would create it
+    if requested and is_missing(cluster, _STATE_TOPIC):  # the request would create it
         return Results({}, {each: _failure(each, TRANSACTIONAL_ID_NOT_FOUND) for each in requested})
-    request = FindCoordinatorRequest(key_type=_TRANSACTION, coordinator_keys=list(requested))
-    for row in cluster.send(request, lowest=_BATCHED, check=False).coordinators:
-        if row.error_code:
-            found.failures[row.key] = _failure(row.key, row.error_code)
-        else:
-            found.values[row.key] = row.node_id
-    return found
+    kind = CoordinatorKind.TRANSACTION
+    return coordinators.find(cluster, requested, kind, lambda each, code, _: _failure(each, code))
 
 
 def _transaction(each: str, node: int, row: Any, clock: Clock) -> Transaction | Failure:
@@ -290,11 +278,7 @@ def _still_open(
     the two requests is no longer listed there, as if it were hanging."""
     where = dict.fromkeys(TopicPartition(each.topic, each.partition) for each in found)
     states = producers.describe(cluster, where)
-    open_ = {
-        (state.topic_partition, state.producer_id, state.transaction_start)
-        for each in states
-        for state in each
-    }
+    open_ = producers.open_transactions(states)
     by_partition: dict[TopicPartition, list[HangingTransaction]] = {}
     for each in found:
         at = TopicPartition(each.topic, each.partition)

@@ -73,24 +73,27 @@ def without_coordinator(cluster: Cluster, topic: str, what: str) -> Failure | No
     )
 
 
-def find(cluster: Cluster, groups: Sequence[str]) -> Results[str, int]:
-    """The ID of each group's coordinator (FindCoordinator, API key 10).
+def find(
+    cluster: Cluster,
+    keys: Sequence[str],
+    kind: CoordinatorKind = CoordinatorKind.GROUP,
+    why: Callable[[str, int, str | None], Failure] | None = None,
+) -> Results[str, int]:
+    """The ID of each coordinator (FindCoordinator, API key 10): of groups, or of what is of another
+    `kind`. `why` returns the failure of a key for an error code and the broker's message.
 
     Groups that do not exist have a coordinator, too.
     """
     results: Results[str, int] = Results()
-    if not groups:
+    if not keys:
         return results
     from kafka.protocol.metadata import FindCoordinatorRequest
 
-    request = FindCoordinatorRequest(
-        key_type=int(CoordinatorKind.GROUP), coordinator_keys=list(groups)
-    )
+    why = why or _no_coordinator
+    request = FindCoordinatorRequest(key_type=int(kind), coordinator_keys=list(keys))
     for row in cluster.send(request, lowest=_MANY_KEYS, check=False).coordinators:
         if row.error_code:
-            results.failures[row.key] = _failure(
-                row.key, row.error_code, row.error_message, "DESCRIBE"
-            )
+            results.failures[row.key] = why(row.key, row.error_code, row.error_message)
         else:
             results.values[row.key] = row.node_id
     return results
@@ -216,6 +219,10 @@ def _is_retriable(row: Any) -> bool:
     if not isinstance(row, Failure):
         return False
     return row.code in COORDINATION or (row.code is None and row.name in _NOT_SENT)
+
+
+def _no_coordinator(group: str, code: int, message: str | None) -> Failure:
+    return _failure(group, code, message, "DESCRIBE")
 
 
 def _failure(group: str, code: int, message: str | None, permission: str) -> Failure:
