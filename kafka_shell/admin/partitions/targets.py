@@ -226,7 +226,7 @@ def with_factor(
 def topic_loads(now: CurrentAssignment, target: Assignment) -> TopicLoads:
     """The topics of these partitions by broker, before and after."""
     names = {each.topic for each in target}
-    before: dict[str, list[Counter[int]]] = {name: _counters() for name in sorted(names)}
+    before = {name: [Counter[int]() for _ in range(4)] for name in sorted(names)}
     for each, replicas in now.replicas.items():
         if each.topic in names:
             counts = before[each.topic]
@@ -241,10 +241,6 @@ def topic_loads(now: CurrentAssignment, target: Assignment) -> TopicLoads:
             for name, counts in before.items()
         )
     )
-
-
-def _counters() -> list[Counter[int]]:
-    return [Counter() for _ in range(4)]
 
 
 # -- what the planner is given ---------------------------------------------------------------------
