@@ -53,6 +53,8 @@ def user_page(page: UserPage, width: int | None) -> Iterator[Text]:
         yield Text()
         nothing = "no SCRAM credentials, quotas, client configs, ACLs or tokens of this user"
         yield from hang(text(f"{nothing}; --output json has the defaults"), width, 2)
+        if page.unknown_groups:
+            yield from _groups(page, width)
         return
     yield from _part(
         "credentials", page.credentials, _table(_CREDENTIAL), width, "no SCRAM credentials"

@@ -386,7 +386,10 @@ def test_what_follows_an_open_transaction_is_not_left_out_in_silence(
         run = kafka.ok(*committed, *options)
         assert (f"{said} {unread}\n" in run.stderr) == bool(unread), run.stderr
     open_.end(commit=False)
-    assert "transaction" not in kafka.ok(*committed, "--count").stderr
+    wait_for(
+        "the transaction is aborted",
+        lambda: "transaction" not in kafka.ok(*committed, "--count").stderr,
+    )
 
 
 @pytest.mark.quick
