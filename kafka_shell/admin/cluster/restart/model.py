@@ -74,8 +74,8 @@ class NotRestarted(Struct, frozen=True):
 
 class RestartOrder(Struct, frozen=True):
     """An order for a rolling restart. The brokers of a batch can be down together; the next batch
-    starts when they are in sync again. `checks` are what stopping each
-    batch would do. Brokers that are `left_out` are in no batch."""
+    starts when they are in sync again. `checks` says what stopping each batch would do. Brokers
+    that are `left_out` are in no batch."""
 
     batches: tuple[tuple[int, ...], ...]
     left_out: tuple[NotRestarted, ...] = ()

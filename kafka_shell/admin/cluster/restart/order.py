@@ -26,24 +26,26 @@ Limit = tuple[tuple[int, ...], int]
 def restart_order(state: ClusterState) -> RestartOrder:
     """An order for all brokers. The one with the active controller is the last."""
     index = judge.Index(state)
-    checks = [judge.check(index, [broker]) for broker in sorted(state.brokers)]
+    checks = {broker: judge.check(index, [broker]) for broker in sorted(state.brokers)}
     unsafe = [
-        NotRestarted(check.brokers[0], tuple(_summaries(check.reasons)))
-        for check in checks
+        NotRestarted(broker, tuple(_summaries(check.reasons)))
+        for broker, check in checks.items()
         if check.verdict >= Verdict.UNKNOWN
     ]
     away = sorted((state.silent | state.down) - state.brokers.keys())
     not_running = [
         NotRestarted(id, ("did not respond" if id in state.silent else "is down",)) for id in away
     ]
-    left = [check.brokers[0] for check in checks if check.verdict < Verdict.UNKNOWN]
+    left = [broker for broker, check in checks.items() if check.verdict < Verdict.UNKNOWN]
     batches = fewest_batches(left, state.brokers, limits(state))
     leader = None if state.quorum is None else state.quorum.leader
     batches.sort(key=lambda batch: leader in batch)
     return RestartOrder(
         tuple(map(tuple, batches)),
         (*not_running, *unsafe),
-        tuple(judge.check(index, batch) for batch in batches),
+        tuple(
+            checks[batch[0]] if len(batch) == 1 else judge.check(index, batch) for batch in batches
+        ),
     )
 
 

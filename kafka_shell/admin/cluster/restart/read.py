@@ -9,6 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 
+from msgspec import Struct
+
 from kafka_shell.admin.cluster import probes
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.cluster_probe import freshness
@@ -125,44 +127,55 @@ def _stored(dirs: Sequence[LogDir]) -> frozenset[str] | Failure:
 
 
 def wait_in_sync(cluster: Cluster, brokers: Sequence[int], report: Report) -> BackInSync:
-    """Wait until these brokers respond and all their replicas are in sync, but those that a
-    reassignment adds, until the deadline.
+    """Wait until these brokers respond and all their replicas are in sync, except those that
+    a reassignment adds, until the deadline.
 
     Raises ShellError (code `deadline`) that names what is missing. Brokers may be unreachable, and
     metadata unreadable, for as long as the wait lasts: they are being restarted.
     """
     started = time.monotonic()
-    missing, done, total = "", 0, None
+    now, unread = _Progress(), dict[str, Failure]()
     while True:
         try:
-            missing, done, total = _missing(cluster, brokers)
+            now = _progress(cluster, brokers)
+            if not now.missing:
+                unread = hidden(cluster, now.topics)
         except ShellError as error:
             if error.status is Status.WRONG or error.code == "no-match":
                 raise  # else of one attempt: a broker may hang
-            if cluster.has_time(_POLL_S) or not missing:  # else keep the last finding
-                missing, done, total = error.message, 0, None
-        report("replicas in sync", done, total)
-        if not missing:
-            assert total is not None
+            if cluster.has_time(_POLL_S) or not now.missing:  # else keep the last finding
+                now = _Progress(error.message)
+        report("replicas in sync", now.in_sync, now.replicas)
+        if not now.missing:
+            assert now.replicas is not None
             took = time.monotonic() - started
-            return BackInSync(tuple(brokers), total, took, hidden(cluster, scan(cluster)))
-        cluster.pause(_POLL_S, missing)
+            return BackInSync(tuple(brokers), now.replicas, took, unread)
+        cluster.pause(_POLL_S, now.missing)
 
 
-def _missing(cluster: Cluster, brokers: Sequence[int]) -> tuple[str, int, int | None]:
-    """What is missing, and how many replicas of the brokers are in sync, of how many."""
+class _Progress(Struct, frozen=True):
+    """What is missing, how many replicas of the brokers are in sync, of how many (None: not known),
+    and all topics that are visible."""
+
+    missing: str = ""
+    in_sync: int = 0
+    replicas: int | None = None
+    topics: Collection[str] = ()
+
+
+def _progress(cluster: Cluster, brokers: Sequence[int]) -> _Progress:
     with probes.fresh(cluster) as own, own.within(READ_S):
         at = probes.addresses(own.brokers(refresh=True))
         down = [broker for broker in brokers if broker not in at]
         if down:
-            return f"{_named(down)} not registered, or fenced", 0, None
+            return _Progress(f"{_named(down)} not registered, or fenced")
         probed = probes.probe_brokers(own.config, {id: at[id] for id in brokers}, _PROBE_S)
         if probed.failures:
-            return next(iter(probed.failures.values())).message, 0, None
+            return _Progress(next(iter(probed.failures.values())).message)
         fresh = freshness(own, brokers, _QUORUM_S)
         for stale in (*fresh.behind.values(), *filter(None, [fresh.unread])):
             if stale.code not in AUTHORIZATION:
-                return stale.message, 0, None
+                return _Progress(stale.message)
         found = with_reassignments(own, scan(own, to=Node(brokers[0])))
     mine = frozenset(brokers)
     replicas = [
@@ -174,8 +187,9 @@ def _missing(cluster: Cluster, brokers: Sequence[int]) -> tuple[str, int, int | 
     total = len(replicas)
     if behind:
         names = some(behind, _MOST_NAMES)
-        return f"{counted(len(behind), 'replica')} not in sync: {names}", total - len(behind), total
-    return "", total, total
+        missing = f"{counted(len(behind), 'replica')} not in sync: {names}"
+        return _Progress(missing, total - len(behind), total)
+    return _Progress("", total, total, found.names)
 
 
 def _named(brokers: Sequence[int]) -> str:
