@@ -42,8 +42,9 @@ class InBatches(Struct, frozen=True):
 
     `below` are the partitions below min.insync.replicas before it was started, and `before` the
     replicas then, as far as known; `total` is the number of batches with those that are done, and
-    `topics` are the topics of all batches, whose throttles are removed. If
-    not `patient`, it also pauses when a batch has waited a minute for a broker that is down.
+    `topics` are the topics of all batches, whose throttles are removed. If not `patient`, it also
+    pauses when a batch has waited a minute for a broker that is down.
+
     Raises ShellError (code `paused`) if the cluster is not healthy or a batch cannot be moved, as
     Follow does if it is interrupted, and UnexpectedEnd if partitions are not at their target at the
     end. The state then says how far it is.

@@ -176,7 +176,7 @@ def own_left(
 
 
 def remove_own(cluster: Cluster, record: ThrottleRecord, topics: Collection[str]) -> Outcomes:
-    """Remove it."""
+    """Remove what `record` says was set, on topics that are not being reassigned."""
     own = own_left(cluster, record, topics, under_way(cluster).values)
     return RemoveThrottle(own, record).send(cluster, validate_only=False) if own else Results()
 

@@ -158,7 +158,7 @@ def left_behind(
     configs = ThrottleConfigs.read(
         cluster, [*running, *(each for each, _ in own), *requested], moving, known
     )
-    own, unused = configs.still_set(own), configs.values.keys() - configs.in_use(moving)
+    own, used = configs.still_set(own), configs.in_use(moving)
     recorded = {resource for resource, _ in own}
     own_lists = [row.only(lambda each: each not in moving) for row in own.values()]
     other_lists = [
@@ -170,7 +170,7 @@ def left_behind(
     other_lists = [row.without_brokers(down) for row in other_lists]
     # Kafka's tool sets both rates of a broker to the same value.
     listed = {(config[0], configs.values.get(config)) for config in rates_of(other_lists)}
-    rates = [row for row in configs.rows if row.key in RATES and row.config in unused]
+    rates = [row for row in configs.rows if row.key in RATES and row.config not in used]
     own_rates = [
         replace(row, replaced=own[row.config].replaced) for row in rates if row.config in own
     ]
@@ -181,7 +181,7 @@ def left_behind(
     every = (*own_rates, *other_rates, *own_lists, *other_lists)
     rows = {row.config: row for row in every if row.value}
     found = [replace(rows[r.config], now=r.now) for r in configs.rows if r.config in rows]
-    found += _unreadable(own, own_lists, configs, moving, running)
+    found += _unreadable(own, own_lists, configs, used, running)
     not_read = {Resource(each.kind, each.name): why for each, why in configs.failures.items()}
     not_read |= {
         Resource("broker", str(id)): Failure("not-running", f"broker {id} is not running")
@@ -194,7 +194,7 @@ def _unreadable(
     own: Record,
     lists: Sequence[Throttled],
     configs: ThrottleConfigs,
-    moving: Moving,
+    used: Collection[Config],
     running: Collection[ConfigResource],
 ) -> list[Throttled]:
     """The recorded configs that no reassignment needs and that could not be read: they count as
@@ -202,7 +202,7 @@ def _unreadable(
     rates = (
         row
         for config, row in own.items()
-        if row.key in RATES and row.resource in running and config not in configs.in_use(moving)
+        if row.key in RATES and row.resource in running and config not in used
     )
     return [
         replace(row, now=row.value)
