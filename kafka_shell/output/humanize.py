@@ -29,7 +29,7 @@ def change_values(change: Change) -> tuple[str, str]:
 
     Raw values if both would read the same.
     """
-    before = change.effective if change.before is None else change.before
+    before = change.replaced
     formatted = _value(change, before), _value(change, change.after)
     if formatted[0] != formatted[1] or before == change.after:
         return formatted

@@ -52,6 +52,11 @@ class Change(Struct, frozen=True):
         """Whether it writes records."""
         return self.verb in ("write", "copy")
 
+    @property
+    def replaced(self) -> Value:
+        """The value that applies before the change, at whatever level it is set."""
+        return self.effective if self.before is None else self.before
+
 
 Outcomes = Results[Change, Change]  # what became of each change
 

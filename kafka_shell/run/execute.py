@@ -303,7 +303,7 @@ def _reread(plan: Plan, cluster: Any) -> Plan:
 
 
 def _current_value(change: Change) -> Any:
-    value = change.effective if change.before is None else change.before
+    value = change.replaced
     return "not set" if value is None else value
 
 

@@ -246,7 +246,7 @@ def _refused_batches(altered: Sequence[Altered]) -> list[str]:
     groups: dict[tuple[str, str, str], list[Resource]] = {}
     for each in altered:
         change = each.change
-        before = change.effective if change.before is None else change.before
+        before = change.replaced
         if each.topic_key == _LARGEST and _is_lower(each.value, before):
             limit = format_config_value(each.key, ConfigType.UNKNOWN, str(each.value))
             limit += " bytes" if limit.isdecimal() else ""
@@ -293,7 +293,7 @@ def _unclean_elections(
 
 def _is_enabled(each: Altered) -> bool:
     change = each.change
-    before = change.effective if change.before is None else change.before
+    before = change.replaced
     return str(each.value).lower() == "true" and str(before).lower() != "true"
 
 

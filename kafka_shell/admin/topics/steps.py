@@ -222,10 +222,13 @@ class Growth(Struct, frozen=True):
     def is_visible(self, seen: MetadataScan) -> bool:
         """Whether the new partitions exist and have leaders; others may have had none before."""
         summary = seen.summary(self.name)
-        if summary.partitions < self.after or not summary.offline:
-            return summary.partitions >= self.after
-        partitions = seen.topic(self.name).partitions
-        return all(each.leader is not None for each in partitions if each.partition >= self.before)
+        if summary.partitions < self.after:
+            return False
+        return not summary.offline or all(
+            each.leader is not None
+            for each in seen.topic(self.name).partitions
+            if each.partition >= self.before
+        )
 
 
 class CreatePartitions(Struct, BaseStep, frozen=True):
