@@ -15,7 +15,7 @@ from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import list_offsets, ranges
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.admin.wire.metadata_scan import scan_at_least
 from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure
@@ -23,7 +23,6 @@ from kafka_shell.plan.results import Failure
 from .losses import RetentionLimits
 
 _AT_ONCE = 2_000  # partitions
-_SCAN_ALL = 1_000  # topics
 
 Sizes = dict[TopicPartition, tuple[int, ...]]  # of each replica
 
@@ -110,7 +109,7 @@ def count(
 
 
 def _partitions(cluster: Cluster, limits: Mapping[str, RetentionLimits]) -> list[TopicPartition]:
-    found = scan(cluster, list(limits) if len(limits) <= _SCAN_ALL else None)
+    found = scan_at_least(cluster, limits)
     return [
         TopicPartition(topic, number)
         for topic in limits

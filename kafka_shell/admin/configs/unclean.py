@@ -8,11 +8,10 @@ from msgspec import Struct
 
 from kafka_shell.admin.topics.model import named_topics
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan_at_least
 from kafka_shell.common.units import counted
 
 KEY = "unclean.leader.election.enable"
-_SCAN_ALL = 1_000  # topics
 
 
 class UncleanElections(Struct, frozen=True):
@@ -47,7 +46,7 @@ def read(
     cluster: Cluster, topics: Sequence[str], metadata: MetadataScan | None = None
 ) -> UncleanElections:
     """The partitions of these topics without a leader. Raises ShellError."""
-    found = metadata or scan(cluster, topics if len(topics) <= _SCAN_ALL else None)
+    found = metadata or scan_at_least(cluster, topics)
     offline = {name: found.summary(name).offline for name in topics if name in found}
     affected = tuple(name for name, count in offline.items() if count)
     return UncleanElections(affected, sum(offline.values()))

@@ -115,7 +115,7 @@ def _deletable(
 ) -> tuple[tuple[Group, ...], dict[Resource, Failure]]:
     """The groups that can be deleted, with their offsets, and why the others cannot be."""
     found = groups.describe(cluster, names)
-    inactive = [group for group in found if group.state in ("Empty", "Dead") and not group.members]
+    inactive = [group for group in found if not groups.is_active(group) and not group.members]
     offsets = _offsets(cluster, inactive)
     refused: dict[Resource, Failure] = {}
     for name in dict.fromkeys(names):

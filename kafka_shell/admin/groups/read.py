@@ -79,9 +79,9 @@ def hidden(cluster: Cluster) -> Failure | None:
     return failure(CLUSTER_AUTHORIZATION_FAILED, text=text, hint=hint)
 
 
-def is_active(listing: GroupListing) -> bool:
+def is_active(group: Group | GroupListing) -> bool:
     """Whether a group has members."""
-    return listing.state not in _WITHOUT_MEMBERS
+    return group.state not in _WITHOUT_MEMBERS
 
 
 def describe(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,7 @@ _NO_ID = bytes(16)
 # Facts of a topic: position, partitions, smallest replication factor, under-replicated partitions,
 # offline partitions, largest replication factor.
 _FACTS = 6
+_MOST_NAMED = 1_000  # topics in a request
 
 
 def scan(cluster: Cluster, names: Sequence[str] | None = None, to: Target = ANY) -> MetadataScan:
@@ -48,6 +49,11 @@ def scan(cluster: Cluster, names: Sequence[str] | None = None, to: Target = ANY)
     if metadata.error_code:
         raise as_error(failure(metadata.error_code, about="the cluster's metadata"))
     return metadata
+
+
+def scan_at_least(cluster: Cluster, names: Collection[str]) -> MetadataScan:
+    """The cluster's metadata with these topics, or with all if these are many."""
+    return scan(cluster, list(names) if len(names) <= _MOST_NAMED else None)
 
 
 def request(names: Sequence[str] | None) -> RawRequest:
