@@ -10,12 +10,11 @@ import trustme
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, Tls, parse_addresses
-from kafka_shell.audit import control_tests
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.table import ReadFailure
-from kafka_shell.audit.tables import TABLES, listeners
+from kafka_shell.audit.tables import listeners
 from tests.admin.wire.test_connection_faults import certificate_server, listener
-from tests.audit.test_controls_on_rows import CONTROLS, found
+from tests.audit.control_rows import assert_found, found
 
 EXPIRED = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -55,7 +54,4 @@ def test_a_certificate_that_is_not_trusted_is_a_failure(
 def test_an_expired_certificate_is_an_alarm(engine: Engine) -> None:
     row = {"broker_id": 1, "listener": "SSL", "address": "a:1", "expires": EXPIRED}
     expected = [found("broker 1 SSL", "alarm", reason="expired 2020-01-01 00:00 UTC")]
-    test = {"certificates": [row], "expect": expected}
-    session = engine.session.newSession()
-    result = control_tests.run(session, CONTROLS["S17"], test, 1, TABLES)
-    assert result.status == "passed", result
+    assert_found(engine, "S17", {"certificates": [row]}, expected)

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from kafka_shell.audit import control_tests
-from kafka_shell.audit.control import load
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.tables import TABLES
-
-CONTROLS = load(Path(control_tests.__file__).parent / "controls")
-NOW = datetime.now(UTC)
-Rows = list[dict[str, Any]]
-
-
-def configs(topic: str, **values: str) -> Rows:
-    """Configs of a topic: `retention_ms` is retention.ms."""
-    return [{"topic": topic, "key": key.replace("_", "."), "value": value,
-             "inherited": value} for key, value in values.items()]  # fmt: skip
+from tests.audit.control_rows import (
+    DAY,
+    NOW,
+    ORDERS,
+    UNLIMITED,
+    Rows,
+    assert_found,
+    batch,
+    configs,
+    found,
+)
 
 
 def broker(key: str, value: str | None) -> dict[str, Any]:
@@ -50,28 +47,12 @@ def client(key: str, value: str, user: str = "alice") -> dict[str, Any]:
     return {"user": user, "key": key, "value": value, "options": f"--user={user}"}
 
 
-def batch(place: str, base: int, last: int, age: timedelta, **values: Any) -> dict[str, Any]:
-    """A batch of orders:0, of this age."""
-    at = NOW - age
-    own = {"topic": "orders", "place": place, "base_offset": base, "last_offset": last,
-           "records": last - base + 1, "base_timestamp": at, "max_timestamp": at}  # fmt: skip
-    return own | values
-
-
-def found(resource: str, status: str, **values: str) -> dict[str, str]:
-    """What a control must find."""
-    return {"resource": resource, "status": status} | values
-
-
-DAY = timedelta(days=1)
 NO_TIME = timedelta()
-ORDERS: Rows = [{"topic": "orders", "partitions": 1}]
 ALICE: Rows = [{"user": "alice", "mechanism": "SCRAM-SHA-512", "word": "alice"}]
 DELETE_ALICE = "scram-credentials --username=alice --delete SCRAM-SHA-512"
 GHOST: Rows = [{"user": "ghost", "key": "producer_byte_rate", "value": 1000.0,
                 "entity": "user ghost", "options": "--user=ghost"}]  # fmt: skip
 OLD = NOW - timedelta(hours=2)
-UNLIMITED = {"retention_ms": "-1", "retention_bytes": "-1", "cleanup_policy": "delete"}
 A_WEEK = {"retention_ms": "604800000", "retention_bytes": "-1", "cleanup_policy": "delete"}
 REAUTH = "connections.max.reauth.ms"
 
@@ -394,7 +375,4 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
 def test_a_control_on_given_rows(
     engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
 ) -> None:
-    test = {**rows, "expect": expected}
-    session = engine.session.newSession()  # views of its own
-    result = control_tests.run(session, CONTROLS[control], test, 1, TABLES)
-    assert result.status == "passed", result
+    assert_found(engine, control, rows, expected)

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from kafka_shell.audit import control_tests
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.tables import TABLES
-from tests.audit.test_controls_on_rows import (
+from tests.audit.control_rows import (
     CONTROLS,
     DAY,
     ORDERS,
     UNLIMITED,
     Rows,
+    assert_found,
     batch,
     configs,
     found,
@@ -130,7 +129,4 @@ def test_a_remedy_that_clients_may_notice_is_not_safe(name: str) -> None:
 def test_a_control_on_given_rows(
     engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
 ) -> None:
-    test = {**rows, "expect": expected}
-    session = engine.session.newSession()  # views of its own
-    result = control_tests.run(session, CONTROLS[control], test, 1, TABLES)
-    assert result.status == "passed", result
+    assert_found(engine, control, rows, expected)
