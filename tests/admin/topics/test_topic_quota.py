@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,10 +19,8 @@ from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Outcomes, Plan, StepInterrupted
-from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import described, done, failures, lose_requests, wait_for
-from tests.program import Process
-from tests.program_process import running
+from tests.in_process_shell import Shell
 
 pytestmark = pytest.mark.quick
 
@@ -112,7 +109,7 @@ def test_ctrl_c_while_waiting_until_brokers_show_a_change(
 
 
 def test_an_interrupted_deletion_reports_what_is_gone(
-    limited: Cluster, sandbox: Sandbox, name: str, tmp_path: Path
+    limited: Cluster, shell: Shell, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the error and in the journal: what the quota refused is not deleted."""
     everybody = [QuotaAlteration(EVERYBODY, "controller_mutation_rate", None)]
@@ -121,27 +118,27 @@ def test_an_interrupted_deletion_reports_what_is_gone(
     done(topic_changes.plan_create([NewTopic(each, 1, 1) for each in names]), limited)
     slow = [QuotaAlteration(EVERYBODY, "controller_mutation_rate", 1.0)]
     done(quota_changes.plan_alter(limited, slow), limited)
-    kafka = Process(tmp_path, sandbox.bootstrap)
-    config = tmp_path / "client.properties"
-    config.write_text(f"client.id={name}-deletes\n")
-    words = f"--command-config {config} delete-topic {name}.* --yes"
-    with running(kafka, words) as run:
-        wait_for("some are gone", lambda: len(scan(limited, names).names) < len(names))
-        left = len(scan(limited, names).names)
-        wait_for(
-            "more are gone: it has the first response",
-            lambda: len(scan(limited, names).names) < left,
-        )
-        assert run.interrupt() == 130
-    (entry,) = kafka.ok("journal", "--output", "json").json
+    shell.profile("slow", shell.bootstrap, **{"client.id": f"{name}-deletes"})
+    waits: list[float] = []
+
+    def ctrl_c_at_the_second(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 2:
+            raise KeyboardInterrupt
+        time.sleep(seconds)
+
+    with monkeypatch.context() as patch:
+        clock = SimpleNamespace(monotonic=time.monotonic, sleep=ctrl_c_at_the_second)
+        patch.setattr(chunks, "time", clock)
+        run = shell(f"delete-topic {name}.* --yes --profile slow")
+    assert run.status == 130, str(run)
+    (entry,) = shell.ok("journal --output json").json
     by_status: dict[str, set[str]] = {}
     for row in entry["changes"]:
         by_status.setdefault(row["status"], set()).add(row["resource"].removeprefix("topic "))
+    assert set(by_status) == {"done", "failed"}, str(run)
     gone = set(names) - set(scan(limited, names).names)
-    deleted, unknown = by_status["done"], by_status.get("unknown", set())
-    assert deleted <= gone <= deleted | unknown, str(run)
-    assert by_status["failed"], str(run)
-    said = f"interrupted: {len(deleted)} changes applied, "
-    said += f"{len(unknown)} with unknown outcome, " * bool(unknown)
-    assert f"{said}{len(by_status['failed'])} not applied" in run.err, str(run)
-    assert f"To continue: delete-topic '{name}.*' --yes" in run.err, str(run)
+    assert by_status["done"] == gone, str(run)
+    said = f"interrupted: {len(gone)} changes applied, {len(by_status['failed'])} not applied"
+    assert said in run.err, str(run)
+    assert f"To continue: delete-topic '{name}.*' --profile slow --yes" in run.err, str(run)
