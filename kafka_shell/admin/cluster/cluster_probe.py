@@ -12,7 +12,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from kafka_shell.admin.topics.reassigned import with_reassignments
+from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.admin.wire.failures import AUTHORIZATION
@@ -27,7 +27,6 @@ from .model import Quorum
 
 _SETTLE_S = 1.5  # after an election, the controller does not report yet which brokers caught up
 _ANSWER_S = 3.0
-_READ_AGAIN = 100  # topics: of more, a broker with replicas is down
 _ASKED = 3  # brokers: one that is cut off cannot forward the request
 
 
@@ -104,19 +103,10 @@ def probe_cluster(
 
 
 def _metadata(cluster: Cluster, unread: Failure | None) -> MetadataScan:
-    """The metadata with the reassignments in progress, unless the controller does not respond.
-
-    A reassignment that ends between the two reads is in none of them: what still looks
-    under-replicated in a few topics is read again.
-    """
-    found = scan(cluster)
+    """The metadata with the reassignments in progress, unless the controller does not respond."""
     if unread is not None:
-        return found.with_reassignments((), unread)
-    found = with_reassignments(cluster, found)
-    unexplained = sum(bool(each.under_replicated) for each in found.summaries())
-    if 0 < unexplained <= _READ_AGAIN and found.reassignments_unread is None:
-        found = with_reassignments(cluster, scan(cluster))
-    return found
+        return scan(cluster).with_reassignments((), unread)
+    return scan_reassigned(cluster)
 
 
 def freshness(cluster: Cluster, brokers: Collection[int], seconds: float) -> Freshness:

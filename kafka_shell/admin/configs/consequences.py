@@ -15,7 +15,7 @@ from kafka_shell.admin.facts import Budget, attempt, not_checked
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.min_isr import Requirement
 from kafka_shell.admin.topics.model import named_topics
-from kafka_shell.admin.topics.reassigned import with_reassignments
+from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.common.config_units import format_config_value
@@ -320,7 +320,7 @@ def _required_replicas(
     if isinstance(read, Failure):
         found.not_checked.append(not_checked("replication factors", read))
         return
-    read = with_reassignments(cluster, read)
+    read = scan_reassigned(cluster, list(wanted), seen=read)
     unknown = sum(value is None for value in wanted.values())
     if unknown:
         about = f"{min_isr.KEY} of {counted(unknown, 'topic')}"

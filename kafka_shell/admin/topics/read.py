@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, requires
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.plan.results import Results
 
 from .model import Topic, TopicSummary
-from .reassigned import with_reassignments
+from .reassigned import scan_reassigned
 from .similar import with_near_misses
 
 
@@ -30,7 +30,7 @@ def describe(
     results: Results[str, Topic] = Results()
     if not requested:
         return results
-    found = with_reassignments(cluster, scan(cluster, requested) if seen is None else seen)
+    found = scan_reassigned(cluster, requested, seen=seen)
     for name in requested:
         if name in found:
             if only is None or only(found.summary(name)):

@@ -11,26 +11,43 @@ from collections.abc import Sequence
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.admin.wire.requests import ANY, Target
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import as_failure
 
 _READ_S = 2.0  # in an outage the controller may not respond
+_READ_AGAIN = 100  # topics: of more, a broker with replicas is down
 
 
-def scan_reassigned(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
-    """The metadata of these topics, or of all (None), with the reassignments in progress."""
-    return with_reassignments(cluster, scan(cluster, names))
+def scan_reassigned(
+    cluster: Cluster,
+    names: Sequence[str] | None = None,
+    to: Target = ANY,
+    *,
+    seen: MetadataScan | None = None,
+) -> MetadataScan:
+    """The metadata of these topics, or of all (None), with the reassignments in progress
+    (ListPartitionReassignments, API key 46): replicas that are being added count neither as out of
+    sync nor for the replication factor. `seen` is metadata of these topics that was just read.
 
-
-def with_reassignments(cluster: Cluster, found: MetadataScan) -> MetadataScan:
-    """The metadata with the reassignments in progress (ListPartitionReassignments, API key 46):
-    replicas that are being added count neither as out of sync nor for the replication factor.
-
-    They are only read if a partition has fewer in-sync replicas than replicas. If the controller
-    does not return them in time, nothing is changed but `reassignments_unread`.
+    Reassignments are only read if a partition has fewer in-sync replicas than replicas. If the
+    controller does not return them in time, nothing is changed but `reassignments_unread`. One that
+    ends between the two reads is in neither of them: if few topics still look under-replicated,
+    both are read again.
     """
-    known = found.reassignments_read or found.reassignments_unread is not None
-    if not found.under_replicated or known:
+    if seen is not None and (seen.reassignments_read or seen.reassignments_unread is not None):
+        return seen
+    found = _with_reassignments(cluster, scan(cluster, names, to) if seen is None else seen)
+    if not found.under_replicated or not found.reassignments_read:
+        return found
+    under_replicated = sum(bool(each.under_replicated) for each in found.summaries())
+    if under_replicated <= _READ_AGAIN:
+        found = _with_reassignments(cluster, scan(cluster, names, to))
+    return found
+
+
+def _with_reassignments(cluster: Cluster, found: MetadataScan) -> MetadataScan:
+    if not found.under_replicated:
         return found
     try:
         with cluster.within(_READ_S):

@@ -41,12 +41,12 @@ _FILTERS = (
 
 def list_topics(invocation: Invocation, context: Context) -> Listing | NoRows:
     """The names of topics; with --long also their counts."""
-    from kafka_shell.admin.topics.reassigned import with_reassignments
+    from kafka_shell.admin.topics.reassigned import scan_reassigned
     from kafka_shell.admin.wire import metadata_scan
 
     found = metadata_scan.scan(context.cluster)
     if invocation["long"] or (invocation["output"] or context.settings.output) != "table":
-        found = with_reassignments(context.cluster, found)
+        found = scan_reassigned(context.cluster, seen=found)
         _note_unread(found, context)
     names: Sequence[str] = sorted(found.names)
     if invocation["topic"]:
@@ -84,14 +84,13 @@ def describe_topic(
 ) -> Results[Resource, TopicDescription] | NoRows:
     """Partitions and overridden configs of topics, or only the partitions that match a filter."""
     from kafka_shell.admin.topics import read as topics
-    from kafka_shell.admin.topics.reassigned import with_reassignments
-    from kafka_shell.admin.wire.metadata_scan import scan
+    from kafka_shell.admin.topics.reassigned import scan_reassigned
 
     cluster = context.cluster
     names, seen = select.topics_and_scan(invocation, cluster)
     if not names:
         return _NO_TOPIC
-    seen = with_reassignments(cluster, scan(cluster, names) if seen is None else seen)
+    seen = scan_reassigned(cluster, names, seen=seen)
     filters = [name for name in _FILTERS if invocation[name]]
     leave_out = invocation["exclude-internal"]
     found = topics.describe(

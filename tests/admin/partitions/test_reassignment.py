@@ -43,8 +43,10 @@ from kafka_shell.admin.partitions.throttle_configs import (
 from kafka_shell.admin.partitions.throttle_steps import RemoveThrottle, SetThrottle
 from kafka_shell.admin.partitions.throttles import left_behind, plan_throttle
 from kafka_shell.admin.records.log import append
+from kafka_shell.admin.topics import reassigned
+from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.output.resource_kinds import command_for
@@ -55,6 +57,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests import reassigned_topics
 from tests.admin.helpers import connect, refusals, wait_for
 from tests.reassigned_topics import MB, Filled, placed, put, replicas, to
+from tests.shared_cluster import wait_until_applied
 
 
 @pytest.fixture(scope="module")
@@ -425,3 +428,22 @@ def test_a_replication_factor_is_raised_into_the_other_racks(cluster: Cluster) -
     assert [set(each) for each in replicas(cluster, topic)] == [{1, 2, 3}] * 2
     with pytest.raises(ShellError, match="3 running brokers"):
         move_targets.with_factor(now, disks, [topic], 4)
+
+
+def test_a_reassignment_that_ends_between_two_reads_is_no_outage(
+    held: str, cluster: Cluster, three_brokers: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is in the metadata that was read before its end, and not in the list that is read then."""
+
+    def after_its_end(_: Cluster) -> Results[TopicPartition, Reassignment]:
+        with connect(three_brokers) as other:  # the time of the given one is limited
+            reassigned_topics.restore(other)
+            wait_until_applied(other)
+            return under_way(other)
+
+    before = scan(cluster, [held])
+    assert before.under_replicated == 1
+    monkeypatch.setattr(reassigned, "under_way", after_its_end)
+    found = scan_reassigned(cluster, [held], seen=before)
+    assert found.under_replicated == 0
+    assert found.summary(held).max_replication_factor == 2

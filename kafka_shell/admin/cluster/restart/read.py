@@ -20,11 +20,11 @@ from kafka_shell.admin.partitions.model import LogDir
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition
-from kafka_shell.admin.topics.reassigned import with_reassignments
+from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.topics.visibility import hidden
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import AUTHORIZATION
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.admin.wire.requests import Node
 from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError, Status
@@ -176,7 +176,7 @@ def _progress(cluster: Cluster, brokers: Sequence[int]) -> _Progress:
         for stale in (*fresh.behind.values(), *filter(None, [fresh.unread])):
             if stale.code not in AUTHORIZATION:
                 return _Progress(stale.message)
-        found = with_reassignments(own, scan(own, to=Node(brokers[0])))
+        found = scan_reassigned(own, to=Node(brokers[0]))
     mine = frozenset(brokers)
     replicas = [
         (partition, broker)
