@@ -182,27 +182,12 @@ def _item_codes(response: Any) -> Iterator[int]:
                 yield item.error_code
 
 
-def find_coordinators(kind: int, keys: list[str], version: int) -> list[Message]:
-    """FindCoordinator (API key 10): one request for all keys since v4, else one for each key."""
+def find_coordinators(kind: int, keys: list[str], version: int) -> Message:
+    """FindCoordinator (API key 10) for all keys, which are of one kind."""
     from kafka.protocol.metadata import FindCoordinatorRequest
 
-    if version >= 4:
-        request = FindCoordinatorRequest(key_type=kind, coordinator_keys=keys, version=version)
-        return [Message(request)]
-    if version >= 1:
-        each = (FindCoordinatorRequest(key=key, key_type=kind, version=version) for key in keys)
-    else:
-        each = (FindCoordinatorRequest(key=key, version=version) for key in keys)
-    return [Message(request) for request in each]
-
-
-def read_coordinators(response: Any, key: str) -> Iterator[tuple[str, int, int, str | None]]:
-    """(key, node ID, error code, message) of each coordinator. `key` is the requested one of v0
-    to v3."""
-    rows = response.coordinators if response.version >= 4 else [response]
-    for row in rows:
-        name = row.key if response.version >= 4 else key
-        yield name, row.node_id, row.error_code, row.error_message
+    request = FindCoordinatorRequest(key_type=kind, coordinator_keys=keys, version=version)
+    return Message(request)
 
 
 def release_table() -> dict[tuple[int, ...], dict[int, tuple[int, int]]]:

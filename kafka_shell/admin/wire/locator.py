@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from kafka_shell.errors import ShellError
 
@@ -15,8 +16,7 @@ from .requests import ANY, Call, Coordinator
 from .retries import Retries
 
 _FIND_COORDINATOR = 10
-_FIND_COORDINATOR_VERSIONS = (0, 6)
-_LOWEST_VERSION = (0, 1)  # of FindCoordinator for each CoordinatorKind
+_VERSIONS = (4, 6)  # since the first one for several keys: Kafka 3.0
 
 
 class Locator:
@@ -41,43 +41,37 @@ class Locator:
             self._find(kind, {to.key: found for to, found in waiting.items() if to.kind == kind})
 
     def _find(self, kind: int, waiting: dict[str, list[Job]]) -> None:
-        from .codec import find_coordinators, read_coordinators
+        from .codec import find_coordinators
 
         jobs = [job for each in waiting.values() for job in each]
         last = max(jobs, key=lambda job: job.deadline)
         until, extensible = last.deadline, last.extensible
         try:
             link = self._pool.any_link(until, extensible)
-            ours = (_LOWEST_VERSION[kind], _FIND_COORDINATOR_VERSIONS[1])
             who = self._pool.describe(link.address)
-            version = versions.choose(_FIND_COORDINATOR, ours, link.versions, who)
+            version = versions.choose(_FIND_COORDINATOR, _VERSIONS, link.versions, who)
         except ShellError as error:
             for job in jobs:
                 self._retries.on_unreachable(job, error)
             return
-        requests = find_coordinators(kind, list(waiting), version)
-        finders = [
-            Job(Call(request, ANY, check=False), request, until, extensible) for request in requests
-        ]
-        self._drive(finders)
-        for finder, name in zip(finders, waiting, strict=False):
-            if finder.error is not None:
-                keys = waiting if version >= 4 else {name: waiting[name]}
-                for job in (job for key in keys for job in waiting[key]):
-                    job.fail(finder.error)
-                continue
-            for key, node, code, message in read_coordinators(finder.result, name):
-                self._found(kind, key, node, code, message, waiting.get(key, []))
+        request = find_coordinators(kind, list(waiting), version)
+        finder = Job(Call(request, ANY, check=False), request, until, extensible)
+        self._drive([finder])
+        if finder.error is not None:
+            for job in jobs:
+                job.fail(finder.error)
+            return
+        for row in finder.result.coordinators:
+            for job in waiting.get(row.key, ()):
+                self._found(row, job)
 
-    def _found(
-        self, kind: int, key: str, node: int, code: int, message: str | None, jobs: list[Job]
-    ) -> None:
-        for job in jobs:
-            to = job.call.to
-            assert isinstance(to, Coordinator)
-            if not code:
-                self._pool.coordinators[to] = node
-            elif code in MOVED:
-                self._retries.retry(job, error_name(code))
-            else:
-                job.fail(as_error(failure(code, message, about=str(to).partition(" of ")[2])))
+    def _found(self, row: Any, job: Job) -> None:
+        to = job.call.to
+        assert isinstance(to, Coordinator)
+        if not row.error_code:
+            self._pool.coordinators[to] = row.node_id
+        elif row.error_code in MOVED:
+            self._retries.retry(job, error_name(row.error_code))
+        else:
+            about = str(to).partition(" of ")[2]
+            job.fail(as_error(failure(row.error_code, row.error_message, about=about)))

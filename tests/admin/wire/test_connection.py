@@ -233,19 +233,6 @@ def test_coordinators_of_many_groups_are_one_request(
     assert sent.count(10) == 0
 
 
-@pytest.mark.quick
-def test_older_brokers_find_coordinators_one_by_one(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from kafka_shell.admin.wire import locator
-
-    monkeypatch.setattr(locator, "_FIND_COORDINATOR_VERSIONS", (0, 3))
-    for kind in (CoordinatorKind.GROUP, CoordinatorKind.TRANSACTION):
-        targets = [Coordinator(kind, f"x-{number}") for number in range(3)]
-        answers = cluster.send_all([Call(ListGroupsRequest(), target) for target in targets])
-        assert all(not isinstance(answer, Failure) for answer in answers)
-
-
 def test_each_broker_answers(three_brokers: Sandbox) -> None:
     with Cluster(ConnectionConfig(parse_addresses(three_brokers.bootstrap))) as cluster:
         results = cluster.each_broker(ListGroupsRequest())
