@@ -182,28 +182,19 @@ class MetadataScan:
 
     def replica_ids(self) -> set[int]:
         """The IDs of all brokers that have a replica."""
-        data = self._data
-        lists = {
-            data[position + 15 : position + 11 + 4 * data[position + 14]]
-            for _, position in self._each_partition()
-        }
+        lists = {replicas for _, _, _, replicas, _ in self.placements()}
         return {node for raw in lists for (node,) in struct.iter_unpack(">i", raw)}
 
     def led_by(self) -> Counter[int]:
-        """The number of partitions that each broker leads."""
-        data = self._data
-        leaders = Counter(data[at + 6 : at + 10] for _, at in self._each_partition())
-        return Counter({_INT32(raw, 0)[0]: number for raw, number in leaders.items()})
+        """The number of partitions that each broker leads; of -1, those without a leader."""
+        return Counter(leader for _, _, leader, _, _ in self.placements())
 
     def topics_by_leader(self) -> dict[int, list[str]]:
         """The topics of which each broker leads partitions."""
-        data = self._data
-        found: dict[bytes, dict[str, None]] = {}
-        for name, at in self._each_partition():
-            found.setdefault(data[at + 6 : at + 10], {})[name] = None
-        leaders = {_INT32(raw, 0)[0]: list(topics) for raw, topics in found.items()}
-        leaders.pop(-1, None)
-        return leaders
+        found: dict[int, dict[str, None]] = {}
+        for name, _, leader, _, _ in self.placements():
+            found.setdefault(leader, {})[name] = None
+        return {leader: list(topics) for leader, topics in found.items() if leader >= 0}
 
     def placements(self) -> Iterator[tuple[str, int, int, bytes, bytes]]:
         """(topic, partition, leader, replicas, in-sync replicas) as int32, of every partition."""
