@@ -10,25 +10,25 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
-from kafka_shell.common.files import bad_file, read_json
+from kafka_shell.common.files import bad_file
 from kafka_shell.common.units import counted, to_path
 from kafka_shell.errors import ShellError
 
 from .log_dir_moves import Place
 from .log_dir_targets import Dirs
 from .model import Assignment, TopicPartition
+from .partition_files import Number, PartitionFile, PartitionRow, Text, expected, read, unique
 
 _OURS = "kafka.sh"
 _NEWEST = 100  # files: older reassignments have ended
 _ANY = "any"  # the broker chooses the log directory
-_FORMAT = 'Expected {"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[1,2]}]}.'
 
 
 class MoveFile(Struct, frozen=True):
@@ -50,92 +50,55 @@ class MoveFile(Struct, frozen=True):
 # -- read ------------------------------------------------------------------------------------------
 
 
+class _ReplicasRow(PartitionRow):
+    replicas: tuple[Number, ...]
+    log_dirs: tuple[Text, ...] | None = None
+
+
+class _Ours(Struct):
+    throttle: Annotated[int, Meta(ge=0)] | None = None
+    before: tuple[_ReplicasRow, ...] = ()
+    batches: tuple[Number, ...] = ()
+    cluster: str = ""
+
+
+class _ReassignmentFile(PartitionFile[_ReplicasRow]):
+    ours: _Ours = field(name=_OURS, default_factory=_Ours)
+
+
 def read_moves(path: str) -> MoveFile:
     """Read a reassignment file. Raises ShellError if malformed or a partition is listed twice."""
-    data = read_json(path)
-    try:
-        _check_version(data)
-        target = _assignment(data["partitions"])
-        if not target:
-            raise ValueError("lists no partitions")
-        ours = data.get(_OURS, {})
-        throttle = ours.get("throttle")
-        return MoveFile(
-            target,
-            _dirs(data["partitions"]),
-            _assignment(ours.get("before", ())),
-            None if throttle is None else _number(throttle, 1 << 63),
-            _batches(target, ours.get("batches", ())),
-            _text(ours["cluster"]) if "cluster" in ours else "",
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise bad_file(path, _reason(error), hint=_FORMAT) from None
+    content = read(path, _ReassignmentFile, expected(',"replicas":[1,2]'))
+    rows, ours = unique(path, content.partitions), content.ours
+    target = {each: row.replicas for each, row in rows.items()}
+    return MoveFile(
+        target,
+        _dirs(path, content.partitions),
+        {row.topic_partition: row.replicas for row in ours.before},
+        ours.throttle,
+        _batches(target, ours.batches),
+        ours.cluster,
+    )
 
 
-def read_topics(path: str) -> list[str]:
-    """Kafka's topics-to-move file: {"version":1,"topics":[{"topic":"orders"}]}."""
-    data = read_json(path)
-    try:
-        _check_version(data)
-        return [_text(row["topic"]) for row in data["topics"]]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        expected = 'Expected {"version":1,"topics":[{"topic":"orders"}]}.'
-        raise bad_file(path, _reason(error), hint=expected) from None
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"{error.args[0]!r} is missing"
-    return str(error) if type(error) is ValueError else "has an unexpected structure"
-
-
-def _check_version(data: Any) -> None:
-    version = data.get("version", 1)
-    if version != 1:
-        raise ValueError(f"has version {version}, expected 1")
-
-
-def _assignment(rows: Any) -> dict[TopicPartition, tuple[int, ...]]:
-    target: dict[TopicPartition, tuple[int, ...]] = {}
-    for row in rows:
-        each = TopicPartition(_text(row["topic"]), _number(row["partition"]))
-        replicas = tuple(_number(broker) for broker in row["replicas"])
-        if each in target:
-            raise ValueError(f"lists {each} twice")
-        target[each] = replicas
-    return target
-
-
-def _batches(target: Assignment, sizes: Any) -> tuple[Assignment, ...]:
+def _batches(target: Assignment, sizes: Sequence[int]) -> tuple[Assignment, ...]:
     """The partitions in groups of these sizes."""
     partitions = iter(target.items())
-    return tuple(dict(islice(partitions, _number(size))) for size in sizes)
+    return tuple(dict(islice(partitions, size)) for size in sizes)
 
 
-def _dirs(rows: Any) -> dict[Place, str]:
+def _dirs(path: str, rows: Sequence[_ReplicasRow]) -> dict[Place, str]:
     dirs = {}
     for row in rows:
-        each, replicas = TopicPartition(row["topic"], row["partition"]), row["replicas"]
-        names = row.get("log_dirs", [_ANY] * len(replicas))
-        if len(names) != len(replicas):
-            has = counted(len(replicas), "replica")
-            raise ValueError(f"{each} has {has}, but log_dirs has {len(names)}")
-        for broker, name in zip(replicas, names, strict=True):
-            if _text(name) != _ANY:
-                dirs[broker, each] = name
+        names = row.log_dirs if row.log_dirs is not None else (_ANY,) * len(row.replicas)
+        if len(names) != len(row.replicas):
+            has = counted(len(row.replicas), "replica")
+            what = f"{row.topic_partition} has {has}, but log_dirs has {len(names)}"
+            raise bad_file(path, what, hint=expected(',"replicas":[1,2],"log_dirs":["any","any"]'))
+        for broker, name in zip(row.replicas, names, strict=True):
+            if name != _ANY:
+                dirs[broker, row.topic_partition] = name
     return dirs
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"topics and log directories must be strings, got {value!r}")
-    return value
-
-
-def _number(value: Any, above: int = 1 << 31) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < above:
-        raise ValueError(f"partitions and brokers must be integers, got {value!r}")
-    return value
 
 
 # -- write -----------------------------------------------------------------------------------------

@@ -56,9 +56,8 @@ def verify_preferred(invocation: Invocation, context: Context) -> ElectionStatus
 def _selected(invocation: Invocation, context: Context) -> Results[Resource, Partition] | None:
     """The partitions of the command or its file; None for all."""
     if invocation["path-to-json-file"]:
+        from kafka_shell.admin.partitions.partition_files import read_partitions
         from kafka_shell.admin.topics.partitions import find
-
-        from .partition_files import read_partitions
 
         found = find(context.cluster, read_partitions(invocation["path-to-json-file"]))
         return found.keyed(lambda each: each.resource)

@@ -224,7 +224,7 @@ def named_brokers(
 def chosen_topics(invocation: Invocation, cluster: Cluster) -> list[str] | None:
     """The topics of the command or its file; None for all."""
     if invocation.get("topics-to-move-json-file"):
-        from kafka_shell.admin.partitions.reassignment_files import read_topics
+        from kafka_shell.admin.partitions.partition_files import read_topics
 
         return read_topics(invocation["topics-to-move-json-file"])
     return select.topics(invocation, cluster, "topics") if invocation["topics"] else None

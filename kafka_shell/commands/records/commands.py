@@ -109,7 +109,7 @@ def delete_records(invocation: Invocation, context: Context) -> Plan:
     cluster = context.cluster
     timeout = timeout_ms(invocation, records.DEFAULT_TIMEOUT_MS)
     if invocation["offset-json-file"]:
-        from kafka_shell.commands.partitions.partition_files import read_offsets
+        from kafka_shell.admin.partitions.partition_files import read_offsets
 
         targets = read_offsets(invocation["offset-json-file"])
         return records.plan_delete(cluster, targets, timeout_ms=timeout)

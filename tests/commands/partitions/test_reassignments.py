@@ -217,9 +217,12 @@ def test_a_line_that_cannot_be_is_refused(
     [
         ("nonsense", "not valid JSON"),
         ('{"version":2,"partitions":[]}', "has version 2"),
-        ('{"version":1}', "'partitions' is missing"),
+        ('{"version":1}', "missing required field `partitions`"),
         ('{"version":1,"partitions":[]}', "lists no partitions"),
-        ('{"partitions":[{"topic":"t","partition":"0","replicas":[1]}]}', "got '0'"),
+        (
+            '{"partitions":[{"topic":"t","partition":"0","replicas":[1]}]}',
+            "got `str` - at `$.partitions[0].partition`",
+        ),
         (
             '{"partitions":[{"topic":"t","partition":0,"replicas":[1]},'
             '{"topic":"t","partition":0,"replicas":[2]}]}',

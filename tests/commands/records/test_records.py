@@ -163,11 +163,13 @@ def test_records_go_by_kafkas_own_file(kafka: Program, topic: str, tmp_path: Pat
     ("text", "said"),
     [
         ("{", "not valid JSON"),
-        ("[]", "has no list of partitions"),
+        ("[]", "Expected `object`, got `array`"),
         ('{"partitions": []}', "lists no partitions"),
-        ('{"partitions": [{"topic": "t", "partition": 0}]}', "topic"),
-        ('{"partitions": [{"topic": "t", "partition": -1, "offset": 1}]}', "of item 1 must be"),
-        ('{"partitions": [{"topic": "t", "partition": 0, "offset": "1"}]}', "of t:0 must be"),
+        ('{"partitions": [{"topic": "t", "partition": 0}]}', "missing required field `offset`"),
+        ('{"partitions": [{"topic": "t", "partition": -1, "offset": 1}]}',
+         ">= 0 - at `$.partitions[0].partition`"),
+        ('{"partitions": [{"topic": "t", "partition": 0, "offset": "1"}]}',
+         "got `str` - at `$.partitions[0].offset`"),
         ('{"partitions": [{"topic": "t", "partition": 0, "offset": 1},'
          ' {"topic": "t", "partition": 0, "offset": 2}]}', "lists partition t:0 twice"),
         ('{"partitions": [], "version": 2}', "version 2"),
