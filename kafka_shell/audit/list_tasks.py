@@ -75,6 +75,7 @@ def _list_tasks(
         by.setdefault(table.by, []).append(table.name)
     try:
         with open_cluster(target) as cluster, cluster.within(DEADLINE_S):
+            from kafka_shell.admin.cluster.registrations import registered
             from kafka_shell.admin.wire import metadata_scan
 
             found = metadata_scan.scan(cluster)
@@ -85,7 +86,8 @@ def _list_tasks(
             names = ClusterNames(tuple(sorted(found.names)), brokers, groups)
             of_topics = [*by.get("topics", ()), *(t.name for t in tables if t.name in _OF_TOPICS)]
             lost += tuple((table, why) for why in _hidden(cluster, names) for table in of_topics)
-            down = found.replica_ids() - {broker.id for broker in found.brokers}
+            known = found.replica_ids() | (registered(cluster) or frozenset())
+            down = known - {broker.id for broker in found.brokers}
             lost += tuple(
                 (table, _not_running(broker))
                 for broker in sorted(down)

@@ -12,6 +12,10 @@ import pytest
 from kafka_shell.admin.cluster.decommission import plans, read
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.audit.list_tasks import list_tasks
+from kafka_shell.audit.read_tasks import Target
+from kafka_shell.audit.tables import TABLES
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
@@ -181,7 +185,12 @@ def test_all_configs_of_a_stopped_broker_are_deleted_while_it_is_registered(
     broker = ConfigResource(ResourceType.BROKER, "4")
     put(five, broker, "log.cleaner.threads", "2")
     put(five, broker, reassigned_topics.RATE, "1000000")
+    kafka("reassign-partitions", "--drain", "4", "--wait", "--yes")
     stop_broker(five_brokers.folder, 4)
+    assert 4 not in scan(five).replica_ids()
+    audited = [Target("five", bootstrap=five_brokers.bootstrap, config_file="/no/config.toml")]
+    (listed,) = list_tasks(audited, [TABLES["broker_configs"]])
+    assert [why.resource for _, why in listed.lost] == ["broker 4"], "an audit reports it"
     line = ("alter-configs", "--broker-id", "4", "--delete-config", "*", "--yes")
     kafka.ok(*line)
     kafka.ok("unregister-broker", "4", "--yes")
