@@ -14,6 +14,9 @@ from uuid import UUID
 
 import fastavro
 
+# The compiled reader crashes the process on messages of a recursive schema that are nested deeply.
+from fastavro._read_py import schemaless_reader
+
 from kafka_shell.admin.records.numbers import finite
 from kafka_shell.common.units import counted
 
@@ -32,6 +35,7 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
         for each in imports:
             fastavro.parse_schema(json.loads(each.schema), names)
         parsed = fastavro.parse_schema(json.loads(schema), names)
+        _refuse_unlimited([parsed, *names.values()], names)
     except Exception as error:  # fastavro raises many types for an invalid schema
         raise SchemaError(f"it cannot be parsed: {_reason(error)}") from None
     if parsed == "bytes" or parsed == {"type": "bytes"}:
@@ -40,7 +44,7 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
     def read(raw: bytes) -> Any:
         stream = BytesIO(raw)
         try:
-            found = _plain(fastavro.schemaless_reader(stream, parsed, None))
+            found = _plain(schemaless_reader(stream, parsed, None))
         except Exception as error:  # and for an invalid message
             raise SchemaError(_reason(error)) from None
         left = len(raw) - stream.tell()
@@ -49,6 +53,30 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
         return found
 
     return read
+
+
+def _refuse_unlimited(schema: Any, names: dict[str, Any]) -> None:
+    """Raise ValueError for an array of items without content: a message of a few bytes could have
+    billions of them."""
+    if isinstance(schema, list):
+        for each in schema:
+            _refuse_unlimited(each, names)
+    elif isinstance(schema, dict):
+        if schema["type"] == "array" and _is_empty(schema["items"], names):
+            raise ValueError("an array has items without content")
+        for key in ("type", "items", "values", "fields"):
+            _refuse_unlimited(schema.get(key), names)
+
+
+def _is_empty(schema: Any, names: dict[str, Any]) -> bool:
+    """Whether all values of a type have no bytes."""
+    if isinstance(schema, str):
+        return schema == "null" or (schema in names and _is_empty(names[schema], names))
+    if isinstance(schema, list):
+        return False  # the number of the type
+    if "fields" in schema:
+        return all(_is_empty(each["type"], names) for each in schema["fields"])
+    return schema.get("size") == 0 or _is_empty(schema["type"], names)
 
 
 def _plain(value: Any) -> Any:
