@@ -70,6 +70,7 @@ class Client(Struct):
         found: dict[str, Imported] = {}
         for each in schema.references:
             path = f"/subjects/{quote(each.subject, safe='')}/versions/{each.version}"
+            path += "?deleted=true"  # by_id also returns deleted schemas
             try:
                 imported = self._subjects.get(path) or self._schema(path)
             except MissingSchema:

@@ -27,7 +27,10 @@ _MOST_INDEXES = 64
 def compile_protobuf(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]:
     """The reader of messages of a schema, as Protobuf's JSON with the field names of the schema.
     Raises SchemaError."""
-    main = _loaded(_compiled(schema, imports))
+    try:
+        main = _loaded(_compiled(schema, imports))
+    except (OSError, ValueError) as error:  # the name of an import is not one of a file
+        raise SchemaError(f"it cannot be compiled: {error}") from None
 
     def read(raw: bytes) -> Any:
         indexes, at = _message_indexes(raw)
@@ -142,13 +145,13 @@ def _varint(raw: bytes, at: int) -> tuple[int, int]:
 
 
 def _message_type(file: FileDescriptor, indexes: list[int]) -> Descriptor:
-    """The message type at the path of indexes, in the order of the schema."""
+    """The message type at the path of indexes, which count the messages of the schema's text."""
     types = list(file.message_types_by_name.values())
     found: Descriptor | None = None
     for index in indexes:
         if not 0 <= index < len(types):
             raise SchemaError("it has a type that the schema does not have")
         found = types[index]
-        types = list(found.nested_types)
+        types = [each for each in found.nested_types if not each.GetOptions().map_entry]
     assert found is not None
     return found

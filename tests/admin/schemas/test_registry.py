@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from kafka_shell.admin.records.formats import Decoded, Formats
 from kafka_shell.admin.records.model import CREATE_TIME, NewRecord, Record
 from kafka_shell.admin.schemas import registry as registry_module
+from kafka_shell.admin.schemas.avro import compile_avro
 from kafka_shell.admin.schemas.client import Imported, SchemaError
 from kafka_shell.admin.schemas.protobuf import compile_protobuf
 from kafka_shell.commands.records.row import json_line, parse_row
@@ -128,7 +129,7 @@ def test_avro_of_a_primitive_schema(registry: Registry) -> None:
     assert decoded(client, message(raw, b"\xff\0")).data == b64encode(b"\xff\0").decode()
 
 
-def test_avro_references_are_read(registry: Registry) -> None:
+def test_avro_references_are_read(registry: Registry, proxy: LoginProxy) -> None:
     customer, order = subject(), subject()
     of = {"type": "record", "name": "shop.Customer", "fields": [{"name": "n", "type": "string"}]}
     registry.register(customer, of)
@@ -138,9 +139,42 @@ def test_avro_references_are_read(registry: Registry) -> None:
         "fields": [{"name": "by", "type": "shop.Customer"}],
     }
     number = registry.register(order, schema, references=(("shop.Customer", customer),))
-    assert decoded(connected(registry.url), message(number, b"\x06Zoe")).data == {
-        "by": {"n": "Zoe"}
-    }
+    client = connected(f"http://alice:wonder%3Aland@{proxy.address}")
+    assert decoded(client, message(number, b"\x06Zoe")).data == {"by": {"n": "Zoe"}}
+    # Apicurio has no deleted versions. Confluent's registry returns them on request only.
+    assert proxy.requests[-1] == f"/subjects/{customer}/versions/1?deleted=true"
+
+
+NODE = {"type": "record", "name": "N", "fields": [{"name": "next", "type": ["null", "N"]}]}
+
+
+def test_avro_of_a_recursive_schema() -> None:
+    read = compile_avro(json.dumps(NODE), [])
+    assert read(b"\x02\x02\0") == {"next": {"next": {"next": None}}}
+    with pytest.raises(SchemaError, match="it is nested too deeply"):
+        read(b"\x02" * 5000 + b"\0")  # crashes fastavro's compiled reader
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        "null",
+        {"type": "fixed", "name": "F", "size": 0},
+        {"type": "record", "name": "E", "fields": [{"name": "n", "type": "null"}]},
+        "shop.Nothing",
+    ],
+    ids=str,
+)
+def test_avro_of_an_array_of_items_without_content(items: Any) -> None:
+    nothing = {"type": "record", "name": "shop.Nothing", "fields": []}
+    schema = {"type": "map", "values": ["int", {"type": "array", "items": items}]}
+    with pytest.raises(SchemaError, match="an array has items without content"):
+        compile_avro(json.dumps(schema), [Imported("shop.Nothing", json.dumps(nothing))])
+
+
+def test_avro_of_an_array_of_optional_items() -> None:
+    read = compile_avro(json.dumps({"type": "array", "items": ["null", "int"]}), [])
+    assert read(b"\x04\0\x02\x06\0") == [None, 3]
 
 
 @pytest.mark.parametrize(
@@ -235,6 +269,9 @@ def test_bytes_that_are_no_protobuf(
         ('syntax = "proto3"; import "gone.proto";', (), "gone.proto: File not found"),
         ("", (Imported("../x.proto", MONEY),), "'../x.proto', which is not a valid name of a file"),
         ("", (Imported("/x.proto", MONEY),), "'/x.proto', which is not a valid name of a file"),
+        ("", (Imported("a\0b", MONEY),), "it cannot be compiled: embedded null byte"),
+        ("", (Imported("x" * 300, MONEY),), "it cannot be compiled: [Errno 36] File name too long"),
+        ("", (Imported("a", MONEY), Imported("a/b", MONEY)), "it cannot be compiled: [Errno 17]"),
     ],
 )
 def test_a_protobuf_schema_that_cannot_be_compiled(
@@ -243,6 +280,17 @@ def test_a_protobuf_schema_that_cannot_be_compiled(
     with pytest.raises(SchemaError) as caught:
         compile_protobuf(schema, list(imports))
     assert problem in str(caught.value)
+
+
+def test_protobuf_message_indexes_do_not_count_maps() -> None:
+    schema = """
+    syntax = "proto3";
+    message Outer { map<string, string> labels = 1; message Inner { string y = 1; } }
+    """
+    read = compile_protobuf(schema, [])
+    assert read(b"\x04\0\0\x0a\x01y") == {"y": "y"}
+    with pytest.raises(SchemaError, match="a type that the schema does not have"):
+        read(b"\x04\0\x02")
 
 
 def test_json_with_a_schema_is_decoded(registry: Registry) -> None:
