@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from kafka_shell.common.class_data import Archive, archive_folder, archive_of, jvm_options
+from kafka_shell.common.java_properties import escape, to_properties
 from kafka_shell.common.private import private_folder, write_private
 
 from . import stand_ins
-from .java_properties import escape, to_properties
 from .security import server_settings
 from .state import Broker, Sandbox
 

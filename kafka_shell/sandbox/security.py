@@ -6,10 +6,10 @@ import json
 import secrets
 from pathlib import Path
 
+from kafka_shell.common.java_properties import to_properties
 from kafka_shell.common.private import private_folder, write_private
 from kafka_shell.errors import ShellError
 
-from .java_properties import to_properties
 from .state import Sandbox
 
 ADMINISTRATOR = "admin"

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.common.command_results import NoRows
+from kafka_shell.common.java_properties import to_properties
 from kafka_shell.common.private import open_private
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, UsageError
@@ -117,7 +118,7 @@ def _properties(made: NewToken, config: ConnectionConfig) -> str:
     }
     if config.tls.ca_file:
         lines |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": config.tls.ca_file}
-    return "".join(f"{key}={value}\n" for key, value in lines.items())
+    return to_properties(lines)
 
 
 # -- renew, expire ---------------------------------------------------------------------------------

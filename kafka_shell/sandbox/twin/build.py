@@ -20,12 +20,12 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
 from kafka_shell.admin.wire.uuids import uuid_of
+from kafka_shell.common.java_properties import to_properties
 from kafka_shell.common.private import private_folder, write_private
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox import cluster as sandboxes
 from kafka_shell.sandbox.config import write_configuration
 from kafka_shell.sandbox.jars import Report, locked_versions
-from kafka_shell.sandbox.java_properties import to_properties
 from kafka_shell.sandbox.ports import free_ports
 from kafka_shell.sandbox.state import Broker, Sandbox, begin, save
 from kafka_shell.sandbox.storage import new_id

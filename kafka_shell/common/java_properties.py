@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 
@@ -11,5 +12,9 @@ def to_properties(settings: Mapping[str, str]) -> str:
 
 
 def escape(value: str) -> str:
-    """Escape a value for a Java properties file."""
-    return value.replace("\\", "\\\\").replace("\n", "\\n")
+    """Escape a value for a Java properties file, which Java reads as ISO-8859-1."""
+    return re.sub(r"[^ -~]|^ ", _code_units, value.replace("\\", "\\\\"))
+
+
+def _code_units(match: re.Match[str]) -> str:
+    return re.sub("....", r"\\u\g<0>", match[0].encode("utf-16-be", "surrogatepass").hex())
