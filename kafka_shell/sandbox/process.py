@@ -6,7 +6,6 @@ import os
 import signal
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from kafka_shell.common.private import write_private
@@ -24,6 +23,7 @@ except ImportError as missing:
 TERM_SECONDS = 20.0
 KILL_SECONDS = 10.0
 POLL_SECONDS = 0.02
+SPAWN_SECONDS = 60.0
 
 
 def write_arguments(path: Path, arguments: Sequence[str]) -> None:
@@ -62,11 +62,14 @@ def _find(pid: int, arguments: Path) -> psutil.Process | None:
         process = psutil.Process(pid)
         if words := _command_line(process):
             return process if f"@{arguments}" in words else None
+        # The PID may be that of another process. The JVM was started when the file was written.
+        if abs(process.create_time() - arguments.stat().st_mtime) > SPAWN_SECONDS:
+            return None
         if process.status() != psutil.STATUS_ZOMBIE or process.num_threads() > 1:
             return process
         process.wait(0)
         return None
-    except psutil.Error:
+    except (psutil.Error, FileNotFoundError):
         return None
 
 
@@ -95,8 +98,16 @@ def terminate(processes: Sequence[tuple[int, Path]], patience: float = TERM_SECO
 def _signal(processes: Sequence[tuple[int, Path]], number: signal.Signals) -> None:
     for pid, arguments in processes:
         if process := _find(pid, arguments):
-            with suppress(psutil.NoSuchProcess):
+            try:
                 process.send_signal(number)
+            except psutil.NoSuchProcess:
+                pass
+            except psutil.AccessDenied:
+                raise ShellError(
+                    f"process {pid} of the sandbox belongs to another user",
+                    hint="Stop the sandbox as that user.",
+                    code="not-permitted",
+                ) from None
 
 
 def _wait_until_ended(

@@ -26,11 +26,15 @@ ctypes.CDLL(None).pthread_exit(None)
 
 def test_a_process_runs_until_its_last_thread_has_ended(tmp_path: Path) -> None:
     arguments = tmp_path / "java.arguments"
+    arguments.touch()
     pid = detach([sys.executable, "-c", _MAIN_THREAD_ENDS, f"@{arguments}"], tmp_path / "log")
     command_line = Path(f"/proc/{pid}/cmdline")
     wait_for("the main thread has ended", lambda: not command_line.read_bytes())
     try:
         assert is_running(pid, arguments), "its main thread has ended, but not the other"
+        os.utime(arguments, (0, 0))
+        assert not is_running(pid, arguments), "it has the PID of one that was started long ago"
+        os.utime(arguments)
     finally:
         os.kill(pid, signal.SIGKILL)
     wait_for("the process has ended", lambda: not is_running(pid, arguments))
