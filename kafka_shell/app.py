@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -104,7 +103,6 @@ def _main(words: list[str]) -> Status:
     from .context import Paths
 
     lazy_kafka.defer()
-    _exit_on_hangup()
     environ = os.environ
     try:
         _check_home(environ)
@@ -344,9 +342,3 @@ def _complete(words: list[str]) -> Status:
 
     sys.stdout.write(candidate_lines(words, os.environ))
     return Status.OK
-
-
-def _exit_on_hangup() -> None:
-    """Let a closed terminal end the program without a traceback."""
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
