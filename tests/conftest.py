@@ -17,7 +17,8 @@ from kafka.cluster import ClusterMetadata
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox import ports
-from kafka_shell.sandbox.cluster import leave, no_report, start, stop, wipe
+from kafka_shell.sandbox.cluster import leave, start, stop, wipe
+from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.sharing import attach, exclusive_lock

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal, TextIO, overload
@@ -37,13 +37,21 @@ def open_private(path: Path, mode: str) -> TextIO | BinaryIO:
 
 
 @contextmanager
-def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
+def locked(
+    path: Path, *, wait: bool = True, on_wait: Callable[[], None] = lambda: None
+) -> Iterator[None]:
     """Hold the exclusive lock of a file, which is created, until the end of the block or process.
-    Raises OSError; BlockingIOError if another process holds it and not `wait`."""
+    If another process holds it, calls `on_wait`, or raises BlockingIOError if not `wait`."""
     import fcntl
 
     with open_private(path, "a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not wait:
+                raise
+            on_wait()
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 

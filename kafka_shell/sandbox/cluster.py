@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from kafka_shell.errors import ShellError
 
 from . import jars
 from .config import class_archive, jvm_arguments, server_properties, write_configuration
-from .jars import Report
+from .jars import Report, no_report
 from .layout import assign_ports, new_sandbox, require_free_ports, require_same
 from .options import SandboxOptions, check_options, exact_version
 from .process import TERM_SECONDS, find_all, is_running, spawn, terminate, write_arguments
@@ -25,24 +26,30 @@ from .stand_ins import STOP_SECONDS
 from .state import Broker, Sandbox, begin, load, save, state_file
 from .storage import format_nodes
 
-OUR_FILES = ("node-*", "tls", "clients", "secrets.json", ".*.json.*", "sandbox.json")
+OUR_FILES = re.compile(r"node-\d+|tls|clients|secrets\.json|sandbox\.json|\..*\.json\..*")
 ABORT_SECONDS = 5.0
 CLASS_LIST = "classes.list"
 
 
-def no_report(_task: str, _done: int, _total: int | None) -> None:
-    """Ignore progress."""
+def start(
+    options: SandboxOptions,
+    report: Report = no_report,
+    fill: Callable[[Sandbox], None] = lambda sandbox: None,
+) -> Sandbox:
+    """Start the brokers that are not running and return when all brokers are ready.
 
-
-def start(options: SandboxOptions, report: Report = no_report) -> Sandbox:
-    """Start the brokers that are not running and return when all brokers are ready."""
+    `fill` creates the data of a new sandbox. If it is interrupted, the next start creates the
+    sandbox again.
+    """
     check_options(options)
     folder = options.folder.resolve()
     version = exact_version(options.kafka_version)
-    with exclusive_lock(folder, on_wait=lambda: report("Waiting for another shell", 0, None)):
+    with exclusive_lock(folder, report):
         known = _current(folder)
-        if known is None:
+        if known is None or not known.filled:
             _require_empty(folder)
+            _delete(folder)  # its creation was interrupted
+            known = None
             sandbox = new_sandbox(folder, options, version)
         else:
             require_same(known, options, version)
@@ -55,7 +62,12 @@ def start(options: SandboxOptions, report: Report = no_report) -> Sandbox:
         java, class_path = _runtime(version, report)
         if known is None:
             _create(sandbox, java, class_path, report)
-        return _launch(sandbox, down, java, class_path, report)
+        sandbox = _launch(sandbox, down, java, class_path, report)
+        if known is None:
+            fill(sandbox)
+            sandbox = replace(sandbox, filled=True)
+            save(sandbox)
+        return sandbox
 
 
 def status(folder: Path) -> Sandbox | None:
@@ -157,8 +169,7 @@ def _runtime(version: str, report: Report) -> tuple[Path, str]:
 
 
 def _create(sandbox: Sandbox, java: Path, class_path: str, report: Report) -> None:
-    """Create and format a new sandbox; replaces one whose creation was interrupted."""
-    _delete(sandbox.folder)
+    """Create and format a new sandbox."""
     begin(sandbox.folder)
     try:
         if sandbox.secure:
@@ -239,7 +250,7 @@ def _delete(folder: Path) -> None:
     if not state_file(folder).exists():
         return
     terminate(find_all(folder), patience=0)
-    ours = [path for path in folder.iterdir() if any(map(path.match, OUR_FILES))]
+    ours = [path for path in folder.iterdir() if OUR_FILES.fullmatch(path.name)]
     for path in ours:  # including dangling links
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from jgo.maven import MavenContext
 
 Report = Callable[[str, int, int | None], None]
+
+
+def no_report(_task: str, _done: int, _total: int | None) -> None:
+    """Ignore progress."""
+
+
 """Progress: the task, the completed amount, and the total if known."""
 
 CONNECTIONS = 8

@@ -38,7 +38,7 @@ def new_sandbox(folder: Path, options: SandboxOptions, version: str) -> Sandbox:
     users = USERS if options.secure else ()
     return Sandbox(
         folder, version, new_id(), options.secure, users, brokers, options.topics,
-        options.stand_in_brokers,
+        options.stand_in_brokers, filled=False,
     )  # fmt: skip
 
 

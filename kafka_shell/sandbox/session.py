@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 
-from .cluster import leave, no_report, start, status
-from .jars import Report
+from .cluster import leave, start, status
+from .jars import Report, no_report
 from .options import SandboxOptions, default_folder, stand_ins_for
 from .sharing import Attachment, attach
 from .state import Sandbox
@@ -35,13 +35,16 @@ def ended_by_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, _end) for number in numbers]
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    # nohup ignores SIGHUP.
+    changed = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
     try:
+        for number in changed:
+            signal.signal(number, _end)
         yield
     finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
+        for number in changed:
+            signal.signal(number, before[number])
 
 
 def _end(number: int, _frame: object) -> None:
@@ -59,9 +62,9 @@ def open_sandbox(
 ) -> Iterator[tuple[Sandbox, Attachment]]:
     """Start the sandbox if needed. Stop it at the end if this run started it and nobody else uses
     it; `say` gets a message about that."""
-    before = status(wanted.folder)
-    was_running = before is not None and before.running
-    with attach(wanted.folder) as attachment:
+    with attach(wanted.folder, report) as attachment:
+        before = status(wanted.folder)  # from now on, no other shell stops it at its end
+        was_running = before is not None and before.running
         try:
             yield start_with_data(wanted, report, empty=empty), attachment
         finally:
@@ -74,17 +77,18 @@ def open_sandbox(
 
 def start_with_data(options: SandboxOptions, report: Report, *, empty: bool = False) -> Sandbox:
     """Start the sandbox. Create the demo data in a new one unless it is to be `empty`."""
-    new = status(options.folder) is None
-    sandbox = start(options, report)
-    if new and not empty:
-        from .demo import make_demo
 
-        make_demo(connection_to(sandbox), report)
-    if new and sandbox.stand_in_brokers:
-        from .stand_ins import add
+    def fill(sandbox: Sandbox) -> None:
+        if not empty:
+            from .demo import make_demo
 
-        add(sandbox, report)
-    return sandbox
+            make_demo(connection_to(sandbox), report)
+        if sandbox.stand_in_brokers:
+            from .stand_ins import add
+
+            add(sandbox, report)
+
+    return start(options, report, fill)
 
 
 def connection_to(sandbox: Sandbox) -> ConnectionConfig:

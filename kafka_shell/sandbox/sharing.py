@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from msgspec import Struct
 
-from kafka_shell.common.private import private_folder
+from kafka_shell.common.private import locked
+
+from .jars import Report, no_report
 
 LOCK_FILES = ("lock", "users")
 
 
-@contextmanager
-def exclusive_lock(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold the lock to start and stop the sandbox; calls `on_wait` if another process holds it."""
-    with _opened(folder / "lock") as lock:
-        if not _try(lock, fcntl.LOCK_EX):
-            on_wait()
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def exclusive_lock(folder: Path, report: Report = no_report) -> AbstractContextManager[None]:
+    """Hold the lock to start and stop the sandbox; `report` is told if another process holds it."""
+    return locked(folder / "lock", on_wait=lambda: report("Waiting for another shell", 0, None))
 
 
 class Attachment(Struct):
@@ -51,11 +47,11 @@ class Attachment(Struct):
         self.close()
 
 
-def attach(folder: Path) -> Attachment:
+def attach(folder: Path, report: Report = no_report) -> Attachment:
     """Mark the sandbox as used. Attach before `start`, so that no other shell stops it
     meanwhile."""
-    with exclusive_lock(folder):
-        users = _open(folder / "users")
+    with exclusive_lock(folder, report):
+        users = os.open(folder / "users", os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(users, fcntl.LOCK_SH)
         return Attachment(folder, users)
 
@@ -72,31 +68,16 @@ def others_attached(folder: Path, own: Attachment | None = None) -> bool:
     """Return the same as `in_use_by_others`, for callers that hold the lock, or that ask again
     and again."""
     if own is None or own._file is None:
-        with _opened(folder / "users") as users:
-            return not _try(users, fcntl.LOCK_EX)
+        try:
+            with locked(folder / "users", wait=False):
+                return False
+        except BlockingIOError:
+            return True
     # Converting the shared lock may lose it, but nobody can attach during the check.
-    alone = _try(own._file, fcntl.LOCK_EX)
-    fcntl.flock(own._file, fcntl.LOCK_SH)
-    return not alone
-
-
-def _try(file: int, kind: int) -> bool:
     try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
+        fcntl.flock(own._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return False
-    return True
-
-
-def _open(path: Path) -> int:
-    private_folder(path.parent)
-    return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    file = _open(path)
-    try:
-        yield file
+    except BlockingIOError:
+        return True
     finally:
-        os.close(file)
+        fcntl.flock(own._file, fcntl.LOCK_SH)

@@ -41,7 +41,7 @@ class Sandbox(Struct, frozen=True):
     """A Kafka cluster on this machine. `users` is empty without security.
 
     `topics` is the number of topics on `stand_in_brokers`. `overrides` are configs of all nodes
-    that replace those of a sandbox; empty ones are left out.
+    that replace those of a sandbox; empty ones are left out. It is `filled` after its first start.
     """
 
     folder: Path
@@ -53,6 +53,7 @@ class Sandbox(Struct, frozen=True):
     topics: int = 0
     stand_in_brokers: int = 0
     overrides: dict[str, str] = {}
+    filled: bool = True
 
     @property
     def running(self) -> bool:

@@ -40,6 +40,15 @@ def test_it_starts_tells_and_is_wiped_only_with_consent(kafka: Process) -> None:
     assert kafka.ok("sandbox", "status", "--output", "json").json["state"] == "none"
 
 
+@pytest.mark.parametrize("state", ['{"format": 0}', '{"format": 1, "made": false}'])
+def test_an_unreadable_or_unfinished_sandbox_is_wiped(kafka: Process, state: str) -> None:
+    folder = Path(kafka.ok("sandbox", "status", "--output", "json").json["folder"])
+    (folder / "node-1").mkdir(parents=True)
+    (folder / "sandbox.json").write_text(state)
+    assert kafka.ok("sandbox", "wipe", "--yes", "--output", "json").json["state"] == "none"
+    assert {path.name for path in folder.iterdir()} <= {"lock", "users"}
+
+
 def test_three_brokers_that_require_a_login(kafka: Process) -> None:
     """`--brokers 3 --secure`: the quorum, the copies and the logins work together."""
     try:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -17,22 +18,27 @@ from kafka.admin import NewTopic
 
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import leave, start, status, stop, wipe
+from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.sharing import attach, in_use_by_others
+from kafka_shell.sandbox.session import ended_by_signals, open_sandbox, start_with_data
+from kafka_shell.sandbox.sharing import attach, exclusive_lock, in_use_by_others
 from kafka_shell.sandbox.state import Sandbox, state_file
+from tests.admin.helpers import wait_for
 from tests.sandbox.clients import admin
 
 START = """
 import sys
 from pathlib import Path
-from kafka_shell.sandbox import SandboxOptions, start
+from kafka_shell.sandbox.cluster import start
+from kafka_shell.sandbox.options import SandboxOptions
 print(start(SandboxOptions(Path(sys.argv[1]), port=0)).brokers[0].pid)
 """
 
 USE = """
 import sys
 from pathlib import Path
-from kafka_shell.sandbox import attach, leave
+from kafka_shell.sandbox.cluster import leave
+from kafka_shell.sandbox.sharing import attach
 attachment = attach(Path(sys.argv[1]))
 print("attached", flush=True)
 sys.stdin.readline()
@@ -53,7 +59,7 @@ def python(program: str, folder: Path) -> subprocess.Popen[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("life")
+    folder = tmp_path_factory.mktemp("josé 😀")  # Java reads properties as ISO-8859-1
     yield folder
     wipe(folder)
 
@@ -185,13 +191,13 @@ def test_a_port_in_use_is_named_at_once(tmp_path: Path) -> None:
 def test_wipe_deletes_the_sandbox_and_nothing_else(mine: Sandbox) -> None:
     pid = mine.brokers[0].pid
     assert pid is not None
-    notes = mine.folder / "notes.txt"
+    notes = mine.folder / "node-notes"
     notes.touch()
     try:
         wipe(mine.folder)
         assert not exists(pid)
         assert status(mine.folder) is None
-        assert {path.name for path in mine.folder.iterdir()} <= {"lock", "users", "notes.txt"}
+        assert {path.name for path in mine.folder.iterdir()} <= {"lock", "users", "node-notes"}
     finally:
         notes.unlink()
 
@@ -205,6 +211,75 @@ def test_wipe_needs_no_readable_state(mine: Sandbox) -> None:
     assert "wipe" in refused.value.hint
     wipe(mine.folder)
     assert not exists(pid)
+
+
+FILL = """
+import sys
+from pathlib import Path
+from kafka_shell.sandbox.jars import no_report
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.session import start_with_data
+def report(task, done, total):
+    if task == "Creating demo data" and done == 5:
+        print("without records", flush=True)
+        sys.stdin.readline()
+start_with_data(SandboxOptions(Path(sys.argv[1]), port=0), report)
+"""
+
+
+def test_an_interrupted_start_with_demo_data_is_repeated(mine: Sandbox) -> None:
+    wipe(mine.folder)
+    starter = python(FILL, mine.folder)
+    assert starter.stdout is not None
+    assert starter.stdout.readline() == "without records\n"
+    waiting: list[str] = []
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(
+            start_with_data,
+            SandboxOptions(mine.folder, port=0),
+            lambda task, done, total: waiting.append(task),
+        )
+        wait_for("the other waits", lambda: waiting == ["Waiting for another shell"])
+        starter.send_signal(signal.SIGKILL)
+        starter.communicate()
+        found = other.result(60)
+    logs = found.brokers[0].folder.glob("data-?/orders.placed-*/*.log")
+    assert any(log.stat().st_size for log in logs)
+    made = found.brokers[0].folder.stat().st_mtime_ns
+    assert start_with_data(found.options, no_report) == found
+    assert found.brokers[0].folder.stat().st_mtime_ns == made
+
+
+def test_one_that_another_shell_stops_meanwhile_is_stopped_in_the_end(mine: Sandbox) -> None:
+    waiting: list[str] = []
+
+    def use() -> None:
+        with open_sandbox(
+            mine.options, keep=False, report=lambda task, done, total: waiting.append(task)
+        ) as (found, _):
+            assert found.running
+
+    with ThreadPoolExecutor(1) as pool:
+        with exclusive_lock(mine.folder):
+            using = pool.submit(use)
+            wait_for("it waits", lambda: waiting == ["Waiting for another shell"])
+            kill(mine)
+        using.result(60)
+    found = status(mine.folder)
+    assert found is not None
+    assert not found.running
+
+
+@pytest.mark.quick
+def test_nohup_is_respected() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with ended_by_signals():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert callable(signal.getsignal(signal.SIGTERM))
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.quick

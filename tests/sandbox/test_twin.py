@@ -27,7 +27,7 @@ from kafka_shell.commands.rehearse.run import difference, state_of
 from kafka_shell.commands.rehearse.twins import remove_abandoned, running_twin
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.cluster import no_report
+from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import broker_epochs, nearest_version

@@ -20,6 +20,7 @@ def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
     from kafka_shell.sandbox import session
     from kafka_shell.sandbox.cluster import status, stop, wipe
     from kafka_shell.sandbox.sharing import in_use_by_others
+    from kafka_shell.sandbox.state import state_file
 
     folder = session.folder_of(context.environ)
     action = invocation["action"]
@@ -40,7 +41,7 @@ def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
         return _report(started)
     if action == "stop" and status(folder) is not None:
         return _report(stop(folder))
-    if action == "wipe" and status(folder) is not None:
+    if action == "wipe" and state_file(folder).exists():
         _confirm(invocation, context, in_use_by_others(folder, context.resources.sandbox))
         wipe(folder)
     found = status(folder)

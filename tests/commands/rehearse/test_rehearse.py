@@ -29,7 +29,7 @@ from kafka_shell.commands.state.model import State
 from kafka_shell.common.quoting import with_option
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure
-from kafka_shell.sandbox.cluster import no_report
+from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.process import detach, find_all
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin import spare

@@ -17,8 +17,9 @@ from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC
 from kafka_shell.admin.records import log
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox import config
-from kafka_shell.sandbox.cluster import no_report, start, wipe
+from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.config import node_settings
+from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Broker, Sandbox
