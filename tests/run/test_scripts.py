@@ -443,6 +443,16 @@ def test_other_signals_end_it_as_they_end_others(kafka: Program, number: int) ->
     assert running.end(number) == (-number, "", "")
 
 
+def test_a_closed_terminal_does_not_end_a_program_with_nohup(kafka: Program) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it inherits this
+    try:
+        running = Running(kafka, stdin="!echo started; sleep 1\n!echo done\n")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert running.line() == "started\n"
+    assert running.end(signal.SIGHUP) == (0, "done\n", "")
+
+
 def test_an_unhealthy_answer_does_not_end_a_watch(kafka: Program) -> None:
     running = Running(kafka, "watch", "0.1", "describe-topic", "no-such")
     seen = [running.line() for _ in range(6)]
