@@ -136,10 +136,10 @@ def plan(
     assert isinstance(entity.user, str) and not (entity.client_id and entity.ip)
     client_id = entity.client_id if isinstance(entity.client_id, str) else None
     of = ClientEntity(entity.user, client_id)
-    texts: list[tuple[str, str | None]] = [*pairs, *((key, None) for key in deleted)]
-    alterations = [
-        ClientConfigAlteration(of, key, value) for key, value in texts if key != SUPPORTED
-    ]
+    texts: list[tuple[str, str | None]] = [
+        *pairs, *((key, None) for key in deleted if key != SUPPORTED)
+    ]  # fmt: skip
+    alterations = [ClientConfigAlteration(of, key, value) for key, value in texts]
     plans = []
     if alterations:
         plans.append(

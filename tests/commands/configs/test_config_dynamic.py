@@ -107,6 +107,7 @@ def test_what_clients_support_is_refreshed_by_deleting_it(run: Program, cluster:
     [
         (OF_USER, "ackss", 1, "Did you mean acks?"),
         (OF_USER, "linger.mz", 1, "Did you mean linger.ms?"),
+        (OF_USER, "supported.configs", 1, "supported.configs is not a config that a running"),
         (("--entity-type", "users", "--entity-default"), "acks", 2, "requires a named user"),
         (
             ("--entity-type", "clients", "--entity-name", "app"),
