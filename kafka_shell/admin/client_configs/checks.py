@@ -18,9 +18,11 @@ from . import keys
 from .model import ClientConfig, ClientConfigAlteration, ClientConfigFilter, ClientEntity
 from .resolve import resolve
 
+_TIMEOUTS = (keys.SESSION, keys.HEARTBEAT)
 _SESSION_LIMITS = ("group.min.session.timeout.ms", "group.max.session.timeout.ms")
 
 Held = Mapping[tuple[ClientEntity, str], str]
+ByUser = Mapping[str, Mapping[ClientEntity, Sequence[ClientConfig]]]
 
 
 def check_filter(which: ClientConfigFilter) -> None:
@@ -80,13 +82,18 @@ def wrong(
             _check(constraints, alteration)
         except ShellError as error:
             refused.setdefault(alteration.entity.resource, _as_invalid(error))
-    after = _by_user(held, [each for each in alterations if each.entity.resource not in refused])
-    for entity in dict.fromkeys(each.entity for each in alterations):
-        if entity.resource not in refused:
-            failure = _heartbeat_too_slow(entity, after.get(entity.user, {}))
-            if failure is not None:
-                refused[entity.resource] = failure
-    return refused
+    before = _by_user(held, [])
+    while True:
+        kept = [each for each in alterations if each.entity.resource not in refused]
+        after = _by_user(held, kept)
+        found = {
+            entity.resource: failure
+            for entity in dict.fromkeys(each.entity for each in kept if each.key in _TIMEOUTS)
+            if (failure := _heartbeat_too_slow(entity, before, after)) is not None
+        }
+        if not found:
+            return refused
+        refused |= found  # others may have been accepted on the strength of these
 
 
 def _check(constraints: ConfigConstraints, alteration: ClientConfigAlteration) -> None:
@@ -122,9 +129,7 @@ def _check_session(value: int, constraints: tuple[int, int]) -> None:
         )
 
 
-def _by_user(
-    current: Held, alterations: Sequence[ClientConfigAlteration]
-) -> dict[str, dict[ClientEntity, list[ClientConfig]]]:
+def _by_user(current: Held, alterations: Sequence[ClientConfigAlteration]) -> ByUser:
     """The configs after the alterations, by user and entity."""
     after: dict[tuple[ClientEntity, str], str | None] = dict(current)
     after |= {(each.entity, each.key): each.value for each in alterations}
@@ -136,19 +141,17 @@ def _by_user(
     return grouped
 
 
-def _heartbeat_too_slow(
-    entity: ClientEntity, of_user: Mapping[ClientEntity, Sequence[ClientConfig]]
-) -> Failure | None:
-    """The failure if the entity, or a client ID of it, would get a heartbeat interval that is not
-    below its session timeout. `of_user` are all configs of its user."""
+def _heartbeat_too_slow(entity: ClientEntity, before: ByUser, after: ByUser) -> Failure | None:
+    """The failure if the entity, or a client ID of it, would newly get a heartbeat interval that is
+    not below its session timeout."""
     concerned = [entity]
     if entity.client_id is None:
-        concerned += sorted(of_user, key=lambda who: who.order)
-    of_all_clients = of_user.get(ClientEntity(entity.user), ())
+        concerned += sorted(after.get(entity.user, ()), key=lambda who: who.order)
     for who in concerned:
-        found = resolve([*of_all_clients, *of_user.get(who, ())], who.user, who.client_id or "")
-        session, beat = found.get(keys.SESSION), found.get(keys.HEARTBEAT)
+        session, beat = _timeouts(who, after)
         if session is None or beat is None or not _is_too_slow(beat.value, session.value):
+            continue
+        if (session, beat) == _timeouts(who, before):
             continue
         return _as_invalid(
             _refusal(
@@ -159,6 +162,14 @@ def _heartbeat_too_slow(
             )
         )
     return None
+
+
+def _timeouts(who: ClientEntity, configs: ByUser) -> tuple[ClientConfig | None, ...]:
+    """The effective session timeout and heartbeat interval of an entity."""
+    of_user = configs.get(who.user, {})
+    of_all_clients = of_user.get(ClientEntity(who.user), ())
+    found = resolve([*of_all_clients, *of_user.get(who, ())], who.user, who.client_id or "")
+    return tuple(found.get(key) for key in _TIMEOUTS)
 
 
 def _is_too_slow(heartbeat: str, session: str) -> bool:

@@ -270,6 +270,31 @@ def test_a_heartbeat_stays_below_the_session_after_resolution(store: Cluster) ->
     alter(store, (APP, "heartbeat.interval.ms", None), (ALICE, "session.timeout.ms", "7000"))
 
 
+def test_only_a_new_conflict_of_heartbeat_and_session_is_refused(store: Cluster) -> None:
+    written = [
+        config_record(ClientConfigAlteration(ALICE, key, "7000"))
+        for key in ("session.timeout.ms", "heartbeat.interval.ms")
+    ]
+    log.append(store, CONFIGS_TOPIC, written)  # not checked
+    alter(store, (ALICE, "linger.ms", "5"), (APP, "session.timeout.ms", "8000"))
+    alter(store, (ALICE, "heartbeat.interval.ms", "7000"))
+    said = refused(store, (ALICE, "heartbeat.interval.ms", "7001"))
+    assert "heartbeat.interval.ms=7001 (of user alice)" in said
+
+
+def test_a_change_that_is_refused_does_not_make_others_valid(store: Cluster) -> None:
+    alter(store, (ALICE, "session.timeout.ms", "10000"))
+    plan = client_config_changes.plan_alter(
+        store,
+        [
+            ClientConfigAlteration(ALICE, "session.timeout.ms", "20000"),
+            ClientConfigAlteration(ALICE, "heartbeat.interval.ms", "21000"),
+            ClientConfigAlteration(APP, "heartbeat.interval.ms", "15000"),
+        ],
+    )
+    assert refusals(plan).keys() == {str(ALICE), str(APP)}
+
+
 def test_a_key_that_some_client_registered_is_taken(store: Cluster) -> None:
     said = ClientRegistration(APP, "other", "9", ("ack", "strange.key"), int(time.time() * 1000))
     log.append(store, REGISTRATIONS_TOPIC, [registration_record(said)])
