@@ -7,16 +7,18 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
+from queue import SimpleQueue
 from typing import Any
 
 from kafka_shell.admin.client_configs.format import RENEW_MS
 from kafka_shell.admin.client_configs.keys import KEYS, SESSION, supported_by
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity, ClientRegistration
 from kafka_shell.admin.client_configs.resolve import resolve
+from kafka_shell.errors import ShellError
 
 from . import internals
 from .store import Store, StoreError
-from .validate import ConfigRule, ValidatedConfigs, validate
+from .validate import ConfigRule, ValidatedConfigs, parse, validate
 
 log = logging.getLogger("kafka_shell.clients")
 
@@ -69,6 +71,7 @@ class Follower:
         self._found: Mapping[str, ClientConfig] = {}
         self._logged: dict[str, tuple[ClientConfig, str]] = {}
         self._errors: dict[str, str] = {}
+        self._rejections: SimpleQueue[tuple[str, Any]] = SimpleQueue()  # of other threads
         self._rejected: dict[str, Any] = {}
         self._register_at = 0.0
         self._request: str | None = None  # the last request to register again; None before a read
@@ -95,8 +98,8 @@ class Follower:
             self._thread.join(_STOP_SECONDS)
 
     def reject(self, key: str, value: Any) -> None:
-        """Ignore a value that the coordinator has rejected."""
-        self._rejected[key] = value
+        """Ignore a value that the coordinator has rejected. Can be called from any thread."""
+        self._rejections.put((key, value))
         self._wake.set()
 
     @property
@@ -152,11 +155,14 @@ class Follower:
         self._log(found, decision)
 
     def _validate(self, found: Mapping[str, ClientConfig]) -> ValidatedConfigs:
+        while not self._rejections.empty():
+            key, value = self._rejections.get()
+            self._rejected[key] = value
         # A rejected value is tried again if it was removed or changed meanwhile.
         self._rejected = {
             key: value
             for key, value in self._rejected.items()
-            if key in found and found[key].value == str(value)
+            if key in found and _is(found[key], value)
         }
         rejected = tuple(_never(key, value) for key, value in self._rejected.items())
         return validate(self._running_configs.own, found, (*rejected, *self._rules))
@@ -288,6 +294,13 @@ def follow(
 def _log_disabled(name: str, error: Exception) -> None:
     log.warning("%s: dynamic configs are disabled: %s: %s", name, type(error).__name__, error)
     log.debug("%s: traceback", name, exc_info=error)
+
+
+def _is(config: ClientConfig, value: Any) -> bool:
+    try:
+        return bool(parse(config.key, config.value) == value)
+    except ShellError:
+        return False
 
 
 def _never(key: str, value: Any) -> ConfigRule:

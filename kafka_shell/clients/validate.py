@@ -106,10 +106,17 @@ def validate(
             rejected[key] = "unknown to this version of the client"
     while True:
         values = {**own, **accepted}
-        broken = next((rule for rule in rules if not rule.holds(values)), None)
-        blamed = [key for key in broken.keys if key in accepted] if broken else []
-        if broken is None or not blamed:  # values of the program are not validated
+        broken = next(
+            (
+                rule
+                for rule in rules
+                # Values of the program are not validated.
+                if not accepted.keys().isdisjoint(rule.keys) and not rule.holds(values)
+            ),
+            None,
+        )
+        if broken is None:
             return ValidatedConfigs(values, rejected)
-        for key in blamed:
+        for key in accepted.keys() & set(broken.keys):
             del accepted[key]
             rejected[key] = broken.why

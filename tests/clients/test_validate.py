@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kafka_shell.admin.client_configs.keys import KEYS, check
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity
-from kafka_shell.clients.follow import user_of
+from kafka_shell.clients.follow import Follower, user_of
+from kafka_shell.clients.store import Store
 from kafka_shell.clients.validate import ValidatedConfigs, consumer_rules, producer_rules, validate
 from kafka_shell.errors import ShellError
 
@@ -118,6 +120,27 @@ def test_a_consumer_rejects_conflicting_configs(configs: dict[str, str], refused
 def test_a_program_that_breaks_a_rule_by_itself_is_left_alone() -> None:
     rules = consumer_rules(idle_ms=540_000, receive_bytes=1)
     assert validate(CONSUMER, found(heartbeat_interval_ms="1"), rules).rejected == {}
+
+
+def test_a_rule_that_the_program_breaks_does_not_hide_the_others() -> None:
+    rules = consumer_rules(idle_ms=540_000, receive_bytes=100_000_000)
+    own = CONSUMER | {"heartbeat.interval.ms": 50_000}
+    too_much = validate(own, found(fetch_max_bytes="99999999"), rules)
+    assert too_much.values == own and too_much.rejected.keys() == {"fetch.max.bytes"}
+
+
+@pytest.mark.parametrize("text", ["6000", "0006000"])
+def test_a_value_that_the_coordinator_rejected_is_tried_again_when_it_was_changed(
+    text: str,
+) -> None:
+    running = SimpleNamespace(kind="consumer", own=CONSUMER)
+    store = Store({}, "app", ())
+    follower = Follower(running, store, ClientEntity("alice", "app"), (), rejoin=True)
+    follower.reject("session.timeout.ms", 6_000)
+    for _ in range(2):
+        assert follower._validate(found(session_timeout_ms=text)).rejected
+    assert not follower._validate(found(session_timeout_ms="7000")).rejected
+    assert not follower._validate(found(session_timeout_ms=text)).rejected
 
 
 def test_each_key_says_what_it_is_and_checks_its_values() -> None:
