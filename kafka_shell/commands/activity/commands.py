@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.resource import Resource
+from kafka_shell.common.units import format_duration
 from kafka_shell.errors import Status, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -25,8 +26,15 @@ _DUMB = ("", "dumb")
 def top(invocation: Invocation, context: Context) -> Results[Resource, object] | NoRows | Status:
     """Show the current rates of topics, groups or brokers."""
     view = invocation["view"] or TOPICS
-    interval = (invocation["interval"] or _INTERVAL_MS) / 1000
+    milliseconds: int = invocation["interval"] or _INTERVAL_MS
+    interval = milliseconds / 1000
     if invocation["once"]:
+        if invocation["deadline"] and invocation["deadline"] <= milliseconds:
+            raise UsageError(
+                f"--deadline must be longer than the interval of {format_duration(milliseconds)}",
+                hint="Use a longer --deadline or a shorter --interval.",
+                span=invocation.span("deadline"),
+            )
         return _once(view, context, interval)
     for option in ("output", "deadline"):
         if invocation[option]:

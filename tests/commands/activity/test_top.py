@@ -185,6 +185,8 @@ def test_the_rates_of_groups_are_over_a_window(sandbox: Sandbox, cluster: Cluste
         ("top --deadline 5s", "--deadline requires --once"),
         ("top cats", "one of topics, groups, brokers"),
         ("top --interval 1ms", "--interval"),
+        ("top --once --interval 1h --deadline 5s", "longer than the interval of 1h"),
+        ("top --once --deadline 1s", "longer than the interval of 2s"),
     ],
 )
 def test_lines_that_are_wrong(shell: Shell, line: str, said: str) -> None:
