@@ -19,6 +19,7 @@ from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import format_duration, format_time
+from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, Secret
 from kafka_shell.plan.results import Failure, Results
 
@@ -42,7 +43,7 @@ class CreateToken(Struct, BaseStep, frozen=True):
     """One CreateDelegationToken request (API key 38).
 
     Without `owner` the token is for the caller. `max_life` is milliseconds; None is the broker's
-    maximum. `created` has the token afterwards: only the response contains it.
+    maximum. `created` has the tokens afterwards: only the response contains them.
     """
 
     owner: str = ""
@@ -55,7 +56,7 @@ class CreateToken(Struct, BaseStep, frozen=True):
         """The creation of a token for its owner; afterwards, of the token by its ID."""
         about = Resource("token for", self.owner or "yourself")
         if self.created:
-            about = self.created[0].token.resource
+            about = self.created[-1].token.resource
         notes = [f"renewable by {', '.join(self.renewers)}"] if self.renewers else []
         if self.max_life is not None:
             notes.append(f"maximum lifetime {format_duration(self.max_life)}")
@@ -83,7 +84,7 @@ class CreateToken(Struct, BaseStep, frozen=True):
             (change,) = self.changes
             return Results({}, {change: self._refused(response.error_code)})
         self.created.append(self._new(response))
-        token = self.created[0].token
+        token = self.created[-1].token
         (change,) = self.changes
         results: Outcomes = Results({change: change})
         if token.owner == token.requester:  # else the caller may not see it
@@ -123,13 +124,16 @@ def plan_create(
     keep: Callable[[NewToken], NewToken] = lambda token: token,
 ) -> Plan:
     """Create a token for the caller or another owner. `keep` receives the token and returns what is
-    shown."""
+    shown. Raises ShellError for a malformed principal or a negative lifetime."""
+    for principal in (*([owner] if owner else ()), *renewers):
+        split_principal(principal)
+    _check_period(max_life)
     step = CreateToken(owner, tuple(dict.fromkeys(renewers)), max_life)
     return Plan(
         Effect.CHANGE,
         (step,),
-        fresh=lambda _: keep(step.created[0]),
-        made=lambda: tuple(map(keep, step.created)),
+        fresh=lambda _: keep(step.created[-1]),
+        made=lambda: tuple(map(keep, step.created[-1:])),
     )
 
 
@@ -193,7 +197,7 @@ class AlterExpiry(Struct, BaseStep, frozen=True):
     def _request(self, hmac: Secret) -> Any:
         from kafka_shell.admin.wire.schemas import delegation_tokens as messages
 
-        raw = b64decode(hmac.reveal())
+        raw = _decoded(hmac)
         if self.renew:
             return messages.RenewDelegationTokenRequest(hmac=raw, renew_period_ms=self.period)
         return messages.ExpireDelegationTokenRequest(hmac=raw, expiry_time_period_ms=self.period)
@@ -209,38 +213,42 @@ def plan_renew(
     cluster: Cluster, ids: Sequence[str], hmacs: Sequence[Secret], now: int, period: int | None
 ) -> Plan:
     """Renew tokens for `period` ms from `now`; None is the broker's default. Their maximum lifetime
-    stays. Tokens are named by ID, or by HMAC if the caller may not see them."""
+    stays. Tokens are named by ID, or by HMAC if the caller may not see them. Raises ShellError for
+    a malformed HMAC or a negative period."""
 
     def until(token: DelegationToken) -> str:
         if period is None:
             return "the broker's default from now"
         return format_time(min(now + period, token.max_time or now + period))
 
-    return _plan(cluster, ids, hmacs, -1 if period is None else period, until, renew=True)
+    return _plan(cluster, ids, hmacs, period, until, renew=True)
 
 
 def plan_expire(
     cluster: Cluster, ids: Sequence[str], hmacs: Sequence[Secret], now: int, period: int | None
 ) -> Plan:
-    """Expire tokens at once (None), or `period` ms from `now`. Named as in `plan_renew`."""
+    """Expire tokens at once (None), or `period` ms from `now`. As `plan_renew` otherwise."""
 
     def until(token: DelegationToken) -> str:
         if period is None:
             return ""
         return format_time(min(now + period, token.max_time or now + period))
 
-    return _plan(cluster, ids, hmacs, -1 if period is None else period, until, renew=False)
+    return _plan(cluster, ids, hmacs, period, until, renew=False)
 
 
 def _plan(
     cluster: Cluster,
     ids: Sequence[str],
     hmacs: Sequence[Secret],
-    period: int,
+    period: int | None,
     until: Callable[[DelegationToken], str],
     *,
     renew: bool,
 ) -> Plan:
+    _check_period(period)
+    for hmac in hmacs:
+        _decoded(hmac)
     known = read_tokens(cluster)
     by_hmac = {hmac: token for token, hmac in known.values()}
     chosen = {token: hmac for each in ids for token, hmac in [known.get(each, (None, None))]
@@ -252,7 +260,13 @@ def _plan(
         if each not in known
     }
     tokens = tuple(chosen)
-    step = AlterExpiry(renew, tokens, tuple(chosen.values()), period, tuple(map(until, tokens)))
+    step = AlterExpiry(
+        renew,
+        tokens,
+        tuple(chosen.values()),
+        -1 if period is None else period,
+        tuple(map(until, tokens)),
+    )
     seen = [token.id for token in tokens]
     return Plan(
         Effect.CHANGE if renew else Effect.DESTROY,
@@ -260,6 +274,30 @@ def _plan(
         fresh=lambda later: _remaining(later, seen) or None,
         refused=Results({}, missing),
     )
+
+
+def _check_period(period: int | None) -> None:
+    if period is not None and period < 0:  # a broker would take it for its default, or for at once
+        raise ShellError(
+            f"a period must not be negative, got {period} ms",
+            code="bad-value",
+            status=Status.WRONG,
+        )
+
+
+def _decoded(hmac: Secret) -> bytes:
+    try:
+        raw = b64decode(hmac.reveal(), validate=True)
+    except ValueError:
+        raw = b""
+    if not raw:
+        raise ShellError(
+            "the HMAC of a token must be base64",
+            hint="To select a token by its ID, leave out the HMAC.",
+            code="bad-value",
+            status=Status.WRONG,
+        )
+    return raw
 
 
 def _token_of_hmac(hmac: Secret) -> DelegationToken:
