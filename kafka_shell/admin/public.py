@@ -23,7 +23,7 @@ from .configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceT
 from .groups.model import GroupType, ResetTarget, ResetTo
 from .partitions.batches import BatchLimits
 from .partitions.model import TopicPartition
-from .quotas.model import DEFAULT, QuotaAlteration, QuotaEntity, QuotaFilter
+from .quotas.model import ANY_NAME, DEFAULT, QuotaAlteration, QuotaEntity, QuotaFilter
 from .records.copy_plan import CopyRequest
 from .records.model import NewRecord, Record
 from .records.read import Position
@@ -32,6 +32,7 @@ from .transactions.model import HangingTransaction
 from .users.model import NewScramCredential, ScramMechanism
 
 __all__ = [
+    "ANY_NAME",
     "DEFAULT",
     "Access",
     "AclBinding",

@@ -181,9 +181,11 @@ def _registered(cluster: Cluster) -> Rows[ClientEntity]:
     """Return the clients that have registered their supported configs (KIP-649)."""
     from kafka_shell.admin.client_configs import read as client_configs
 
-    unread: dict[str, str] = {}
-    registered = client_configs.registrations(cluster, now=int(time.time() * 1000), unread=unread)
-    failures = {about: Failure("NOT_DECODED", f"{about}: {why}") for about, why in unread.items()}
+    registered = client_configs.registrations(cluster, now=int(time.time() * 1000))
+    failures = {
+        about: Failure("NOT_DECODED", f"{about}: {why.message}")
+        for about, why in registered.failures.items()
+    }
     return with_failures({each.entity for each in registered}, failures)
 
 

@@ -62,10 +62,10 @@ class CreateAcls(Struct, BaseStep, frozen=True):
 
 def plan_create(cluster: Cluster, bindings: Sequence[AclBinding], *, of_new: bool = False) -> Plan:
     """Create ACLs (API key 30). A binding given twice is refused alone (KIP-4), as is one with
-    parts that only filters can have. Existing bindings are not sent. One that never applies is
-    confirmed. If an ACL denies, or is the first of its resource where that takes access away, the
-    warnings say who loses access, as far as it can be read in a few seconds; not for resources that
-    are new (`of_new`)."""
+    parts that only filters can have. Existing bindings are not sent. Before one that never applies,
+    commands ask; a program's `apply` does not. If an ACL denies, or is the first of its resource
+    where that takes access away, the warnings say who loses access, as far as it can be read in a
+    few seconds; not for resources that are new (`of_new`)."""
     plan = _creation(cluster, bindings)
     return plan if of_new else _with_consequences(cluster, plan)
 

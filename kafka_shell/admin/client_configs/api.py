@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 from kafka_shell.admin.calls import ClusterPlan, Family, Plans, Reads
+from kafka_shell.plan.results import Results
 
 from . import change, read
 from .model import ClientConfigFilter, ClientEntity, ClientRegistration
@@ -30,8 +31,9 @@ class ClientConfigsApi(Family):
 
     def registrations(
         self, which: ClientConfigFilter | None = None
-    ) -> tuple[ClientRegistration, ...]:
-        """The configs that each version of a client software can change while it runs."""
+    ) -> Results[str, ClientRegistration]:
+        """The configs that each version of a client software can change while it runs. Failures are
+        registrations that cannot be decoded."""
         return self._calls.call(read.registrations, which, now=int(time.time() * 1000))
 
     def plan_forget(self, entities: Sequence[ClientEntity]) -> ClusterPlan:

@@ -78,7 +78,8 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
 
     An entity is refused alone: for a key that no client registered and this program does not
     support, a value that no client accepts, or a heartbeat interval that is not below the session
-    timeout. If the two topics do not exist, the plan creates them first, and asks.
+    timeout. If the two topics do not exist, the plan creates them first: commands ask before that,
+    a program's `apply` does not.
     """
     state = client_config_store.check(cluster)
     if state.refused is not None:

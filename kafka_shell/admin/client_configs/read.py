@@ -6,11 +6,14 @@ Brokers do not implement the requests of the KIP. Administrators write `__client
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from kafka_shell.admin.records import log
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.results import Failure, Results
 
 from . import format as records
 from . import store as client_config_store
@@ -24,55 +27,48 @@ from .model import (
 )
 from .resolve import resolve
 
-Unread = dict[str, str]  # what could not be decoded, as far as known, and why
-
 
 def describe(
-    cluster: Cluster, which: ClientConfigFilter | None = None, *, unread: Unread | None = None
-) -> tuple[ClientConfig, ...]:
+    cluster: Cluster, which: ClientConfigFilter | None = None
+) -> Results[str, ClientConfig]:
     """The configs of the entities that match the filter, sorted by entity and key.
 
-    Reads the log to its end first. Empty if the topic does not exist. Configs of any entity that
-    cannot be decoded are added to `unread`. Raises ShellError for a filter without a user
-    (InvalidRequest), or without READ on the topic.
+    Reads the log to its end first. Empty if the topic does not exist. Failures are configs of any
+    entity that cannot be decoded. Raises ShellError for a filter without a user (InvalidRequest),
+    or without READ on the topic.
     """
     wanted = which or ClientConfigFilter()
     check_filter(wanted)
     log_of_configs = read_log(cluster)
-    if unread is not None:
-        unread |= log_of_configs.unread
     found = (
         ClientConfig(entity, key, value)
         for (entity, key), value in log_of_configs.values.items()
         if wanted.takes(entity)
     )
-    return tuple(sorted(found, key=lambda config: (config.entity.order, config.key)))
+    in_order = sorted(found, key=lambda config: (config.entity.order, config.key))
+    return Results({_about(each): each for each in in_order}, _failures(log_of_configs.unread))
 
 
-def resolved(
-    cluster: Cluster, user: str, client_id: str, *, unread: Unread | None = None
-) -> tuple[ClientConfig, ...]:
-    """The effective configs of one client, each with its level: client ID before user."""
-    found = describe(cluster, ClientConfigFilter(user), unread=unread)
-    return tuple(resolve(found, user, client_id).values())
+def resolved(cluster: Cluster, user: str, client_id: str) -> Results[str, ClientConfig]:
+    """The effective configs of one client, each with its level: client ID before user. Failures are
+    those of `describe`."""
+    found = describe(cluster, ClientConfigFilter(user))
+    effective = resolve(found, user, client_id).values()
+    return Results({_about(each): each for each in effective}, found.failures)
 
 
 def registrations(
-    cluster: Cluster,
-    which: ClientConfigFilter | None = None,
-    *,
-    now: int,
-    unread: Unread | None = None,
-) -> tuple[ClientRegistration, ...]:
+    cluster: Cluster, which: ClientConfigFilter | None = None, *, now: int
+) -> Results[str, ClientRegistration]:
     """The registrations of clients, one per software version, without expired ones.
 
-    `now` is epoch milliseconds. Sorted by entity, software name and version. Those that cannot be
-    decoded are added to `unread`.
+    `now` is epoch milliseconds. Sorted by entity, software name and version. Failures are those of
+    any entity that cannot be decoded.
     """
     wanted = which or ClientConfigFilter()
     check_filter(wanted)
     found: dict[tuple[ClientEntity, str, str], ClientRegistration] = {}
-    not_decoded: Unread = {}
+    not_decoded: dict[str, str] = {}
     for record in _read(cluster, REGISTRATIONS_TOPIC):
         decoded = records.read_registration(record.key, record.value)
         about = f"record with key {(record.key or b'').decode(errors='replace')}"
@@ -85,14 +81,24 @@ def registrations(
         found.pop(of, None)
         if isinstance(decoded, ClientRegistration):
             found[of] = decoded
-    if unread is not None:
-        unread |= not_decoded
     kept = (
         decoded
         for decoded in found.values()
         if wanted.takes(decoded.entity) and now - decoded.at < records.EXPIRES_MS
     )
-    return tuple(sorted(kept, key=lambda r: (r.entity.order, r.software_name, r.software_version)))
+    in_order = sorted(kept, key=lambda r: (r.entity.order, r.software_name, r.software_version))
+    return Results(
+        {f"{r.entity.resource} {r.software_name} {r.software_version}": r for r in in_order},
+        _failures(not_decoded),
+    )
+
+
+def _about(config: ClientConfig) -> str:
+    return f"{config.entity.resource} {config.key}"
+
+
+def _failures(unread: Mapping[str, str]) -> dict[str, Failure]:
+    return {about: Failure("not-decoded", why) for about, why in unread.items()}
 
 
 class ConfigLog(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from kafka_shell.admin.acls import authorizer
@@ -32,7 +32,7 @@ from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, as_failure
+from kafka_shell.plan.results import Failure, Results, as_failure
 
 from . import scram
 from .model import ScramCredential, UserPage
@@ -112,26 +112,21 @@ def _part(read: Callable[[], T]) -> T | Failure:
 
 
 def _client_configs(cluster: Cluster, which: ClientConfigFilter) -> tuple[ClientConfig, ...]:
-    unread: dict[str, str] = {}
-    found = client_configs.describe(cluster, which, unread=unread)
-    _require_decoded(unread, "client config")
-    return found
+    return _decoded(client_configs.describe(cluster, which), "client config")
 
 
 def _registrations(cluster: Cluster, which: ClientConfigFilter) -> tuple[ClientRegistration, ...]:
-    unread: dict[str, str] = {}
     now = int(time.time() * 1000)
-    found = client_configs.registrations(cluster, which, now=now, unread=unread)
-    _require_decoded(unread, "registration")
-    return found
+    return _decoded(client_configs.registrations(cluster, which, now=now), "registration")
 
 
-def _require_decoded(unread: Mapping[str, str], noun: str) -> None:
-    """Raise ShellError for records that a newer version of this program wrote."""
-    if unread:
-        about, why = next(iter(unread.items()))
-        message = f"{counted(len(unread), noun)} could not be decoded, such as {about}: {why}"
+def _decoded(found: Results[str, T], noun: str) -> tuple[T, ...]:
+    """The values. Raises ShellError for records that a newer version of this program wrote."""
+    for about, why in found.failures.items():
+        count = counted(len(found.failures), noun)
+        message = f"{count} could not be decoded, such as {about}: {why.message}"
         raise ShellError(message, code="not-decoded")
+    return tuple(found)
 
 
 def _credentials(cluster: Cluster, user: str) -> tuple[ScramCredential, ...]:

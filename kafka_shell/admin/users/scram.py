@@ -162,8 +162,8 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
 
 
 def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> Plan:
-    """Set credentials (API key 51). An existing one is replaced, and its password is lost: that is
-    confirmed.
+    """Set credentials (API key 51). An existing one is replaced, and its password is lost: commands
+    ask before that, a program's `apply` does not.
 
     A user is refused alone if a mechanism is given twice, the iterations are out of range, or the
     password is empty.

@@ -120,12 +120,12 @@ def read_client_configs(cluster: Cluster, names: Names) -> Rows:
     """KIP-649."""
     from kafka_shell.admin.client_configs import read as client_configs
 
-    unread: dict[str, str] = {}
-    for config in client_configs.describe(cluster, unread=unread):
+    found = client_configs.describe(cluster)
+    for config in found:
         of = config.entity
         yield of.user, of.client_id, config.key, config.value, _client_flags(of)
-    for about, why in unread.items():
-        yield ReadFailure(about, "unknown-format", why)
+    for about, why in found.failures.items():
+        yield ReadFailure(about, "unknown-format", why.message)
 
 
 def _client_flags(entity: ClientEntity) -> str:
@@ -152,11 +152,10 @@ def read_effective_client_configs(cluster: Cluster, names: Names) -> Rows:
     from kafka_shell.admin.client_configs import read as client_configs
     from kafka_shell.admin.client_configs.resolve import resolve
 
-    unread: dict[str, str] = {}
-    found = client_configs.describe(cluster, unread=unread)
-    registered = client_configs.registrations(cluster, now=int(time.time() * 1000), unread=unread)
-    for about, why in unread.items():
-        yield ReadFailure(about, "unknown-format", why)
+    found = client_configs.describe(cluster)
+    registered = client_configs.registrations(cluster, now=int(time.time() * 1000))
+    for about, why in {**found.failures, **registered.failures}.items():
+        yield ReadFailure(about, "unknown-format", why.message)
     entities = {each.entity for each in found} | {each.entity for each in registered}
     entities |= {ClientEntity(each.user) for each in entities}
     for entity in sorted(entities, key=lambda each: each.order):

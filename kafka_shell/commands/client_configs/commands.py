@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.commands.configs.config_dynamic import SUPPORTED, not_decoded, with_acl_commands
+from kafka_shell.commands.configs.config_dynamic import SUPPORTED, with_acl_commands
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
@@ -52,14 +52,13 @@ def describe_client_configs(
     if invocation["resolve"]:
         return _resolved(invocation, context)
     which = _filter(invocation)
-    unread: dict[str, str] = {}
     if invocation["supported"]:
         now = int(context.clock() * 1000)
-        registrations = client_configs.registrations(context.cluster, which, now=now, unread=unread)
+        registrations = client_configs.registrations(context.cluster, which, now=now)
         none = NoRows("no client has registered support for dynamic configs")
-        return with_failures(registrations, not_decoded(unread)) or none
-    found = client_configs.describe(context.cluster, which, unread=unread)
-    return with_failures(found, not_decoded(unread)) or NoRows(
+        return with_failures(registrations, registrations.failures) or none
+    found = client_configs.describe(context.cluster, which)
+    return with_failures(found, found.failures) or NoRows(
         f"no dynamic client configs{_for_user(invocation)}"
     )
 
@@ -77,10 +76,8 @@ def _resolved(invocation: Invocation, context: Context) -> Rows[ClientConfig] | 
             "--resolve requires a user",
             hint="Use describe-client-configs USER --client-id ID --resolve.",
         )
-    unread: dict[str, str] = {}
-    found = client_configs.resolved(context.cluster, user, client_id or "", unread=unread)
-    failures = not_decoded(unread)
-    return with_failures(found, failures) or NoRows(
+    found = client_configs.resolved(context.cluster, user, client_id or "")
+    return with_failures(found, found.failures) or NoRows(
         f"no dynamic configs apply to this client{_for_user(invocation)}"
     )
 

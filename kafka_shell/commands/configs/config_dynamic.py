@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Plan, merge_plans
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientConfigFilter, ClientEntity
@@ -53,13 +53,9 @@ def lines(context: Context, parts: Mapping[str, str | Default | None]) -> Result
     if which is None:
         return Results()
     now = int(context.clock() * 1000)
-    unread: dict[str, str] = {}
-    unregistered: dict[str, str] = {}
     try:
-        configs = client_configs.describe(context.cluster, which, unread=unread)
-        registrations = client_configs.registrations(
-            context.cluster, which, now=now, unread=unregistered
-        )
+        configs = client_configs.describe(context.cluster, which)
+        registrations = client_configs.registrations(context.cluster, which, now=now)
     except ShellError as error:
         return Results({}, {"dynamic client configs": as_failure(error)})
     configured: dict[ClientEntity, dict[str, str]] = {}
@@ -74,12 +70,7 @@ def lines(context: Context, parts: Mapping[str, str | Default | None]) -> Result
         *(_line("Dynamic configs", entity, values) for entity, values in configured.items()),
         *(_line("Supported dynamic configs", entity, v) for entity, v in supported.items()),
     ]
-    return Results(dict(enumerate(lines)), not_decoded(unread | unregistered))
-
-
-def not_decoded(unread: Mapping[str, str]) -> dict[str, Failure]:
-    """The failures of records that a newer version of the program wrote."""
-    return {about: Failure("not-decoded", why) for about, why in unread.items()}
+    return Results(dict(enumerate(lines)), {**configs.failures, **registrations.failures})
 
 
 def _line(what: str, entity: ClientEntity, values: Mapping[str, str]) -> ConfigLine:

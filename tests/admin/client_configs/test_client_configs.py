@@ -98,8 +98,8 @@ def refused(cluster: Cluster, *wanted: tuple[ClientEntity, str, str | None]) -> 
 
 
 def test_the_first_change_makes_the_topics_and_asks(without: Cluster) -> None:
-    assert client_configs.describe(without) == ()
-    assert client_configs.registrations(without, now=NOW) == ()
+    assert list(client_configs.describe(without)) == []
+    assert list(client_configs.registrations(without, now=NOW)) == []
     plan = client_config_changes.plan_alter(without, [ClientConfigAlteration(ALICE, "acks", "all")])
     assert plan.confirm, "topics are made only when somebody agreed"
     assert "this plan creates them" in plan.warnings[0]
@@ -206,7 +206,7 @@ def test_resolution_prefers_the_client_id(store: Cluster) -> None:
         ("acks", "0", APP), ("linger.ms", "5", ALICE),
     ]  # fmt: skip
     alter(store, (APP, "acks", None))
-    assert client_configs.resolved(store, "alice", "app")[0].value == "all"
+    assert next(iter(client_configs.resolved(store, "alice", "app"))).value == "all"
 
 
 def test_names_may_be_anything(store: Cluster) -> None:
@@ -309,10 +309,10 @@ def test_registrations_by_version_expire_and_can_be_forgotten(store: Cluster) ->
     old = ClientRegistration(APP, "lib", "1", ("acks",), NOW - EXPIRES_MS)
     again = ClientRegistration(APP, "lib", "2", ("acks",), NOW)
     log.append(store, REGISTRATIONS_TOPIC, [registration_record(r) for r in (old, fresh, again)])
-    assert client_configs.registrations(store, now=NOW) == (again,), "the last word holds"
-    assert client_configs.registrations(store, ClientConfigFilter("bob"), now=NOW) == ()
+    assert list(client_configs.registrations(store, now=NOW)) == [again], "the last word holds"
+    assert list(client_configs.registrations(store, ClientConfigFilter("bob"), now=NOW)) == []
     done(client_config_changes.plan_forget(store, [APP], now=NOW), store)
-    assert client_configs.registrations(store, now=NOW) == ()
+    assert list(client_configs.registrations(store, now=NOW)) == []
 
 
 # -- together, and in trouble ----------------------------------------------------------------------
@@ -337,8 +337,12 @@ def test_two_administrators_at_once_lose_nothing(store: Cluster, sandbox: Sandbo
 def test_records_of_a_newer_format_are_left_to_newer_programs(store: Cluster) -> None:
     newer = b'{"version":2,"user":"alice","client_id":null,"key":"acks"}'
     log.append(store, CONFIGS_TOPIC, [(newer, b'{"version":2,"value":["x"]}'), (b"junk", b"junk")])
+    log.append(store, REGISTRATIONS_TOPIC, [(newer, b"{}")])
     alter(store, (ALICE, "acks", "1"))
     assert held(store) == {"user alice acks": "1"}
+    for found in (client_configs.describe(store), client_configs.registrations(store, now=NOW)):
+        reasons = [why.message for why in found.failures.values()]
+        assert "its format version is 2, expected 1" in reasons
 
 
 def test_audits_report_records_of_a_newer_format(store: Cluster) -> None:

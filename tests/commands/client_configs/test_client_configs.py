@@ -42,7 +42,7 @@ def test_the_first_change_shows_the_topics_and_asks(run: Program, cluster: Clust
     assert refused.status == 2 and f"+ topic {CONFIGS_TOPIC}" in refused.stderr
     assert "alter-acls --add 'allow User:* " in refused.stderr
     assert f"on topic {CONFIGS_TOPIC}" in refused.stderr
-    assert client_configs.describe(cluster) == ()
+    assert list(client_configs.describe(cluster)) == []
     done = run.ok(*words, "--yes")
     assert "alice  session.timeout.ms  11s" in done.stdout
     assert "alter-client-configs --user alice --delete-config session.timeout.ms" in done.stderr

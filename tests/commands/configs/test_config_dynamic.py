@@ -83,13 +83,13 @@ def test_quotas_and_configs_go_in_one_plan_and_one_can_be_refused(
     mixed = run("config-command", "--alter", *OF_USER, *words, "--yes")
     assert mixed.status == 1 and "acks must be one of all, -1, 0, 1, got '2'" in mixed.stderr
     assert [q.value for q in quotas.describe(cluster, QuotaFilter(user=USER))] == [5.0]
-    assert client_configs.describe(cluster) == ()
+    assert list(client_configs.describe(cluster)) == []
 
 
 def test_deleting_both(run: Program, cluster: Cluster) -> None:
     alter(run, OF_USER, "--add-config", "acks=1,producer_byte_rate=5")
     alter(run, OF_USER, "--delete-config", "acks,producer_byte_rate")
-    assert client_configs.describe(cluster) == ()
+    assert list(client_configs.describe(cluster)) == []
     assert quotas.describe(cluster, QuotaFilter(user=USER)) == ()
 
 
@@ -97,9 +97,9 @@ def test_what_clients_support_is_refreshed_by_deleting_it(run: Program, cluster:
     alter(run, OF_USER, "--add-config", "acks=1")
     said = ClientRegistration(ClientEntity(USER), "lib", "1", ("acks",), 10**15)
     log.append(cluster, REGISTRATIONS_TOPIC, [registration_record(said)])
-    assert client_configs.registrations(cluster, now=10**15) == (said,)
+    assert list(client_configs.registrations(cluster, now=10**15)) == [said]
     alter(run, OF_USER, "--delete-config", "supported.configs")
-    assert client_configs.registrations(cluster, now=10**15) == ()
+    assert list(client_configs.registrations(cluster, now=10**15)) == []
 
 
 @pytest.mark.parametrize(
