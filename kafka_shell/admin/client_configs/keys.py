@@ -146,11 +146,8 @@ def supported_by(kind: str) -> tuple[str, ...]:
 def check(name: str, value: str) -> None:
     """Raise a ShellError (InvalidRequest, KIP-649) if no client accepts this value."""
     key = KEYS.get(name)
-    if key is not None:
-        _check(key, value)
-
-
-def _check(key: ClientConfigKey, value: str) -> None:
+    if key is None:
+        return
     if key.choices:
         if value not in key.choices:
             raise _refused(key, value, "one of " + ", ".join(key.choices),

@@ -110,11 +110,6 @@ class QuotaSource(Enum):
     IP = "Ip"
     DEFAULT_IP = "Default ip"
 
-    @property
-    def label(self) -> str:
-        """Its name in KIP-248."""
-        return self.value
-
     @staticmethod
     def of(entity: QuotaEntity) -> QuotaSource:
         """The source of the quotas of this entity."""

@@ -92,7 +92,7 @@ def read_effective_quotas(cluster: Cluster, names: Names) -> Rows:
         for client_id in (None, *sorted(ids)):
             for limit in effective_quotas(found, user, client_id).resolutions:
                 if limit.value is not None and limit.source is not None:
-                    yield user, client_id, limit.key, limit.value, limit.source.label
+                    yield user, client_id, limit.key, limit.value, limit.source.value
 
 
 def _scram_users(cluster: Cluster) -> Generator[ReadFailure, None, set[str]]:

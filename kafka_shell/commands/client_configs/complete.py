@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kafka_shell.admin.client_configs.keys import KEYS, ClientConfigKey
-from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kind import CandidateSource
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
@@ -14,7 +13,7 @@ def offer(found: CompletionRequest, known: Catalog) -> Candidates:
     """Return the keys, or the values of a key."""
     if found.part == "value":
         key = KEYS.get(found.key)
-        return pick(_choices(key), found.prefix) if key else NONE
+        return pick(key.choices, found.prefix) if key else NONE
     keys = {name: key for name, key in KEYS.items() if name not in found.taken}
     return pick(keys, found.prefix, lambda name: (_summary(keys[name]), ""), found.tail)
 
@@ -27,10 +26,6 @@ def document(found: CompletionRequest, key: str, view: ClusterView) -> tuple[str
 
 def _summary(key: ClientConfigKey) -> str:
     return f"{key.type.name.lower():<7}  {', '.join(key.of)}"
-
-
-def _choices(key: ClientConfigKey) -> tuple[str, ...]:
-    return ("true", "false") if key.type is ConfigType.BOOLEAN else key.choices
 
 
 CLIENT_CONFIGS = CandidateSource(offer, document=document)

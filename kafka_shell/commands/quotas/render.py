@@ -36,7 +36,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         _ENTITY,
         Column("QUOTA", lambda q: q.key, role="key"),
         Column("VALUE", lambda q: quota_value(q.key, q.value), "right", "value"),
-        Column("SOURCE", lambda q: q.source.label, overflow="drop"),
+        Column("SOURCE", lambda q: q.source.value, overflow="drop"),
     ),
     QuotaHolder: (
         _ENTITY,
@@ -76,7 +76,7 @@ def _levels(resolutions: Sequence[QuotaResolution], width: int | None) -> Iterat
     """One row per level, one column per quota."""
     rows = list(zip(*(each.levels for each in resolutions), strict=True))
     columns = [
-        Column("LEVEL", lambda row: row[0].source.label),
+        Column("LEVEL", lambda row: row[0].source.value),
         Column("ENTITY", lambda row: str(row[0].entity), role="name", overflow="drop"),
         *(_limit(each, number) for number, each in enumerate(resolutions)),
     ]
@@ -104,7 +104,7 @@ def _effective(resolution: QuotaResolution) -> Text:
 _LIMITS = (
     Column("QUOTA", lambda r: r.key, role="key"),
     Column("EFFECTIVE", _effective, "right"),
-    Column("LEVEL", lambda r: r.source.label if r.source else None),
+    Column("LEVEL", lambda r: r.source.value if r.source else None),
     Column("ENTITY", lambda r: str(r.entity) if r.entity else None, role="name", overflow="drop"),
 )
 

@@ -73,7 +73,7 @@ def resolved(client: EffectiveQuotas, key: str) -> QuotaResolution:
 def test_the_levels_are_those_of_kafka_in_its_order() -> None:
     assert quota_resolution.levels(USER, "app") == levels_of("app")
     (resolution, *_) = quota_resolution.effective_quotas((), USER, "app").resolutions
-    assert [level.source.label for level in resolution.levels] == [
+    assert [level.source.value for level in resolution.levels] == [
         "Client of user",
         "Default client of user",
         "User",
@@ -121,7 +121,7 @@ def test_an_address_has_levels_of_its_own(cluster: Cluster) -> None:
     try:
         (only,) = quota_resolution.resolve(cluster, ip=ip).resolutions
         assert (only.value, only.entity) == (20.0, QuotaEntity(ip=ip))
-        assert [level.source.label for level in only.levels] == ["Ip", "Default ip"]
+        assert [level.source.value for level in only.levels] == ["Ip", "Default ip"]
     finally:
         done(quota_changes.plan_alter(cluster, [replace(limit, value=None)]), cluster)
 
