@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.cluster import stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import wait_for
 from tests.frozen_process import freeze, thaw
 from tests.reassigned_topics import up
+from tests.sandbox.brokers import stop_broker
 from tests.shared_cluster import each_broker, processes, start_all, wait_until_back
 
 

@@ -19,7 +19,7 @@ from .jars import Report, no_report
 from .layout import assign_ports, new_sandbox, require_free_ports, require_same
 from .options import SandboxOptions, check_options, exact_version
 from .process import TERM_SECONDS, find_all, is_running, spawn, terminate, write_arguments
-from .ready import has_quorum, wait_until_all_known, wait_until_started
+from .ready import wait_until_all_known, wait_until_started
 from .security import make_secrets, write_client_properties
 from .sharing import LOCK_FILES, Attachment, exclusive_lock, others_attached
 from .stand_ins import STOP_SECONDS
@@ -101,26 +101,6 @@ def leave(attachment: Attachment) -> bool:
             return False
         _stop(sandbox, sandbox.brokers)
         return True
-
-
-def stop_broker(folder: Path, broker_id: int) -> Sandbox:
-    """Stop one broker cleanly and return when the other brokers have noticed."""
-    with _existing(folder) as sandbox:
-        sandbox = _stop(sandbox, [sandbox.broker(broker_id)])
-        if has_quorum(sandbox):
-            wait_until_all_known(sandbox)
-        return sandbox
-
-
-def start_broker(folder: Path, broker_id: int, report: Report = no_report) -> Sandbox:
-    """Start one broker again on the same ports and return when it is ready."""
-    with _existing(folder) as sandbox:
-        broker = sandbox.broker(broker_id)
-        if broker.pid is not None:
-            return sandbox
-        require_free_ports([broker])
-        java, class_path = _runtime(sandbox.kafka_version, report)
-        return _launch(sandbox, [broker], java, class_path, report)
 
 
 def _current(folder: Path) -> Sandbox | None:

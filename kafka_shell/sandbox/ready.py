@@ -75,12 +75,6 @@ def wait_until_all_known(sandbox: Sandbox) -> None:
             return
 
 
-def has_quorum(sandbox: Sandbox) -> bool:
-    """Return whether a majority of the controllers is running."""
-    controllers = [b for b in sandbox.brokers if b.controller_port is not None]
-    return 2 * sum(controller.pid is not None for controller in controllers) > len(controllers)
-
-
 def cause_in(log: str) -> str:
     """Return the line of a log that best explains a failure: exception, error or last line."""
     lines = [line.rstrip() for line in log.splitlines() if line[:1].strip()]

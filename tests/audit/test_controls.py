@@ -26,13 +26,14 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.context import Resources
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
+from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from tests import shared_cluster
 from tests.admin.helpers import connect, wait_for
 from tests.audit import bad_cluster, cluster_tables
 from tests.in_process_shell import Shell
+from tests.sandbox.brokers import start_broker, stop_broker
 
 CONTROLS = load(Path(cluster_tables.__file__).parents[2] / "kafka_shell" / "audit" / "controls")
 BROKERS = ("broker 1", "broker 2", "broker 3")

@@ -33,10 +33,10 @@ from kafka_shell.clients import follow, internals
 from kafka_shell.clients import store as reading
 from kafka_shell.clients.consumer import DynamicKafkaConsumer
 from kafka_shell.clients.producer import DynamicKafkaProducer
-from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.clients.helpers import SOON, USER, Store, everything, followers, said, wait_for
 from tests.frozen_process import freeze, is_frozen, thaw
+from tests.sandbox.brokers import start_broker, stop_broker
 from tests.shared_cluster import processes
 
 

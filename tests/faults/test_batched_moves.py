@@ -21,7 +21,6 @@ from kafka_shell.admin.partitions.reassignment_files import MovePaths
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.commands.partitions.batch_store import BatchFile
-from kafka_shell.sandbox.cluster import start_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests import reassigned_topics
 from tests.acks_all_producer import acks_all_producer
@@ -31,6 +30,7 @@ from tests.outages import controller, hang, hanging, kill, wait_until_noticed, w
 from tests.program import Program
 from tests.program_process import running
 from tests.reassigned_topics import Filled, replicas
+from tests.sandbox.brokers import start_broker
 from tests.shared_cluster import start_all, wait_until_applied, wait_until_back, wait_until_healthy
 
 BEFORE, AFTER = (4, 1, 2), (1, 2, 5)

@@ -10,7 +10,6 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.sandbox.cluster import start_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests import reassigned_topics
 from tests.acks_all_producer import acks_all_producer
@@ -27,6 +26,7 @@ from tests.decommission_process import (
 from tests.frozen_process import freeze, thaw
 from tests.outages import controller, hang, hanging, kill, wake
 from tests.program import Program
+from tests.sandbox.brokers import start_broker
 from tests.shared_cluster import processes
 
 BROKERS = (1, 2, 3, 4, 5)

@@ -13,10 +13,10 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.model import Effect
-from kafka_shell.sandbox.cluster import stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.config_alterations import DEFAULT, set_, topic_of
 from tests.admin.helpers import connect, done, make_topic, wait_for
+from tests.sandbox.brokers import stop_broker
 from tests.shared_cluster import start_all, wait_until_back
 
 

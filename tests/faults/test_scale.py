@@ -26,12 +26,13 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.common.structs import replace
 from kafka_shell.sandbox import config, stand_ins
-from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
+from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.session import options_from
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, wait_for
 from tests.in_process_shell import Shell
 from tests.program import Program, Run
+from tests.sandbox.brokers import start_broker, stop_broker
 from tests.shell.terminal import Terminal
 from tests.tcp_proxy import Proxy
 

@@ -13,11 +13,12 @@ import pytest
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.errors import KafkaError
 
-from kafka_shell.sandbox.cluster import start, start_broker, stop, stop_broker, wipe
+from kafka_shell.sandbox.cluster import start, stop, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from tests.jvm_tools import run_tool
+from tests.sandbox.brokers import start_broker, stop_broker
 from tests.sandbox.clients import admin
 
 WAYS = ("sasl-ssl", "sasl-ssl-plain", "sasl-ssl-oauth", "sasl-plaintext", "ssl")

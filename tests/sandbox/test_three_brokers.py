@@ -8,9 +8,10 @@ import pytest
 from kafka.admin import NewTopic
 
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.cluster import start_broker, status, stop_broker
+from kafka_shell.sandbox.cluster import status
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect
+from tests.sandbox.brokers import start_broker, stop_broker
 from tests.sandbox.clients import admin
 from tests.shared_cluster import wait_until_applied
 

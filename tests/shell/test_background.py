@@ -15,13 +15,13 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Report
-from kafka_shell.sandbox.cluster import start_broker
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.background import Background
 from tests import reassigned_topics
 from tests.admin.helpers import connect
 from tests.outages import kill
 from tests.reassigned_topics import MB, fill, placed, replicas
+from tests.sandbox.brokers import start_broker
 from tests.shared_cluster import wait_until_back
 from tests.shell.conftest import Open
 from tests.shell.terminal import Terminal

@@ -8,11 +8,12 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
+from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.paging import LESS_PROMPT
 from tests.outages import frozen
+from tests.sandbox.brokers import start_broker, stop_broker
 from tests.shell.conftest import Open
 from tests.shell.terminal import Terminal
 

@@ -39,9 +39,9 @@ from kafka_shell.audit.table import ReadFailure
 from kafka_shell.audit.tables.clients import read_client_configs, read_effective_client_configs
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
+from tests.sandbox.brokers import start_broker, stop_broker
 
 ALICE, APP = ClientEntity("alice"), ClientEntity("alice", "app")
 BOB = ClientEntity("bob")

@@ -16,10 +16,10 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Resource
 from kafka_shell.plan.results import Results
-from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
 from tests.produced_records import fill
+from tests.sandbox.brokers import start_broker, stop_broker
 from tests.shared_cluster import start_all, wait_until_back
 
 

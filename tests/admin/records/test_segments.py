@@ -18,9 +18,10 @@ from kafka_shell.admin.records.encode import ProducerId, encode_batch
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import Position, Reading, spans
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
+from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from tests.admin.helpers import KEPT, connect, make_topic, wait_for
+from tests.sandbox.brokers import start_broker, stop_broker
 
 FAR = 1_000_000_000
 GAP, OLD, SMALL = "segments.gap", "segments.old", "segments.small"

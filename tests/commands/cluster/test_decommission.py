@@ -17,7 +17,6 @@ from kafka_shell.audit.list_tasks import list_tasks
 from kafka_shell.audit.read_tasks import Target
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.plan.apply import apply
-from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests import reassigned_topics
 from tests.admin.helpers import make_topic, wait_for
@@ -33,6 +32,7 @@ from tests.decommission_process import (
 from tests.in_process_shell import Shell
 from tests.program import Program
 from tests.reassigned_topics import put
+from tests.sandbox.brokers import start_broker, stop_broker
 from tests.test_readme import python_example
 
 

@@ -22,10 +22,10 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.cluster import stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, wait_for
 from tests.outages import frozen, stopped
+from tests.sandbox.brokers import stop_broker
 from tests.shared_cluster import processes, wait_until_applied
 
 TOPOLOGIES = 200
