@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from jgo.maven import MavenContext
 
 Report = Callable[[str, int, int | None], None]
-
-
-def no_report(_task: str, _done: int, _total: int | None) -> None:
-    """Ignore progress."""
-
-
 """Progress: the task, the completed amount, and the total if known."""
 
 CONNECTIONS = 8
@@ -49,6 +43,10 @@ class Jar(Struct, frozen=True):
         """The path in Maven repositories and in our cache."""
         name = f"{self.artifact}-{self.version}.jar"
         return Path(*self.group.split("."), self.artifact, self.version, name)
+
+
+def no_report(_task: str, _done: int, _total: int | None) -> None:
+    """Ignore progress."""
 
 
 def locked_versions() -> list[str]:
