@@ -15,6 +15,8 @@ from kafka_shell.errors import Status, UsageError
 from kafka_shell.output.terminal import SanitizedStream, draw, terminal_size
 from kafka_shell.output.text import Text, cut
 
+from .dispatch import stops
+
 _SGR = re.compile(r"(\x1b\[[0-9;]*m)")
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"  # alternate screen, no cursor, no line wrap
 _LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
@@ -33,6 +35,7 @@ def watch(
 
     On a terminal the output is redrawn in place with changes highlighted; otherwise each output is
     a separate block. Commands that would ask a question fail. An invalid line is run only once.
+    Ctrl-C ends it even if the command has made a status of it: a change must not be made again.
     """
     if seconds < 0.1:
         raise UsageError(
@@ -53,7 +56,7 @@ def watch(
         with blocks.during():
             blocks.show(output, context.clock())
             shown = 1
-            while rounds is None or shown < rounds:
+            while not stops(Status(status), context) and (rounds is None or shown < rounds):
                 sleep(seconds)
                 status, output = run_captured(context, line)
                 blocks.show(output, context.clock())

@@ -111,6 +111,23 @@ def test_errors_of_the_cluster_do_not_end_watch() -> None:
     assert rig.out.getvalue().count("no\n") == 2
 
 
+@pytest.mark.parametrize("stream", [io.StringIO, Terminal])
+@pytest.mark.parametrize("statuses", [[130], [0, 130]])
+def test_a_command_that_was_interrupted_is_not_run_again(
+    stream: type[io.StringIO], statuses: list[int]
+) -> None:
+    rig = Rig(stream(), ["ran\n" for _ in statuses], [*statuses])
+    assert rig.watch() == 130
+    assert rig.answers == []
+
+
+def test_exit_ends_watch() -> None:
+    rig = Rig(io.StringIO(), ["bye\n"])
+    rig.context.script.left = True
+    assert rig.watch() == 0
+    assert rig.answers == []
+
+
 def test_not_at_once_again() -> None:
     with pytest.raises(UsageError):
         watch(Rig(io.StringIO(), []).context, 0, "health")

@@ -88,8 +88,8 @@ def watch(invocation: Invocation, context: Context) -> Status:
     if context.run_line is None:
         raise ShellError("watch cannot run commands here", code="no-shell")
     status = run(context, milliseconds / 1000, invocation["line"])
-    if context.shell is None and status != Status.WRONG:
-        raise KeyboardInterrupt  # only Ctrl-C ends a watch
+    if context.shell is None and status != Status.WRONG and not context.script.left:
+        raise KeyboardInterrupt  # it was ended with Ctrl-C
     return Status(status)
 
 
