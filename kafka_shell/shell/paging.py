@@ -15,6 +15,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
+from prompt_toolkit.input import Input
+from prompt_toolkit.input.typeahead import clear_typeahead
+
 from kafka_shell.output.styled_stream import PipeClosed
 from kafka_shell.output.terminal import SanitizedStream, draw
 
@@ -220,6 +223,13 @@ def _ignoring_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def discard_typed_ahead(keyboard: Input) -> None:
+    """Discard input that was typed before now."""
+    clear_typeahead(keyboard)
+    with suppress(OSError, ValueError, termios.error):  # not a terminal
+        termios.tcflush(keyboard.fileno(), termios.TCIFLUSH)
 
 
 def typed_ahead(descriptor: int) -> bool:

@@ -43,7 +43,7 @@ from .background import Background, Work
 from .completer import ShellCompleter
 from .history import PrivateHistory
 from .lexer import ShellLexer
-from .paging import PagedOutput, StderrStream, typed_ahead
+from .paging import PagedOutput, StderrStream, discard_typed_ahead, typed_ahead
 from .styles import cleaned, style_of
 from .suggest import Suggest
 from .switch_interval import reduce_latency
@@ -216,16 +216,21 @@ class Session:
         self._background.start(guarded, resume)
 
     def ask(self, question: str, *, secret: bool = False) -> str:
-        """Ask a question; Ctrl-C and Ctrl-D return an empty answer."""
+        """Ask a question. Ctrl-D returns an empty answer, and Ctrl-C ends the line. What was typed
+        before the question was shown is not an answer to it."""
         self._paged.before_question()
+        discard_typed_ahead(self.prompt.app.input)
         asking: PromptSession[str] = PromptSession(
             history=InMemoryHistory(), style=DynamicStyle(lambda: self._style)
         )
         try:
             text = FormattedText(cleaned([("class:warning", question)]))
             return asking.prompt(text, is_password=secret)
-        except (KeyboardInterrupt, EOFError):
+        except EOFError:
             return ""
+        except KeyboardInterrupt:
+            self.context.err.write("no changes made\n")
+            raise
 
     def _report_thread_crash(self, crash: threading.ExceptHookArgs) -> None:
         """Report an internal error of another thread above the prompt."""

@@ -219,17 +219,30 @@ def test_a_tiny_terminal_is_enough(
     assert "too small" not in tiny.text
 
 
-def test_ctrl_c_at_a_question_is_a_no(shell: Terminal) -> None:
+def test_ctrl_c_at_a_question_ends_the_line(shell: Terminal, tmp_path: Path) -> None:
     shell.run("create-topic shell.doomed --partitions 1 --replication-factor 1")
     shell.sees("shell.doomed", "kafka>")
     shell.at_prompt()
     shell.run("delete-topic shell.doomed")
     shell.sees("[y/N]")
     shell.press("c-c")
-    shell.sees("nothing was changed")
+    shell.sees("no changes made", "interrupted")
     shell.at_prompt()
+    (tmp_path / "exists").write_text("kept")
+    ran = tmp_path / "ran"
+    for rest in (f"|| !touch {ran}", f"; !touch {ran}"):
+        shell.run("clear")
+        shell.until(lambda: shell.rows[0] == "kafka>")
+        shell.run(f"help > {tmp_path}/exists {rest}")
+        shell.sees("Overwrite", "[y/N]")
+        shell.press("c-c")
+        shell.sees("no changes made", "interrupted")
+        shell.at_prompt()
+        assert not ran.exists(), rest
+    shell.run("clear")
+    shell.until(lambda: shell.rows[0] == "kafka>")
     shell.run("delete-topic shell.doomed")
-    shell.until(lambda: shell.text.count("[y/N]") == 2)
+    shell.sees("[y/N]")
     shell.type("y")
     shell.press("enter")
     shell.at_prompt()
@@ -297,6 +310,25 @@ def test_typed_ahead_input_does_not_go_to_the_pager(shell: Terminal) -> None:
     shell.type("describe-configs --broker-id 1 --all\rhealth --ou")
     shell.sees("slept")
     shell.until(lambda: shell.line.endswith("kafka> health --ou"))
+
+
+def test_typed_ahead_input_does_not_answer_questions(shell: Terminal, tmp_path: Path) -> None:
+    file = tmp_path / "exists"
+    file.write_text("kept")
+    shell.type(f"!sleep 1; echo slept\rhelp > {file}\ry\rhelp refresh\r")
+    shell.sees("slept", "Overwrite", "[y/N]")
+    shell.until(lambda: shell.line.endswith("[y/N]"))
+    shell.press("enter")
+    shell.sees("already exists")
+    shell.at_prompt()
+    assert file.read_text() == "kept"
+    shell.type("!sleep 1; echo again\rscram-credentials --user early --add SCRAM-SHA-256\r")
+    shell.type("topics\rtopics\r")
+    shell.sees("again", "Password for early:")
+    assert "Repeat" not in shell.text
+    shell.press("c-c")
+    shell.sees("no changes made")
+    shell.at_prompt()
 
 
 def test_a_menu_takes_the_rows_that_there_are(shell: Terminal) -> None:
