@@ -84,6 +84,7 @@ class Cache:
         self._closed = False
         self._on_disk: tuple[tuple[str, ...], str] = ((), "")  # topics and cluster ID
         self._names_on_disk: dict[str, tuple[str, ...]] = {}
+        self._last_read: names.LastRead = {}
         self._docs_version = ""
 
     # -- for the thread of the prompt: never blocks ----------------------------------------------
@@ -228,7 +229,9 @@ class Cache:
             topics = readers.read_group_topics(cluster, groups, self._clock())
             self._swap(self._view.with_group_topics(topics, KEEP_CONFIGS))
         if parts := [want for want in wants if isinstance(want, str) and want in PARTS]:
-            found_parts = names.read(cluster, parts, self._view.part, self._clock())
+            found_parts = names.read(
+                cluster, parts, self._view.part, self._clock(), self._last_read
+            )
             view = self._view
             for name, part in found_parts.items():
                 view = view.with_part(name, part)
@@ -265,7 +268,7 @@ class Cache:
 
     def _without_old_cluster(self, view: ClusterView) -> ClusterView:
         """Drop the data of another cluster that had this address before."""
-        self._names_on_disk = {}
+        self._names_on_disk, self._last_read = {}, {}
         self._disk_cache.save_names(self.bootstrap, {})
         for name in PARTS:
             view = view.with_part(name, getattr(ClusterView(), name))

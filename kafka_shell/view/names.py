@@ -1,14 +1,14 @@
 """Read the parts of the view that are loaded on demand: groups, users, quotas ...
 
 A part can combine several sources. What could not be read of a source is the error of the part,
-which then contains the names that were read, and those known before.
+which then contains the names that were read, and those that this source had when it was last read
+completely.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka_shell.admin.configs.model import ResourceType
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Found = tuple[T, Failure | None]
+Source = Callable[["Cluster"], Rows[Any]]
+LastRead = dict[Source, tuple[Any, ...]]  # what each source had when it was last read completely
 
 _MOST_GROUPS = 500  # more groups are not described for their client IDs
 _NOBODY = "kafka-sh: no such user"
@@ -39,27 +41,31 @@ _NO_SUCH_USER = "RESOURCE_NOT_FOUND"
 _USER = "User:"
 
 
-def read(cluster: Cluster, wanted: Iterable[str], current: Callable[[str], Part[Any]], now: float
-         ) -> dict[str, Part[Any]]:  # fmt: skip
-    """Read PARTS of the view. Errors are part of the result, except that no broker is reachable."""
-    reader = _Reader(cluster)
+def read(
+    cluster: Cluster,
+    wanted: Iterable[str],
+    current: Callable[[str], Part[Any]],
+    now: float,
+    last_read: LastRead,
+) -> dict[str, Part[Any]]:
+    """Read PARTS of the view, and update `last_read`. Errors are part of the result, except that no
+    broker is reachable."""
+    reader = _Reader(cluster, last_read)
     parts: dict[str, Part[Any]] = {}
     for name in wanted:
         found, why = reader.part(name)
-        if name in NAMES:
-            before = current(name).value.names if why is not None else ()
-            parts[name] = Part(NameIndex((*found, *before)), now, why)
-        else:
-            parts[name] = Part(found if found or why is None else current(name).value, now, why)
+        value = NameIndex(found) if name in NAMES else found
+        parts[name] = Part(value if found or why is None else current(name).value, now, why)
     return parts
 
 
 class _Reader:
     """Reads each source only once, even if several parts use it."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, last_read: LastRead) -> None:
         self._cluster = cluster
-        self._read_once = cache(self._read)
+        self._last_read = last_read
+        self._found: dict[Source, Found[tuple[Any, ...]]] = {}
 
     def part(self, name: str) -> Found[tuple[Any, ...]]:
         """Return the values of a part, and the error if it is incomplete."""
@@ -70,11 +76,20 @@ class _Reader:
         failure: Failure | None = None
         for source, names_in in sources:
             found, why = self._read_once(source)
+            if why is not None:
+                found = (*found, *self._last_read.get(source, ()))
             names.update((name, None) for each in found for name in names_in(each))
             failure = failure or why
         return tuple(names), failure
 
-    def _read(self, source: Callable[[Cluster], Rows[Any]]) -> Found[tuple[Any, ...]]:
+    def _read_once(self, source: Source) -> Found[tuple[Any, ...]]:
+        if source not in self._found:
+            found, why = self._found[source] = self._read(source)
+            if why is None:
+                self._last_read[source] = found
+        return self._found[source]
+
+    def _read(self, source: Source) -> Found[tuple[Any, ...]]:
         try:
             found = source(self._cluster)
             if isinstance(found, Results):

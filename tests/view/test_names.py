@@ -77,7 +77,7 @@ def test_a_missing_permission_is_an_error_of_its_part(secure_sandbox: Sandbox) -
     config = ConnectionConfig(where, security_protocol="SASL_PLAINTEXT", sasl=sasl)
     held = ClusterView().with_part("users", Part(NameIndex(["kept"])))
     with Cluster(config) as cluster:
-        parts = names.read(cluster, PARTS, held.part, 1.0)
+        parts = names.read(cluster, PARTS, held.part, 1.0, {})
     for part in ("users", "principals", "client_ids", "quotas", "client_metrics"):
         why = parts[part].error
         assert why is not None and "AUTHORIZATION" in why.name, f"{part}: {why}"
@@ -93,25 +93,28 @@ def test_names_that_a_broker_does_not_list_are_reported_and_kept(
     for number in range(12):
         commit(three, f"kept-{number}", "kept-names", 0)
     wanted = ("groups", "transactional_ids", "log_dirs", "features")
-    complete = names.read(three, wanted, ClusterView().part, 1.0)
+    last_read: names.LastRead = {}
+    complete = names.read(three, wanted, ClusterView().part, 1.0, last_read)
     assert all(part.error is None for part in complete.values())
-    before = ClusterView().with_part("groups", Part(NameIndex(["known-before"])))
+    before = ClusterView().with_part("groups", Part(NameIndex(["gone"])))
     at_one = parse_addresses(f"127.0.0.1:{three_brokers.brokers[0].ports['PLAINTEXT']}")
     parts: dict[str, Part[Any]] = {}
     with Cluster(ConnectionConfig(at_one, connect_timeout=2, request_timeout=2)) as cluster:
         for part in wanted:  # one after the other: a broker that is fenced meanwhile is not asked
             with frozen(three_brokers, 2):
-                parts |= names.read(cluster, (part,), before.part, 4.0)
+                parts |= names.read(cluster, (part,), before.part, 4.0, last_read)
     assert all(parts[part].error is not None for part in wanted), parts
     listed = set(parts["groups"].value.names)
-    assert "known-before" in listed, "what was known is still offered"
-    assert listed & set(complete["groups"].value.names), "what is known is offered"
+    assert listed == set(complete["groups"].value.names), "what was read completely is offered"
 
 
-def test_client_ids_of_too_many_groups_are_not_read(
+def test_client_ids_of_too_many_groups_are_not_read_and_old_ones_not_kept(
     demo_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(names, "_MOST_GROUPS", 1)
+    before = ClusterView().with_part("client_ids", Part(NameIndex(["gone"])))
     with connect(demo_sandbox) as cluster:
-        found = names.read(cluster, ["client_ids"], ClusterView().part, 1.0)["client_ids"]
+        found = names.read(cluster, ["client_ids"], before.part, 1.0, {})["client_ids"]
     assert found.error is not None and "more than 1 groups" in found.error.message
+    assert found.value.names, "those with a quota are read"
+    assert "gone" not in found.value, "it is not in a source that was read"
