@@ -222,7 +222,9 @@ def in_use(context: Context, id: str) -> Iterator[None]:
 
 def check_continuable(context: Context, id: str) -> None:
     """Raise ShellError if a later entry has continued this one, or may have: it cannot be read."""
-    for entry in newest(context.paths.journal):
+    continued = find(context.paths.journal, id)
+    cluster = continued.cluster if isinstance(continued, JournalEntry) else None
+    for entry in newest(context.paths.journal, cluster=cluster):
         if isinstance(entry, Path):
             raise ShellError(
                 f"{entry} is not a valid journal entry, and may have continued entry {id}",

@@ -212,6 +212,17 @@ def test_the_newest_entries_are_read_without_the_others(
     assert len(read) == 2
 
 
+def test_damaged_entries_of_other_clusters_do_not_prevent_a_continuation(context: Context) -> None:
+    entry = journal.record_intent(context, "copy-records", [CHANGE], [])
+    other = context.paths.journal / "cluster-2" / f"{10**16:017d}-00000000.json"
+    other.parent.mkdir()
+    other.write_text("{")
+    journal.check_continuable(context, entry.id)
+    other.rename(files(context)[0].parent / other.name)
+    with pytest.raises(ShellError, match="not a valid journal entry"):
+        journal.check_continuable(context, entry.id)
+
+
 def test_old_entries_are_removed_by_count(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
