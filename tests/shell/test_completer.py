@@ -366,10 +366,15 @@ def test_journal_entries_are_offered_with_their_commands(bench: Bench, tmp_path:
     context = Context(session, Paths(tmp_path, tmp_path, tmp_path))
     change = Change(Resource("topic", "orders"), "create")
     assert bench.menu("undo ") == {}
-    first, second = (journal.record_intent(context, name, [change], []) for name in ("one", "two"))
-    assert list(bench.menu("undo ").items()) == [(second.id, "two"), (first.id, "one")]
+    first, second = (journal.record_intent(context, name, [change], [name]) for name in "12")
+    final = journal.record_intent(context, "final", [change], [])
+    assert list(bench.menu("undo ").items()) == [(second.id, "2"), (first.id, "1")]
+    assert list(bench.menu("journal ")) == [final.id, second.id, first.id]
     journal.mark_undone(context, [second.id])
-    assert bench.menu(f"journal {second.id[:6]}") == {second.id: "undone: two"}
+    assert bench.menu(f"journal {second.id[:6]}") == {second.id: "undone: 2"}
+    assert list(bench.menu("undo ")) == [first.id]
+    bench.cache.view = replace(VIEW, cluster_id="another")
+    assert bench.menu("undo ") == {} == bench.menu("journal "), "entries of another cluster"
 
 
 def test_unfinished_reassignments_are_offered_where_one_is_resumed(

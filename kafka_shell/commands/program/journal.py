@@ -146,22 +146,39 @@ def _commands(chosen: Sequence[JournalEntry]) -> str | NoRows:
 
 
 def _offer_entries(found: CompletionRequest, known: Catalog) -> Candidates:
-    """The newest entries with their commands, newest first."""
-    from kafka_shell import journal as book
-    from kafka_shell.view.candidates import NONE, pick
+    """The newest entries of this cluster with their commands, newest first."""
+    from kafka_shell.view.candidates import pick
 
-    try:
-        entries = {
-            entry.id: f"{'undone: ' if entry.undone else ''}{entry.command}"
-            for entry in islice(book.newest(known.journal), _OFFERED)
-            if not isinstance(entry, Path)
-        }
-    except ShellError:
-        return NONE
+    entries = {
+        entry.id: f"{'undone: ' if entry.undone else ''}{entry.command}"
+        for entry in _of_cluster(known)
+    }
     return pick(entries, found.prefix)
 
 
+def _offer_undoable(found: CompletionRequest, known: Catalog) -> Candidates:
+    """Those that can be undone."""
+    from kafka_shell.view.candidates import pick
+
+    entries = {
+        entry.id: entry.command for entry in _of_cluster(known) if entry.undo and not entry.undone
+    }
+    return pick(entries, found.prefix)
+
+
+def _of_cluster(known: Catalog) -> list[JournalEntry]:
+    """The newest entries of this cluster, or of all clusters if it is not known yet."""
+    from kafka_shell import journal as book
+
+    try:
+        newest = islice(book.newest(known.journal, cluster=known.view.cluster_id or None), _OFFERED)
+        return [entry for entry in newest if not isinstance(entry, Path)]
+    except ShellError:
+        return []
+
+
 JOURNAL_ENTRY = Kind("journal-entry", CandidateSource(_offer_entries))
+UNDOABLE_ENTRY = Kind("journal-entry", CandidateSource(_offer_undoable))
 
 COMMANDS = (
     Command(

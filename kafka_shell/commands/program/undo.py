@@ -16,7 +16,7 @@ from kafka_shell.plan.model import Change, Effect, Plan, merge_plans
 from kafka_shell.plan.outcome import JournalEntry, is_applied
 
 from .conflicts import about_change, conflicts
-from .journal import JOURNAL_ENTRY, entries
+from .journal import UNDOABLE_ENTRY, entries
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
@@ -320,7 +320,7 @@ COMMANDS = (
         run=undo,
         effect=Effect.CHANGE,
         arguments=(
-            Argument("id", JOURNAL_ENTRY, "The changes to undo, as listed by journal.",
+            Argument("id", UNDOABLE_ENTRY, "The changes to undo, as listed by journal.",
                      many=True, required=False, unless=("--last", "--session")),
         ),
         options=(
