@@ -85,7 +85,7 @@ class PrivateHistory(History):
         rows = "".join(f"+{row}\n" for row in string.split("\n"))
         try:
             with open_private(self._path, "a") as file:
-                file.write(f"\n# {datetime.now()}\n{rows}")
+                file.write(f"\n# {datetime.now().astimezone()}\n{rows}")
         except OSError as error:
             self._writable = False
             self._say(f"history is not saved: {self._path}: {error.strerror}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,22 @@ def test_lines_come_back_in_the_next_session(tmp_path: Path) -> None:
     assert [line.text for line in read(path)] == later[::-1]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_times_do_not_depend_on_the_time_zone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "history"
+    times = []
+    for zone in ("Asia/Tokyo", "America/New_York"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        if not times:
+            PrivateHistory(path).append_string("topics")
+        times.append(read(path)[0].time)
+    monkeypatch.undo()
+    time.tzset()
+    assert times[0] == times[1] == pytest.approx(time.time(), abs=60)
 
 
 @pytest.mark.parametrize(
