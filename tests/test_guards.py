@@ -419,7 +419,7 @@ def test_the_prompt_asks_too_and_goes_on(
     child.sendline(f"alter-configs {victim} segment.ms=1h")
     child.expect("to confirm:")
     child.sendintr()
-    child.expect("nothing was changed")
+    child.expect("no changes made")
     child.expect("kafka:typed!>")
     assert state.same
     child.sendline(f"alter-configs {victim} segment.ms=1h")

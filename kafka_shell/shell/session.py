@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cache
 from io import StringIO
 from typing import TextIO, cast
 
@@ -59,7 +60,6 @@ class Session:
 
     def __init__(self, context: Context) -> None:
         self._notes: list[str] = []
-        self._usable: dict[str, bool] = {}  # line -> whether it may be suggested
         self._leaving = False
         self._menu_rows = screen.MENU_ROWS
         self._stdout = context.out
@@ -117,7 +117,6 @@ class Session:
             if len(lines) > 1:
                 self._print([("class:comment", f"› {line}")])
             status = self._run_line(line)
-            self._usable[line] = not status
             left = len(lines) - number - 1
             if status and left:
                 self._print(
@@ -138,12 +137,6 @@ class Session:
         line, self.context.script.suggested = self.context.script.suggested, ""
         if line:
             self.prompt.default_buffer.suggestion = Suggestion(line)
-
-    def _may_suggest(self, line: str) -> bool:
-        """Return whether the line is valid and has not failed in this session."""
-        if line not in self._usable:
-            self._usable[line] = is_valid(line)
-        return self._usable[line]
 
     def _run_line(self, line: str) -> Status:
         try:
@@ -320,7 +313,7 @@ class Session:
             history=PrivateHistory(
                 self.context.paths.history, self._notes.append, lambda: self.cache.view
             ),
-            auto_suggest=Suggest(usable=self._may_suggest),
+            auto_suggest=Suggest(usable=cache(is_valid)),
             completer=self.completer,
             complete_while_typing=True,
             complete_style=CompleteStyle.COLUMN,

@@ -31,7 +31,7 @@ def starter_lines(folder: Path) -> list[str]:
 class Suggest(AutoSuggest):
     """Suggests the newest matching line of the history, or else the first starter line.
 
-    Lines of the history that are not `usable` (they failed) are ignored.
+    Lines of the history that are not `usable` (they are invalid) are ignored.
     """
 
     def __init__(

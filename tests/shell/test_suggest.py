@@ -49,7 +49,7 @@ def test_the_shipped_sessions_is_valid() -> None:
     assert starter_lines(Path("/nowhere")) == []
 
 
-def test_lines_that_failed_are_left_out(suggest: Suggest) -> None:
+def test_invalid_lines_are_left_out(suggest: Suggest) -> None:
     suggest = Suggest(suggest._folder, lambda line: "nosuch" not in line)
     own = ["topics --internal", "topics nosuch"]
     assert suggested(suggest, own, "topics") == " --internal"

@@ -47,7 +47,8 @@ def run(view: str, context: Context, *, interval: float, idle: float, plain: boo
     direct = getattr(context.out, "direct", None)
     if direct is not None:
         direct()  # no pager
-    reduce_latency()
+    if context.shell is None:  # the prompt has done it
+        reduce_latency()
     return Session(view, context, interval=interval, idle=idle, plain=plain).run()
 
 
