@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TextIO, cast
 
 from kafka_shell.common.escaping import escape, printable
+from kafka_shell.common.sigterm import exiting_on_sigterm
 from kafka_shell.common.structs import replace
 from kafka_shell.context import Context
 from kafka_shell.errors import Status, UsageError
@@ -143,12 +144,13 @@ class _Screen(_Blocks):
     @contextmanager
     def during(self) -> Iterator[None]:
         """Use the alternate screen, and restore the screen afterwards."""
-        draw(self._out, _ENTER)
-        try:
-            yield
-        finally:
-            draw(self._out, _LEAVE)
-            self._out.flush()
+        with exiting_on_sigterm():
+            draw(self._out, _ENTER)
+            try:
+                yield
+            finally:
+                draw(self._out, _LEAVE)
+                self._out.flush()
 
     def show(self, output: str, now: float) -> None:
         """Replace the previous output."""

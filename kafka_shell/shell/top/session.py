@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 
@@ -21,6 +18,7 @@ from prompt_toolkit.output.color_depth import ColorDepth
 
 from kafka_shell.commands.activity.meter import GROUPS, TOPICS, Measurement, open_meter
 from kafka_shell.common.quoting import positional, with_option
+from kafka_shell.common.sigterm import exiting_on_sigterm
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import format_duration
 from kafka_shell.context import Context
@@ -28,6 +26,7 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.text import Text
 from kafka_shell.output.theme import load_or_default
 from kafka_shell.run.watch import run_captured
+from kafka_shell.shell.exiting import exit_application
 from kafka_shell.shell.styles import cleaned, style_of_output
 from kafka_shell.shell.switch_interval import reduce_latency
 
@@ -77,7 +76,7 @@ class Session:
         """Draw and measure until a key ends it. An internal error of a thread is raised here."""
         self._sampler.start()
         try:
-            with _ending_on_sigterm(self._app):
+            with exiting_on_sigterm(exit_application):
                 status: Status = self._app.run(pre_run=self._start_clock)
         finally:
             self._sampler.stop()
@@ -271,21 +270,3 @@ def _fragments(screen: Screen, width: int) -> StyleAndTextTuples:
 
 def _colored(line: Text) -> StyleAndTextTuples:
     return [(f"class:{role}" if role else "", part) for role, part in line.parts]
-
-
-@contextmanager
-def _ending_on_sigterm(app: Application[Status]) -> Iterator[None]:
-    """Restore the terminal before SIGTERM ends the program."""
-
-    def end(number: int, frame: object) -> None:
-        if app.loop is not None and app.is_running:
-            error = SystemExit(128 + number)
-            app.loop.call_soon_threadsafe(lambda: app.exit(exception=error))
-        else:
-            sys.exit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
