@@ -101,9 +101,9 @@ class ShellControl(Protocol):
     def refresh(self, parts: frozenset[str]) -> None:
         """Reload these parts of the cached view (empty: all) in the background."""
 
-    def in_background(self, work: Callable[[Report], str], resume: str) -> None:
-        """Run `work` in the background and print its result. `resume` is the command that resumes
-        it if the prompt is left earlier."""
+    def in_background(self, work: Callable[[Report], str], resume: str, settings: Settings) -> None:
+        """Run `work` on the cluster of `settings` in the background and print its result. `resume`
+        is the command that resumes it if the prompt is left earlier."""
 
 
 class Observer(Protocol):
@@ -175,6 +175,7 @@ class ClusterSession(Struct):
         """Use another cluster for the lines that follow."""
         self.close()
         self.settings, self.expected_id = settings, expected_id
+        self.theme = settings.theme
 
     def close(self) -> None:
         """Close the connection; the next use opens a new one."""

@@ -6,7 +6,7 @@ profile sets `cluster-id`, no other cluster is accepted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from kafka_shell.common.structs import replace
@@ -18,6 +18,7 @@ from .errors import ShellError
 from .settings import GuardedProfile
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.cluster.model import Broker
     from kafka_shell.admin.wire.failures import OtherClusterError
 
 T = TypeVar("T")
@@ -113,14 +114,30 @@ def guard_of(context: Context) -> tuple[str, str]:
     this cluster applies. Guards prevent accidents: `guard = "none"` or another profile overrides
     them.
     """
+    return _guard_of(context, lambda: (context.cluster.cluster_id, context.cluster.brokers()))
+
+
+def known_guard(context: Context) -> str:
+    """The guard that applies as far as the cached view tells. Sends no request."""
+    if context.cache is None:
+        return ""
+    view = context.cache.view
+    try:
+        return _guard_of(context, lambda: (view.cluster_id, view.brokers.value))[0]
+    except ShellError:  # of the config file: a change reports it
+        return ""
+
+
+def _guard_of(
+    context: Context, cluster: Callable[[], tuple[str, Iterable[Broker]]]
+) -> tuple[str, str]:
     current = context.settings
     if current.guard:
         return ("" if current.guard == "none" else current.guard), current.profile
     guarded = settings.guarded_profiles(context.paths.config_file)
     if not guarded:
         return "", ""
-    cluster_id = context.cluster.cluster_id
-    brokers = context.cluster.brokers()
+    cluster_id, brokers = cluster()
     addresses = {*current.connection.bootstrap, *((b.host, b.port) for b in brokers)}
     ids = remembered_ids(context.paths)
     profiles = (

@@ -17,6 +17,7 @@ from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_add
 from kafka_shell.admin.wire.properties import Property, bad
 from kafka_shell.admin.wire.property_warnings import connection_warnings, file_warnings
 from kafka_shell.common.command_results import FORMATS
+from kafka_shell.common.quoting import with_option
 from kafka_shell.common.structs import replace
 
 from .config_file import BOOTSTRAP, PROGRAM_KEYS, ConfigFile
@@ -66,6 +67,12 @@ class Settings(Struct, frozen=True):
     def cluster_name(self) -> str:
         """The name of the cluster for the prompt, the journal and typed guards."""
         return self.label or self.profile or ",".join(map(str, self.connection.bootstrap))
+
+    def connecting(self, command: str) -> str:
+        """The command with the option that names this cluster, for another session."""
+        bootstrap = ",".join(map(str, self.connection.bootstrap))
+        option, value = ("--profile", self.profile) if self.profile else ("--broker", bootstrap)
+        return command if f" {option}" in command else f"{command} {with_option(option, value)}"
 
     def describe(self) -> tuple[Setting, ...]:
         """Every setting, including defaults."""
@@ -145,12 +152,7 @@ def load_for_line(
     cluster. With --profile, nothing of the session's connection is used.
     """
     if "profile" in flags:
-        return replace(
-            load(flags, environ, config_file),
-            output=session.output,
-            editing_mode=session.editing_mode,
-            pager=session.pager,
-        )
+        return kept_from(session, load(flags, environ, config_file))
     options = ConnectionOptions(flags, {})
     warnings: tuple[str, ...] = ()
     added = options.merged
@@ -173,6 +175,19 @@ def load_for_line(
         file_warnings=tuple(file_warnings(added)),
         properties=properties,
         profile_address=session.profile_address and BOOTSTRAP not in added,
+    )
+
+
+def kept_from(session: Settings, other: Settings) -> Settings:
+    """The settings of another cluster with what `set` and `theme` have changed in this session."""
+    configured = session.sources.get("theme")
+    chosen = session.theme != (configured.value if configured else "")
+    return replace(
+        other,
+        output=session.output,
+        editing_mode=session.editing_mode,
+        pager=session.pager,
+        theme=session.theme if chosen else other.theme,
     )
 
 

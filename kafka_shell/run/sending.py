@@ -194,7 +194,7 @@ def follow_in_background(
             background.close()
             shell.refresh(plan.touches)
 
-    shell.in_background(work, plan.resume)
+    shell.in_background(work, plan.resume, context.settings)
 
 
 def _follow_and_finish(

@@ -23,20 +23,25 @@ class Background:
         self._changed, self._finished = changed, finished
         self._lock = Lock()
         self._progress: dict[int, str] = {}
+        self._clusters: dict[int, str] = {}
         self._resume: dict[int, str] = {}
 
-    def start(self, work: Work, resume: str) -> None:
-        """Start a task. `resume` is the command that continues it in another session."""
+    def start(self, work: Work, resume: str, cluster: str) -> None:
+        """Start a task on this cluster. `resume` is the command that continues it in another
+        session."""
         with self._lock:
-            number = max(self._resume, default=0) + 1
-            self._resume[number] = resume
+            number = len(self._clusters) + 1
+            self._resume[number], self._clusters[number] = resume, cluster
         Thread(target=self._run, args=(number, work), daemon=True).start()
 
-    @property
-    def shown(self) -> str:
-        """The progress of all tasks: `Moving 3 partitions 45%, 20s left`; empty without tasks."""
+    def shown(self, current: str) -> str:
+        """The progress of all tasks: `Moving 3 partitions 45%, 20s left`; empty without tasks.
+        Those on another cluster than the current one have its name."""
         with self._lock:
-            return ", ".join(self._progress.values())
+            return ", ".join(
+                named(self._clusters[number], current, progress)
+                for number, progress in self._progress.items()
+            )
 
     @property
     def unfinished(self) -> tuple[str, ...]:
@@ -65,6 +70,11 @@ class Background:
                 self._progress.pop(number, None)
                 self._resume.pop(number, None)
         self._finished(result)
+
+
+def named(cluster: str, current: str, text: str) -> str:
+    """Return the text about a task, with the name of its cluster if that is not the current one."""
+    return text if cluster == current else f"{cluster}: {text}"
 
 
 def _percentage(done: int, total: int | None, elapsed: float) -> str:

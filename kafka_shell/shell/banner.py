@@ -5,9 +5,12 @@ from __future__ import annotations
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.styles.style import parse_color
 
+from kafka_shell.context import Context
+from kafka_shell.identity import known_guard
 from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
+from kafka_shell.view.view import ClusterView
 
 TRY = ("health", "topics", "help")
 HINT = "   Tab: complete, F1: help, Ctrl-D: exit"
@@ -28,19 +31,32 @@ def lines(settings: Settings, columns: int) -> StyleAndTextTuples:
     return head + words
 
 
-def guard_of(settings: Settings) -> str:
-    """Return the guard if it was set explicitly."""
-    return settings.guard if "guard" in settings.sources else ""
+class KnownGuard:
+    """The guard that applies to a change, as far as the cached view tells. Computed once for each
+    view and settings, because it is drawn on each key."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._of: tuple[Settings, ClusterView | None] | None = None
+        self._guard = ""
+
+    def __call__(self) -> str:
+        """Return the guard, or an empty string."""
+        settings, cache = self._context.settings, self._context.cache
+        view = cache.view if cache else None
+        if self._of is None or self._of[0] is not settings or self._of[1] is not view:
+            self._of, self._guard = (settings, view), known_guard(self._context)
+        return self._guard
 
 
-def prompt(settings: Settings) -> StyleAndTextTuples:
+def prompt(settings: Settings, guard: str) -> StyleAndTextTuples:
     """`kafka> `, or `kafka:prod!> ` in the color of the guard or profile; `kafka:rehearsal> ` on a
     twin."""
     role, mark = {
         "confirm": ("prompt-confirm", "?"),
         "typed": ("prompt-typed", "!"),
         "read-only": ("prompt-read-only", " ro"),
-    }.get(guard_of(settings), ("prompt", ""))
+    }.get(guard, ("prompt", ""))
     cluster = settings.label or settings.profile
     name = f"kafka:{cluster}" if cluster else "kafka"
     return [(f"class:{role} {_color(settings.color)}", f"{name}{mark}>"), ("", " ")]

@@ -20,6 +20,7 @@ from prompt_toolkit.input.typeahead import clear_typeahead
 
 from kafka_shell.output.styled_stream import PipeClosed
 from kafka_shell.output.terminal import SanitizedStream, draw
+from kafka_shell.plan.model import Report
 
 PATIENCE_S = 0.25  # how long output is buffered before it is shown without a pager
 # Rows around the output: the command line, the next prompt, the toolbar, and a note.
@@ -96,6 +97,11 @@ class PagedOutput(SanitizedStream):
             if self._buffer:
                 self.direct()
             draw(stream, text)
+
+    @property
+    def paging(self) -> bool:
+        """Whether the pager has the screen."""
+        return self._pager is not None
 
     # -- a stream ----------------------------------------------------------------------------------
 
@@ -180,6 +186,31 @@ class StderrStream(SanitizedStream):
     def draw(self, characters: str) -> None:
         """Write after buffered output."""
         self._paged.write_after(self._stream, characters)
+
+
+class UnpagedReport:
+    """The progress of a prompt, which is not drawn over the pager."""
+
+    def __init__(self, report: Report, paged: PagedOutput) -> None:
+        self._report = report
+        self._paged = paged
+
+    def __call__(self, task: str, done: int, total: int | None) -> None:
+        """Report progress."""
+        if not self._paged.paging:
+            self._report(task, done, total)
+
+    def waiting(self, server: str) -> None:
+        """Show what the command waits for."""
+        waiting = getattr(self._report, "waiting", None)
+        if waiting is not None and not self._paged.paging:
+            waiting(server)
+
+    def clear(self) -> None:
+        """Hide the progress until the next report."""
+        clear = getattr(self._report, "clear", None)
+        if clear is not None and not self._paged.paging:
+            clear()
 
 
 def pager_command(environ: Mapping[str, str]) -> list[str] | None:

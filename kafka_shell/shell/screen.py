@@ -8,7 +8,6 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from kafka_shell.settings import Settings
 from kafka_shell.view.cache import Cache
 
-from .banner import guard_of
 from .completer import Offer, ShellCompleter
 from .documentation import described, documentation_pane, lines_for, note
 from .toolbar import toolbar
@@ -31,6 +30,7 @@ def bottom(
     *,
     rows: int,
     columns: int,
+    guard: str = "",
     progress: str = "",
 ) -> StyleAndTextTuples:
     """Return the toolbar; above it what could not be read, and the documentation of the current
@@ -39,7 +39,7 @@ def bottom(
         cache.view,
         cache.state,
         columns,
-        guard=guard_of(settings),
+        guard=guard,
         vi=settings.editing_mode if settings.editing_mode == "vi" else "",
         progress=progress,
     )

@@ -24,6 +24,7 @@ from prompt_toolkit.styles import DynamicStyle
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.spark.sources import start_early
+from kafka_shell.common.sigterm import exiting_on_sigterm
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.context import Context
@@ -40,11 +41,18 @@ from kafka_shell.settings import Settings
 from kafka_shell.view.cache import TOPICS, Cache
 
 from . import banner, documentation, keys, screen
-from .background import Background, Work
+from .background import Background, Work, named
 from .completer import ShellCompleter
+from .exiting import exit_application
 from .history import PrivateHistory
 from .lexer import ShellLexer
-from .paging import PagedOutput, StderrStream, discard_typed_ahead, typed_ahead
+from .paging import (
+    PagedOutput,
+    StderrStream,
+    UnpagedReport,
+    discard_typed_ahead,
+    typed_ahead,
+)
 from .styles import cleaned, style_of
 from .suggest import Suggest
 from .switch_interval import reduce_latency
@@ -52,7 +60,8 @@ from .switch_interval import reduce_latency
 
 def run(context: Context) -> int:
     """Run the prompt until the user leaves it and return the exit status."""
-    return Session(context).run()
+    with exiting_on_sigterm(exit_application):
+        return Session(context).run()
 
 
 class Session:
@@ -66,12 +75,14 @@ class Session:
         self._paged = PagedOutput(
             context.out, context.environ, lambda: terminal_size(self._stdout), self._pages
         )
+        self._report = UnpagedReport(context.report, self._paged)
         self.context = context = replace(
             context,
             out=cast(TextIO, self._paged),
             err=cast(TextIO, StderrStream(context.err, self._paged)),
             shell=self,
             ask=self.ask,
+            report=self._report,
             run_line=context.run_line or (lambda text, context: int(run_text(text, context))),
             run_file=context.run_file or run_file,
         )
@@ -80,6 +91,7 @@ class Session:
         self.cache = self._open_cache()
         self.completer = ShellCompleter(lambda: self.cache, REGISTRY, context)
         self._reported_unreachable = False
+        self._guard = banner.KnownGuard(context)
         self.prompt: PromptSession[str] = self._make_prompt()
         self._background = Background(
             lambda: self._schedule(self.prompt.app.invalidate), self._task_finished
@@ -119,14 +131,7 @@ class Session:
             status = self._run_line(line)
             left = len(lines) - number - 1
             if status and left:
-                self._print(
-                    [
-                        (
-                            "class:warning",
-                            f"stopped: {counted(left, 'more line')} not run",
-                        )
-                    ]
-                )
+                self._print([("class:warning", f"stopped: {counted(left, 'more line')} not run")])
             if status or self._leaving:
                 break
         return status
@@ -149,9 +154,7 @@ class Session:
             report_crash(error, self.context.paths, self.context.err)
             status = Status.FAILED
         finally:
-            clear = getattr(self.context.report, "clear", None)
-            if clear is not None:
-                clear()
+            self._report.clear()
         if status is Status.OK:
             self.cache.retry()
         elif status is Status.UNREACHABLE:
@@ -171,15 +174,18 @@ class Session:
 
     def connect(self, settings: Settings) -> None:
         """Connect to another cluster."""
-        self.context.close()
-        self.cache.close()
-        self.context.session.cache = None
-        if settings is not self.context.settings:
-            self.context.session.expected_id = ""
+        session, old = self.context.session, self.cache
+        session.close()
+        session.cache = None
+        if settings is not session.settings:
+            session.expected_id = ""
             self._notes += (*settings.warnings, *settings.file_warnings)
-        self.context.session.settings = settings
+            session.theme = settings.theme
+            self._style = style_of(self._theme(settings.theme), color=not self.plain)
+        session.settings = settings
         self._reported_unreachable = False
         self.cache = self._open_cache()
+        old.close()  # it waits for its thread: Ctrl-C meanwhile must not leave a closed cache
 
     def set_theme(self, name: str) -> None:
         """Use another theme."""
@@ -195,18 +201,20 @@ class Session:
         """Reload these parts of the cached view."""
         self.cache.refresh(parts)
 
-    def in_background(self, work: Work, resume: str) -> None:
-        """Run a task in the background and print its result."""
+    def in_background(self, work: Work, resume: str, settings: Settings) -> None:
+        """Run a task on a cluster in the background and print its result."""
+        cluster, resume = settings.cluster_name, settings.connecting(resume)
 
         def guarded(report: Report) -> str:
             try:
-                return work(report)
+                result = work(report)
             except Exception as error:  # an internal error must be reported
                 message = StringIO()
                 report_crash(error, self.context.paths, message)
                 return f"{message.getvalue()}To resume: {resume}"
+            return named(cluster, self.context.settings.cluster_name, result)
 
-        self._background.start(guarded, resume)
+        self._background.start(guarded, resume, cluster)
 
     def ask(self, question: str, *, secret: bool = False) -> str:
         """Ask a question. Ctrl-D returns an empty answer, and Ctrl-C ends the line. What was typed
@@ -257,7 +265,6 @@ class Session:
         """Switch between emacs and vi keys."""
         mode = "emacs" if self.context.settings.editing_mode == "vi" else "vi"
         self.context.session.settings = replace(self.context.settings, editing_mode=mode)
-        self.prompt.app.editing_mode = keys.editing_mode(mode)
 
     # -- the view ----------------------------------------------------------------------------------
 
@@ -304,7 +311,7 @@ class Session:
 
     def _make_prompt(self) -> PromptSession[str]:
         prompt: PromptSession[str] = PromptSession(
-            message=lambda: cleaned(banner.prompt(self.context.settings)),
+            message=lambda: cleaned(banner.prompt(self.context.settings, self._guard())),
             multiline=True,
             prompt_continuation=screen.continuation,
             lexer=ShellLexer(REGISTRY),
@@ -332,7 +339,8 @@ class Session:
         # As an option of PromptSession it would disable completion while typing.
         prompt.default_buffer.enable_history_search = Always()
         prompt.default_buffer.on_text_changed += lambda _: self.cache.touch()
-        prompt.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
+        # Not on_text_changed: browsing the history changes the text, too.
+        prompt.default_buffer.on_text_insert += lambda buffer: self._typed(buffer.text)
         prompt.app.before_render += lambda _: self._fit()
         prompt.app.after_render += lambda _: self._first_drawn()
         return prompt
@@ -366,7 +374,8 @@ class Session:
             self.prompt.default_buffer,
             rows=size.rows,
             columns=size.columns,
-            progress=self._background.shown,
+            guard=self._guard(),
+            progress=self._background.shown(self.context.settings.cluster_name),
         )
         return cleaned(fragments)
 

@@ -95,13 +95,22 @@ def test_the_throttle_of_a_broker_that_was_down_is_lifted_when_it_is_back(
 
 
 def test_a_prompt_that_is_left_says_how_to_go_on(
-    move: Callable[[str], Terminal], cluster: Cluster, topic: str
+    move: Callable[[str], Terminal],
+    cluster: Cluster,
+    three_brokers: Sandbox,
+    topic: str,
+    bootstrap: str,
 ) -> None:
     shell = move("100kB/s")
     shell.at_prompt()
+    shell.run(f"connect {bootstrap}")
+    shell.sees("3 topics", f"{three_brokers.bootstrap}: Moving 1 partition")
+    shell.at_prompt()
     shell.press("c-d")
     assert shell.ends() == 0
-    assert "still running, to resume: verify-reassign-partitions --finish" in shell.everything
+    left = shell.everything.replace("\n", "")
+    assert "still running, to resume: verify-reassign-partitions --finish" in left
+    assert f".json --broker {three_brokers.bootstrap}" in left
     assert reassigned_topics.moving(cluster, topic) == {0: (3,)}
     assert reassigned_topics.throttles(cluster, topic), "a move under way lost its throttle"
 
@@ -111,7 +120,7 @@ def test_background_tasks_are_shown_and_reported_once() -> None:
     heard: Queue[str] = Queue()
     shown: Queue[str] = Queue()
     go_on = Event()
-    background = Background(lambda: shown.put(background.shown), heard.put)
+    background = Background(lambda: shown.put(background.shown("here")), heard.put)
 
     def work(report: Report) -> str:
         report("Moving 1 partition", 1, 4)
@@ -119,10 +128,11 @@ def test_background_tasks_are_shown_and_reported_once() -> None:
         report("Moving 1 partition", 1, 1)
         return "done: it"
 
-    background.start(work, "look")
+    background.start(work, "look", "here")
     assert shown.get(timeout=10) == "Moving 1 partition 25%"
+    assert background.shown("elsewhere") == "here: Moving 1 partition 25%"
     assert background.unfinished == ("look",)
     go_on.set()
     assert shown.get(timeout=10) == "", "the end is shown as a success before it is known"
     assert heard.get(timeout=10) == "done: it"
-    assert (background.shown, background.unfinished) == ("", ())
+    assert (background.shown("here"), background.unfinished) == ("", ())

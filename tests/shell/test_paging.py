@@ -18,6 +18,7 @@ from kafka_shell.shell.paging import (
     PATIENCE_S,
     PagedOutput,
     StderrStream,
+    UnpagedReport,
     pager_command,
     typed_ahead,
 )
@@ -179,3 +180,15 @@ def test_which_pager() -> None:
     assert pager_command({"PAGER": "/usr/bin/less -S"}) == ["/usr/bin/less", *less[1:], "-S"]
     own = pager_command({"PATH": "/nowhere"})
     assert own is not None and own[1:3] == ["-I", "-c"]
+
+
+def test_progress_is_not_drawn_over_the_pager(terminal: io.StringIO) -> None:
+    reported: list[str] = []
+    out = paged(terminal, "sh -c 'cat > /dev/null'")
+    report = UnpagedReport(lambda task, done, total: reported.append(task), out)
+    with out.during():
+        report("before", 0, None)
+        out.write("row\n" * 100)
+        report("meanwhile", 0, None)
+    report("afterwards", 0, None)
+    assert reported == ["before", "afterwards"]

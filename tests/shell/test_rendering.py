@@ -164,15 +164,15 @@ def guarded(guard: str, **more: str) -> Settings:
     ],
 )
 def test_the_prompt_follows_the_guard(guard: str, text: str, role: str) -> None:
-    fragments = banner.prompt(guarded(guard))
+    fragments = banner.prompt(guarded(guard), guard)
     assert to_plain_text(fragments) == text
     assert fragments[0][0].split()[0] == f"class:{role}"
 
 
 def test_the_prompt_with_a_profile_and_a_color() -> None:
-    assert to_plain_text(banner.prompt(Settings())) == "kafka> "
-    assert "fg:red" in banner.prompt(guarded("confirm", color="red"))[0][0]
-    assert "fg" not in banner.prompt(guarded("confirm", color="no color"))[0][0]
+    assert to_plain_text(banner.prompt(Settings(), "")) == "kafka> "
+    assert "fg:red" in banner.prompt(guarded("confirm", color="red"), "confirm")[0][0]
+    assert "fg" not in banner.prompt(guarded("confirm", color="no color"), "confirm")[0][0]
 
 
 def test_the_banner_has_two_lines_and_three_things_to_try() -> None:

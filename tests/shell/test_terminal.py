@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
+import termios
 from pathlib import Path
 from uuid import uuid4
 
+import pexpect
 import pytest
 
 from kafka_shell.sandbox.cluster import start, wipe
@@ -429,6 +432,64 @@ def test_without_a_broker_the_prompt_says_what_to_do(open_terminal: Open, bootst
     alone.sees("1 broker  ")
     alone.run("list-topics")
     alone.sees("shell.orders")
+
+
+def test_the_guard_and_the_theme_follow_the_cluster_and_what_was_set_is_kept(
+    open_terminal: Open, bootstrap: str, tmp_path: Path
+) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.toml").write_text(
+        f'[profiles.prod]\nbootstrap = "{bootstrap}"\nguard = "typed"\ntheme = "parchment"\n'
+    )
+    shell = open_terminal("--broker", "localhost:1")
+    shell.sees("unreachable since")
+    before = shell.style_of("unreachable since").bg
+    shell.run("set output json")
+    shell.sees("output is json")
+    shell.run(f"connect {bootstrap}")
+    shell.sees("kafka!>", "guard: typed", "as of")
+    assert shell.style_of("as of").bg == before
+    shell.run("connect prod")
+    shell.sees("kafka:prod!>", "as of")
+    shell.until(lambda: shell.style_of("as of").bg != before)
+    shell.run("topics shell.orders")
+    shell.sees('"name": "shell.orders"')
+
+
+def test_a_signal_restores_the_terminal(open_terminal: Open, bootstrap: str) -> None:
+    shell = open_terminal("--broker", bootstrap)
+    shell.sees("as of")
+    terminal = shell.child.child_fd
+    assert not termios.tcgetattr(terminal)[3] & termios.ICANON
+    shell.child.kill(signal.SIGTERM)
+    shell.child.expect(pexpect.EOF)
+    assert termios.tcgetattr(terminal)[3] & termios.ICANON
+    assert shell.child.wait() == 128 + signal.SIGTERM
+
+
+def test_a_signal_ends_watch_and_restores_the_screen(open_terminal: Open, bootstrap: str) -> None:
+    watch = open_terminal("--broker", bootstrap, "watch", "0.2", "list-topics")
+    watch.sees("every 0.2 s", "shell.orders")
+    assert watch.screen.cursor.hidden
+    watch.child.kill(signal.SIGTERM)
+    assert watch.ends() == 128 + signal.SIGTERM
+    assert not watch.screen.cursor.hidden
+
+
+def test_browsing_the_history_does_not_start_spark(
+    open_terminal: Open, bootstrap: str, tmp_path: Path
+) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "history").write_text("+spark tables\n")
+    shell = open_terminal("--broker", bootstrap)
+    shell.sees("as of")
+    shell.press("up")
+    shell.until(lambda: shell.line.endswith("spark tables"))
+    shell.press("c-c")
+    shell.at_prompt()
+    assert "starting Spark" not in shell.everything
+    shell.type("spark t")
+    shell.sees("starting Spark")
 
 
 def test_damaged_files_are_replaced(open_terminal: Open, bootstrap: str, tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ def connect(invocation: Invocation, context: Context) -> str:
         return on_expected_cluster(context, lambda: _described(context))
     if settings.names_a_cluster(flags):
         found = settings.load(flags, environ, context.paths.config_file)
+        found = settings.kept_from(context.settings, found)
     else:
         found = settings.load_for_line(
             context.settings, flags, context.environ, context.paths.config_file
