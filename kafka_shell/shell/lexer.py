@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -13,6 +14,7 @@ from kafka_shell.language.highlight import classify
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.registry import Registry
 
+_LINES = 10_000  # kept, so that a key in a large paste does not classify all its lines again
 UNSEEN = "\ufffd"
 
 # Token classes of the language -> roles of the theme.
@@ -36,6 +38,7 @@ class ShellLexer(Lexer):
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
+        self._classified = lru_cache(_LINES)(self._classify)
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
         """Return a function from line number to fragments."""
@@ -52,10 +55,11 @@ class ShellLexer(Lexer):
         if len(text) > LONGEST:
             return _split([("", text)])
         for _, one in logical_lines(text.split("\n")):
-            lines += _split(self._fragments(one))
+            lines += self._classified(one)
         return lines
 
-    def _fragments(self, text: str) -> StyleAndTextTuples:
+    def _classify(self, text: str) -> list[StyleAndTextTuples]:
+        """Return the fragments of the rows of one logical line."""
         fragments: StyleAndTextTuples = []
         at = 0
         for (start, end), name in classify(text, self._registry):
@@ -66,7 +70,7 @@ class ShellLexer(Lexer):
             ]
             at = end
         fragments.append(("", text[at:]))
-        return fragments
+        return _split(fragments)
 
 
 def _split(fragments: StyleAndTextTuples) -> list[StyleAndTextTuples]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,10 +23,12 @@ from kafka_shell.admin.configs.model import (
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.commands import REGISTRY
 from kafka_shell.common.structs import replace
+from kafka_shell.language.highlight import classify
+from kafka_shell.language.registry import Registry
 from kafka_shell.output.theme import available, load
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Setting, Settings
-from kafka_shell.shell import banner
+from kafka_shell.shell import banner, lexer
 from kafka_shell.shell.documentation import documentation_pane, lines_for
 from kafka_shell.shell.lexer import UNSEEN, ShellLexer
 from kafka_shell.shell.screen import menu_rows
@@ -191,3 +194,20 @@ def test_help_without_a_broker() -> None:
     assert "connect HOST:PORT" in text
     other = replace(why, hint="Check the password.")
     assert "Check the password." in to_plain_text(banner.unreachable(other))
+
+
+def test_a_key_in_a_large_paste_classifies_only_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    classified: list[str] = []
+
+    def counted(text: str, registry: Registry) -> Any:
+        classified.append(text)
+        return classify(text, registry)
+
+    monkeypatch.setattr(lexer, "classify", counted)
+    shell_lexer = ShellLexer(REGISTRY)
+    pasted = "\n".join(f"describe-topic t{number}" for number in range(100))
+    shell_lexer.lex_document(Document(pasted))
+    assert len(classified) == 100
+    row = shell_lexer.lex_document(Document(f"{pasted}5"))(99)
+    assert classified[100:] == ["describe-topic t995"]
+    assert "".join(text for _, text, *_ in row) == "describe-topic t995"
