@@ -20,7 +20,7 @@ WARNING = "class:toolbar-warning"
 GAP = "  "
 HINTS = ("F1 help", "^R search", "F4 vi", "^D exit")
 NEEDED = ("F1 help", "^D exit")  # without a connection these are shown instead of old data
-_STALE = range(5, 9)  # ranks of the state of the cluster
+_OLD = 5  # rank from which on segments are old data without a connection
 
 
 class Segment(Struct, frozen=True):
@@ -45,10 +45,12 @@ def toolbar(
     every = [*_segments(view, state, guard, vi), Segment(progress, 4)]
     segments = [replace(each, text=escape(each.text)) for each in every if each.text]
     room = columns - 2
-    while len(segments) > 1 and _width(segments) > room:
-        segments.remove(max(segments, key=lambda segment: segment.rank))
-    if state.failure is not None:
-        _make_room(segments, room - len(GAP.join(NEEDED)) - 2 * len(GAP))
+    needed = len(GAP.join(NEEDED)) + 2 * len(GAP) if state.failure is not None else 0
+    while len(segments) > 1:
+        last = max(segments, key=lambda segment: segment.rank)
+        if _width(segments) + (needed if last.rank >= _OLD else 0) <= room:
+            break
+        segments.remove(last)
     pieces: StyleAndTextTuples = [(PLAIN, " ")]
     used = 0
     for number, segment in enumerate(segments):
@@ -64,9 +66,10 @@ def toolbar(
 def _segments(view: ClusterView, state: CacheState, guard: str, vi: str) -> list[Segment]:
     topics = view.topics.value
     known = bool(view.read_at)
+    failing = "unreachable" if state.unreachable else "not refreshed"
     return [
         Segment(view.name or view.bootstrap, 0),
-        Segment(f"unreachable since {_clock(state.since)}" if state.failure else "", 1, WARNING),
+        Segment(f"{failing} since {_clock(state.since)}" if state.failure else "", 1, WARNING),
         Segment(state.failure.message if state.failure else "", 4, WARNING),
         Segment(f"{topics.offline:,} offline" if topics.offline else "", 2, WARNING),
         Segment(_under_replicated(topics), 3, WARNING),
@@ -84,15 +87,6 @@ def _under_replicated(topics: TopicIndex) -> str:
         return ""
     what = "not in sync or being reassigned" if topics.reassignments_unread else "under-replicated"
     return f"{topics.under_replicated:,} {what}"
-
-
-def _make_room(segments: list[Segment], room: int) -> None:
-    """Drop segments with old data if the rest then fits."""
-    stale = sorted((s for s in segments if s.rank in _STALE), key=lambda segment: -segment.rank)
-    if _width([segment for segment in segments if segment not in stale]) > room:
-        return
-    while stale and _width(segments) > room:
-        segments.remove(stale.pop(0))
 
 
 def _guard(guard: str) -> str:
@@ -125,7 +119,8 @@ def _hints(room: int, vi: str) -> str:
 
 
 def _clock(when: float) -> str:
-    return time.strftime("%H:%M:%S", time.localtime(when))
+    """The time with the day: what is drawn may be read on the next day."""
+    return time.strftime("%a %H:%M", time.localtime(when))
 
 
 def _width(segments: list[Segment]) -> int:

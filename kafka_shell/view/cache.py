@@ -43,10 +43,12 @@ _ALWAYS_READ = (ResourceType.TOPIC, ResourceType.BROKER)  # always read
 
 
 class CacheState(Struct, frozen=True):
-    """The state shown in the toolbar: what is being read, or the failure and its time."""
+    """The state shown in the toolbar: what is being read, or the failure and its time, and whether
+    it is that no broker was reachable."""
 
     reading: tuple[str, ...] = ()
     failure: Failure | None = None
+    unreachable: bool = False
     since: float = 0.0
     retry_at: float = 0.0
     attempts: int = 0
@@ -133,16 +135,16 @@ class Cache:
         current = self._view.part(part)
         return bool(current.read_at) or current.error is not None
 
-    def request(self, want: Key) -> None:
-        """Read configs, config documentation, the topics of a group or one of PARTS if needed."""
+    def request(self, want: Key) -> bool:
+        """Read topics, configs, config documentation, the topics of a group or one of PARTS if
+        needed. Returns whether it is being read."""
         part = self._view.lookup(want)
         max_age = float("inf") if isinstance(want, ResourceType) else FRESH_S
         if part is not None and part.error is not None:
             max_age = FRESH_S
         if part is not None and part.read_at and not part.older_than(max_age, self._clock()):
-            return
-        if not self._backing_off():
-            self._enqueue([want])
+            return False
+        return not self._backing_off() and self._enqueue([want])
 
     def retry(self) -> None:
         """Try again now if reading failed. Called when a command has reached the cluster."""
@@ -163,17 +165,19 @@ class Cache:
     def _backing_off(self) -> bool:
         return self._state.failure is not None and self._clock() < self._state.retry_at
 
-    def _enqueue(self, wants: Iterable[Key], *, again: bool = False) -> None:
-        """Wake the thread. `again` also repeats reads in progress, which may be out of date."""
+    def _enqueue(self, wants: Iterable[Key], *, again: bool = False) -> bool:
+        """Wake the thread. `again` also repeats reads in progress, which may be out of date.
+        Returns False if the cache is closed."""
         with self._condition:
+            if self._closed:
+                return False
             new = [want for want in wants if again or want not in self._doing]
-            if not new or self._closed:
-                return
             self._wanted.update(dict.fromkeys(new))
-            if self._thread is None:
+            if new and self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="view", daemon=True)
                 self._thread.start()
             self._condition.notify()
+            return True
 
     # -- background thread ------------------------------------------------------------------------
 
@@ -211,7 +215,8 @@ class Cache:
             with self._cluster.within(DEADLINE_S):
                 self._read(self._cluster, wants)
         except Exception as error:  # shown in the toolbar
-            self._failed(readers.failure_of(error))
+            unreachable = isinstance(error, ShellError) and error.status is Status.UNREACHABLE
+            self._failed(readers.failure_of(error), unreachable)
         else:
             self._set_state(CacheState())
 
@@ -286,7 +291,7 @@ class Cache:
             self._names_on_disk = known
             self._disk_cache.save_names(self.bootstrap, known)
 
-    def _failed(self, why: Failure) -> None:
+    def _failed(self, why: Failure, unreachable: bool) -> None:
         now, state = self._clock(), self._state
         attempts = state.attempts + 1
         pause = min(BACKOFF_S * 2 ** (attempts - 1), BACKOFF_MAX_S)
@@ -294,6 +299,7 @@ class Cache:
         self._set_state(
             CacheState(
                 failure=why,
+                unreachable=unreachable,
                 since=state.since if state.failure is not None else now,
                 retry_at=now + pause,
                 attempts=attempts,

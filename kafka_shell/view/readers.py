@@ -65,10 +65,17 @@ def _summary(found: MetadataScan, name: str) -> TopicSummary | None:
 def read_configs(
     cluster: Cluster, resources: Iterable[ConfigResource], now: float
 ) -> dict[ConfigResource, Part[Entries]]:
-    """Read the configs of resources; errors are per resource. Raises ShellError."""
+    """Read the configs of resources; errors are per resource. Raises ShellError if no broker is
+    reachable."""
     from kafka_shell.admin.configs import read as configs
 
-    found = configs.describe(cluster, resources)
+    wanted = list(resources)
+    try:
+        found = configs.describe(cluster, wanted)
+    except ShellError as error:
+        if error.status is Status.UNREACHABLE:
+            raise
+        found = Results({}, dict.fromkeys(wanted, as_failure(error)))
     parts: dict[ConfigResource, Part[Entries]] = {
         resource: Part(_by_name(entries), now) for resource, entries in found.values.items()
     }

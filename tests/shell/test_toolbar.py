@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from prompt_toolkit.formatted_text import fragment_list_width, to_plain_text
 from prompt_toolkit.formatted_text.base import StyleAndTextTuples
@@ -19,7 +21,9 @@ pytestmark = pytest.mark.quick
 BROKERS = tuple(Broker(number, f"b{number}", 9092) for number in (1, 2, 3))
 TOPICS = TopicIndex(NameIndex(f"t{number}" for number in range(1234)))
 VIEW = ClusterView("prod", "b1:9092", brokers=Part(BROKERS, 1e9), topics=Part(TOPICS, 1e9))
-DOWN = CacheState(failure=Failure("refused", "b1:9092 refused the connection"), since=1e9)
+DOWN = CacheState(
+    failure=Failure("refused", "b1:9092 refused the connection"), unreachable=True, since=1e9
+)
 
 
 def text(fragments: StyleAndTextTuples) -> str:
@@ -61,6 +65,18 @@ def test_without_connection_help_and_exit_are_shown_instead_of_old_data() -> Non
     assert "refused" in narrow and "F1 help" in narrow and "^D exit" in narrow
     assert "brokers" not in narrow
     assert "^D exit" not in text(toolbar(VIEW, DOWN, 40))
+
+
+def test_only_an_unreachable_cluster_is_called_so() -> None:
+    late = CacheState(failure=Failure("deadline", "no response within 15 s"), since=1e9)
+    line = text(toolbar(VIEW, late, 160))
+    assert "not refreshed since" in line and "unreachable" not in line
+
+
+def test_times_have_the_day() -> None:
+    day = time.strftime("%a %H:%M", time.localtime(1e9))
+    assert f"as of {day}" in text(toolbar(VIEW, CacheState(), 140))
+    assert f"unreachable since {day}" in text(toolbar(VIEW, DOWN, 140))
 
 
 def test_a_guard_is_shown() -> None:
