@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
 
 from prompt_toolkit.buffer import CompletionState
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -23,7 +24,7 @@ from kafka_shell.language.registry import Registry
 from kafka_shell.language.scan import find_command
 from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import part_at
-from kafka_shell.view.cache import FRESH_S, TOPICS, Cache, label
+from kafka_shell.view.cache import TOPICS, Cache, label
 from kafka_shell.view.candidates import Candidate, Catalog, offers
 from kafka_shell.view.view import ClusterView, Key, TopicsOf
 
@@ -55,6 +56,8 @@ class ShellCompleter(Completer):
         self._registry = registry
         self._paths = context.paths
         self._waiting: tuple[str, int] | None = None
+        # The menu and several parts of the toolbar are drawn for the same text.
+        self._requested = lru_cache(4)(partial(_completion_request_at, registry))
 
     # -- for prompt_toolkit ------------------------------------------------------------------------
 
@@ -155,22 +158,19 @@ class ShellCompleter(Completer):
     def _request(self, found: CompletionRequest, view: ClusterView, document: Document) -> None:
         """Request the data for candidates that the view lacks, and remember the waiting text."""
         self._waiting = None
-        keys = [*_needs(found, view)]
-        for key in keys:
-            current = view.lookup(key)
-            if current is None or not current.read_at or current.older_than(FRESH_S, view.read_at):
-                self._waiting = (document.text, document.cursor_position)
+        request = self._cache().request
+        needed = dict.fromkeys(_needs(found, view))
+        if [key for key in needed if request(key)]:  # not any(): it would request only the first
+            self._waiting = (document.text, document.cursor_position)
         # the configs of a topic or the topics of a group, as soon as it is named
         sources = {option.kind.source for option in found.options} if view.read_at else set()
-        for source in filter(None, sources):
-            later = source.needs(found, view)
-            keys += [each for each in later if isinstance(each, ConfigResource | TopicsOf)]
-        for key in dict.fromkeys(keys):
-            if key != TOPICS:  # topics are read whenever the user types
-                self._cache().request(key)
+        later = {key: None for source in sources if source for key in source.needs(found, view)}
+        for key in later:
+            if isinstance(key, ConfigResource | TopicsOf) and key not in needed:
+                request(key)
 
     def _completion_request(self, document: Document) -> CompletionRequest:
-        return _completion_request_at(document.text, document.cursor_position, self._registry)
+        return self._requested(document.text, document.cursor_position)
 
 
 def _source(found: CompletionRequest) -> CandidateSource | None:
@@ -208,7 +208,7 @@ def line_at(text: str, position: int) -> tuple[int, str]:
     return found
 
 
-def _completion_request_at(text: str, position: int, registry: Registry) -> CompletionRequest:
+def _completion_request_at(registry: Registry, text: str, position: int) -> CompletionRequest:
     start, line = line_at(text, position)
     found = completion_request(line, position - start, registry)
     return replace(found, span=(found.span[0] + start, found.span[1] + start))

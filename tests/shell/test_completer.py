@@ -30,9 +30,11 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.partitions.batch_store import BatchFile
 from kafka_shell.common.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths
+from kafka_shell.language.cursor import CompletionRequest, completion_request
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
+from kafka_shell.shell import completer
 from kafka_shell.shell.completer import Offer, ShellCompleter, line_at
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part, TopicIndex, TopicsOf
@@ -76,9 +78,13 @@ class Known:
     def __init__(self, view: ClusterView) -> None:
         self.view = view
         self.wishes: list[Any] = []
+        self.stale: set[Any] = set()
 
-    def request(self, want: Any) -> None:
-        self.wishes.append(want)
+    def request(self, want: Any) -> bool:
+        if want != "topics":  # read whenever the user types
+            self.wishes.append(want)
+        part = self.view.lookup(want)
+        return want in self.stale or part is None or not part.read_at
 
 
 class Bench:
@@ -259,6 +265,33 @@ def test_the_topics_of_a_group_are_requested_as_soon_as_it_is_named(bench: Bench
     assert bench.cache.wishes[-1] == TopicsOf("billing")
     bench.menu("describe-group other ", asked=False)
     assert TopicsOf("other") not in bench.cache.wishes
+
+
+def test_a_menu_of_old_values_is_drawn_again_when_they_were_read(bench: Bench) -> None:
+    """All parts are as old as the topics here."""
+    bench.cache.stale = {ORDERS}
+    bench.menu("alter-configs orders rete")
+    assert bench.completer.waits_for(Document("alter-configs orders rete"))
+    bench.cache.stale = set()
+    bench.menu("alter-configs orders rete")
+    assert not bench.completer.waits_for(Document("alter-configs orders rete"))
+
+
+def test_a_line_is_parsed_once_for_all_that_is_drawn(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+
+    def counted(text: str, *where: Any) -> CompletionRequest:
+        parsed.append(text)
+        return completion_request(text, *where)
+
+    monkeypatch.setattr(completer, "completion_request", counted)
+    document = Document("alter-configs orders retention.ms=")
+    bench.menu(document.text)
+    assert bench.completer.subject(document, "") is not None
+    assert bench.completer.unread(document) == "" == bench.completer.preview(document)
+    assert parsed == [document.text]
 
 
 def test_configs_are_requested_as_soon_as_their_topic_is_named(bench: Bench) -> None:
