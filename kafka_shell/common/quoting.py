@@ -17,7 +17,14 @@ def quote(text: str) -> str:
     """The text as one word. Use `with_option` or `positional` if it may start with `-`."""
     if _SAFE.fullmatch(text):
         return text
-    return "'" + text.replace("'", "'\"'\"'") + "'"
+    return "'" + quote_rest(text, "'") + "'"
+
+
+def quote_rest(text: str, open_quote: str) -> str:
+    """The text as the rest of a word after an open quote, without the closing one."""
+    if open_quote == "'":
+        return text.replace("'", "'\"'\"'")
+    return re.sub(r'[\\"$`]', r"\\\g<0>", text)
 
 
 def join(words: Iterable[str]) -> str:

@@ -119,10 +119,12 @@ def _file(head: Line, position: int) -> Word | None:
 def _at(word: Word, found: CompletionRequest, position: int, start: int = 0) -> CompletionRequest:
     """`found` for the part of the word's text from `start` on."""
     first = word.at(start)[0]
-    if not found.quote and word.quoted:
+    typed = word.raw[first - word.span[0] :]
+    # Inside the only quote of the word, a candidate is the rest of the quoted text.
+    if (found.quote and found.quote in typed) or (not found.quote and word.quoted):
         if start == 0:
-            first = word.span[0]
-        elif any(mark in word.raw[first - word.span[0] :] for mark in "'\""):
+            first, found = word.span[0], replace(found, quote="")
+        elif any(mark in typed for mark in "'\""):
             # a candidate put here would unbalance the quotes
             return CompletionRequest(WordKind.NOTHING, span=(position, position))
     return replace(found, prefix=word.text[start:], span=(min(first, position), position))
@@ -144,7 +146,8 @@ class _Typing(Struct, frozen=True):
         if self.registry.continues(begun):
             start = before[0].span[0]
             found = self._command(current)
-            return replace(found, prefix=begun + current.text, span=(start, self.position))
+            span = start, self.position
+            return replace(found, prefix=begun + current.text, span=span, quote="")
         named = find_command(before, self.registry)
         words = [*named.rest, current, *after]
         if named.command is None and (before or [current])[0].text.startswith("-"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.quoting import quote, quote_rest
 from kafka_shell.common.text import short
 from kafka_shell.errors import UsageError
 
@@ -85,7 +85,7 @@ class Kind:
     def quoted(self, candidate: Candidate, open_quote: str) -> str:
         """Return a candidate with the quotes that it needs."""
         if open_quote:
-            return candidate.text + (candidate.tail or open_quote)
+            return quote_rest(candidate.text, open_quote) + (candidate.tail or open_quote)
         return quote(candidate.text) + candidate.tail
 
     def kind_at(self, words: Mapping[str, Sequence[str]], index: int) -> Kind:

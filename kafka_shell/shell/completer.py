@@ -76,7 +76,10 @@ class ShellCompleter(Completer):
         start = found.span[0] - document.cursor_position
         for candidate in offered.offered:
             kind = found.kind
-            text = candidate.text if kind is None else kind.quoted(candidate, found.quote)
+            if kind is None:  # a command or an option, which needs no quotes
+                text = candidate.text + found.quote
+            else:
+                text = kind.quoted(candidate, found.quote)
             yield Offer(candidate, text, start)
         if offered.more:
             typed = document.text_before_cursor[len(document.text_before_cursor) + start :]

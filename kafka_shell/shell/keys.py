@@ -94,14 +94,11 @@ def _tab(event: KeyPressEvent) -> None:
 
 
 def _complete(buffer: Buffer, offer: Offer) -> None:
-    """Insert the candidate without repeating the rest of the word after the cursor."""
-    rest = buffer.document.text_after_cursor.partition(" ")[0]
+    """Insert the candidate."""
     buffer.cancel_completion()
     buffer.delete_before_cursor(-offer.start_position)
     # As if not typed: a menu of further words would cover the screen of a line that is complete.
     buffer.insert_text(offer.text, fire_event=False)
-    if rest and offer.text.endswith(rest):
-        buffer.delete(len(rest))
     _after(buffer, offer)
 
 
@@ -122,11 +119,21 @@ def _accept(buffer: Buffer) -> None:
 
 
 def _after(buffer: Buffer, offer: Offer) -> None:
-    """Add a space after a complete word, or show the candidates that continue it."""
+    """Do not repeat the rest of the word after the cursor. Add a space after a complete word, or
+    show the candidates that continue it."""
+    buffer.delete(_repeated(offer.text, buffer.document.text_after_cursor))
     if offer.continues:
         buffer.start_completion(insert_common_part=False)
     elif not buffer.document.text_after_cursor:
         buffer.insert_text(" ", fire_event=False)
+
+
+def _repeated(inserted: str, after: str) -> int:
+    """Return the length of the rest of a word that is also the end of the inserted text."""
+    lengths = range(min(len(inserted), len(after)), 0, -1)
+    return next(
+        (n for n in lengths if inserted.endswith(after[:n]) and not after[n : n + 1].strip()), 0
+    )
 
 
 def _close_menu(event: KeyPressEvent) -> None:

@@ -31,6 +31,7 @@ from kafka_shell.commands.partitions.batch_store import BatchFile
 from kafka_shell.common.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.language.cursor import CompletionRequest, completion_request
+from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
@@ -292,6 +293,24 @@ def test_a_line_is_parsed_once_for_all_that_is_drawn(
     assert bench.completer.subject(document, "") is not None
     assert bench.completer.unread(document) == "" == bench.completer.preview(document)
     assert parsed == [document.text]
+
+
+@pytest.mark.parametrize("name", ["it's", 'it"s', "it$`\\", "it's two"])
+@pytest.mark.parametrize(
+    "typed", ["it", "'it", '"it', "i't", 'i"t', "'i't", "'i'\"t", "i\\t", '"i"\'t']
+)
+def test_a_name_taken_from_the_menu_is_one_word(tmp_path: Path, name: str, typed: str) -> None:
+    bench = Bench(tmp_path, ClusterView(topics=Part(TopicIndex(NameIndex([name])), NOW)))
+    for line in bench.lines(f"describe-topic {typed}"):
+        parsed = tokenize(line)
+        assert [word.text for word in parsed.words] == ["describe-topic", name]
+        assert parsed.incomplete is None
+
+
+def test_commands_and_options_in_quotes_get_the_closing_one(bench: Bench) -> None:
+    assert bench.lines("'list-top")[0] == "'list-topics'"
+    assert bench.lines("list-topics '--lon") == ["list-topics '--long'"]
+    assert bench.lines("spark 'tabl") == ["spark tables"]
 
 
 def test_configs_are_requested_as_soon_as_their_topic_is_named(bench: Bench) -> None:

@@ -12,10 +12,12 @@ from kafka_shell.admin.cluster.model import Feature
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
 from kafka_shell.commands.acls.kinds import ACL_RULE
+from kafka_shell.commands.acls.rules import parse_rule
 from kafka_shell.commands.quotas.commands import QUOTA_KEY, QUOTA_PAIR
 from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.kind import Fragment, Kind
+from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.results import Failure
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import Part, TopicsOf
@@ -132,6 +134,16 @@ def test_a_rule_is_completed_word_by_word(bench: Bench) -> None:
     assert bench.lines(f"{line}'allow User:bob Read ") == [f"{line}'allow User:bob Read from "]
     cluster = bench.menu("alter-acls --cluster --remove 'deny User:bob ")
     assert "ClusterAction" in cluster and "Read" not in cluster
+
+
+@pytest.mark.parametrize("name", ["User:CN=Bob Smith,O=x", "User:O'Brien", 'User:a"b\\c'])
+@pytest.mark.parametrize("typed", ["'allow ", "'allow User:", "'allow \"User:", '"allow User:'])
+def test_any_principal_is_one_word_of_a_rule(tmp_path: Path, name: str, typed: str) -> None:
+    bench = Bench(tmp_path, replace(VIEW, principals=Part(NameIndex([name]), NOW)))
+    (line,) = bench.lines(f"alter-acls --topic orders --add {typed}")
+    completed = bench.lines(f"{line}Rea")[0]
+    assert completed == f"{line}Read{typed[0]}"
+    assert parse_rule(tokenize(completed).words[-1].text).principal == name
 
 
 def test_features_and_their_levels(bench: Bench) -> None:

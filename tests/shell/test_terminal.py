@@ -357,6 +357,20 @@ def test_the_only_candidate_is_taken_in_the_middle_of_a_line(shell: Terminal) ->
     shell.until(lambda: shell.line.endswith("topic shell.orders --output json"))
 
 
+def test_a_candidate_accepted_within_quotes_does_not_leave_the_rest(shell: Terminal) -> None:
+    shell.type("topic 'shell.ers'")
+    shell.until(lambda: shell.line.endswith("topic 'shell.ers'"))
+    for _ in range(len("ers'")):
+        shell.type("\x1b[D")
+    shell.type("ord")
+    shell.sees("shell.orders  ")
+    shell.press("down")
+    shell.until(lambda: "topic 'shell.orders'" in shell.line)
+    shell.press("enter")
+    shell.type("--out")
+    shell.until(lambda: shell.line.endswith("topic 'shell.orders' --out"))
+
+
 def test_no_menu_follows_the_only_candidate_until_tab_or_a_letter(shell: Terminal) -> None:
     shell.type("describe-topic clic")
     shell.sees("shell.clicks.raw")

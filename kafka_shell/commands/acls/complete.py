@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from kafka_shell.admin.acls.model import OPERATIONS_OF, AclOperation, AclResourceType
+from kafka_shell.common.quoting import quote_rest
+from kafka_shell.common.structs import replace
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kinds import in_view
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
+
+from .rules import split_unfinished
 
 # A name in the line's words -> the type of resource that it names.
 _NAMED = {
@@ -18,6 +23,7 @@ _NAMED = {
     "delegation-token": AclResourceType.DELEGATION_TOKEN,
     "user-principal": AclResourceType.USER,
 }
+_SPECIAL = re.compile(r"[\s'\"\\]")
 _VERBS = {"allow": "allow the operations", "deny": "deny the operations; overrides allow"}
 
 
@@ -27,12 +33,24 @@ def _of_rule(found: CompletionRequest, known: Catalog) -> Candidates:
     if found.part == "permission":
         return pick(_VERBS, typed, tail=" ")
     if found.part == "principal":
-        return pick(known.view.principals.value, typed, tail=" ")
+        return _principals(typed, known)
     if found.part == "operation":
         return pick(_operations(found.words), typed)
     if found.part == "from":
         return pick({"from": "only from this host"}, typed, tail=" ")
     return NONE
+
+
+def _principals(typed: str, known: Catalog) -> Candidates:
+    """The known principals, as words of a rule: in double quotes, as the rule itself is usually in
+    single ones."""
+    found = pick(known.view.principals.value, split_unfinished(typed)[1].text, tail=" ")
+    offered = tuple(replace(each, text=_word(each.text)) for each in found.offered)
+    return replace(found, offered=offered)
+
+
+def _word(name: str) -> str:
+    return '"' + quote_rest(name, '"') + '"' if _SPECIAL.search(name) else name
 
 
 def _operations(words: Mapping[str, object]) -> Iterable[str]:

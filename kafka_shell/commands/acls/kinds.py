@@ -27,12 +27,14 @@ class _Rule(Kind):
 
     def last_fragment(self, text: str) -> Fragment:
         """Return the last word, or the last operation; its key is the rule so far."""
-        at = max(text.rfind(" "), text.rfind("\t")) + 1
-        before = text[:at].split()
+        from .rules import split_unfinished
+
+        before, last = split_unfinished(text)
+        at = last.span[0]
         part = _PARTS[len(before)] if len(before) < len(_PARTS) else "done"
         if part == "operation":
             at = max(at, text.rfind(",") + 1)
-        return Fragment(at, part, " ".join(before))
+        return Fragment(at, part, " ".join(word.text for word in before))
 
     def quoted(self, candidate: Candidate, open_quote: str) -> str:
         if candidate.tail and not open_quote:

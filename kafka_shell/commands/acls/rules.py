@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -116,6 +117,19 @@ def split_words(text: str) -> list[Word]:
             at = piece.end()
         words.append(Word("".join(parts), (start, at), quoted))
     return words
+
+
+def split_unfinished(text: str) -> tuple[list[Word], Word]:
+    """Split a rule that is being typed: its complete words, and the last one, which may be empty or
+    lack its closing quote."""
+    words: list[Word] = []
+    for end in ("", "'", '"', "\\"):
+        with suppress(UsageError):
+            words = split_words(text + end)
+            break
+    if not words or words[-1].span[1] < len(text):
+        return words, Word("", (len(text), len(text)))
+    return words[:-1], words[-1]
 
 
 # -- reading ---------------------------------------------------------------------------------------
