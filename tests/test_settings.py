@@ -19,7 +19,7 @@ from kafka_shell.admin.wire.properties import Property, parse_jaas, parse_proper
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Secret
-from kafka_shell.settings import Settings, load
+from kafka_shell.settings import Settings, kept_from, load
 
 pytestmark = pytest.mark.quick
 
@@ -396,3 +396,21 @@ def test_settings_of_this_session_have_that_source(config: Path) -> None:
     assert rows["theme"] == ("mono", "this session")
     assert rows["output"] == ("json", "this session")
     assert rows["pager"] == ("on", "default")
+
+
+def test_what_a_session_has_changed_is_kept_when_it_connects(config: Path) -> None:
+    before = loaded(config=config, text='theme = "midnight"\n')
+    other = replace(before, theme="parchment", output="table")
+    assert kept_from(before, other) == other
+    changed = replace(before, theme="mono", output="json", pager="off", editing_mode="vi")
+    kept = kept_from(changed, other)
+    assert (kept.theme, kept.output, kept.pager, kept.editing_mode) == ("mono", "json", "off", "vi")
+
+
+def test_a_command_for_another_session_names_the_cluster(config: Path) -> None:
+    text = '[profiles.prod]\nbootstrap = "a:1"\n'
+    prod = loaded({"profile": "prod"}, config=config, text=text)
+    assert prod.connecting("health") == "health --profile prod"
+    named = loaded({"broker": "b:2,c:3"}, config=config)
+    assert named.connecting("health") == "health --broker b:2,c:3"
+    assert named.connecting("health --broker b:2") == "health --broker b:2"
