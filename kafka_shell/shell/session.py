@@ -46,13 +46,7 @@ from .completer import ShellCompleter
 from .exiting import exit_application
 from .history import PrivateHistory
 from .lexer import ShellLexer
-from .paging import (
-    PagedOutput,
-    StderrStream,
-    UnpagedReport,
-    discard_typed_ahead,
-    typed_ahead,
-)
+from .paging import PagedOutput, StderrStream, UnpagedReport, discard_typed_ahead, typed_ahead
 from .styles import cleaned, style_of
 from .suggest import Suggest
 from .switch_interval import reduce_latency
