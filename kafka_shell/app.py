@@ -108,6 +108,7 @@ def _main(words: list[str]) -> Status:
         _check_home(environ)
         paths = Paths.of(environ)
         line = split(_as_text(words), REGISTRY)
+        line.check()
     except ShellError as error:
         return _report_early(error, " ".join(words))
     if line.program.get("version"):

@@ -9,13 +9,15 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.plan.model import Effect
 
 from . import kinds
-from .command import Command, Option
-from .common import CHANGING, CONNECTION, PROGRAM, RUNNING
+from .command import Command, Invocation, Option
+from .common import CHANGING, CONNECTION, PROGRAM, RUNNING, SANDBOX
 from .parse import corrections
 from .registry import Registry
-from .tokens import Word
+from .scan import FoundCommand, Role, Scope, Use, WordProblem, bare, find_command, scan
+from .tokens import Word, words_of
 from .usage import metavar
 
 # A line of another tool: its options are its own, though some are spelled as commands here.
@@ -25,6 +27,8 @@ PASTED = re.compile(
 
 
 _PREFIX = re.compile(r"(?:.*/)?(?:sudo|doas|env)|[A-Za-z_]\w*=.*", re.DOTALL)
+_OF_SANDBOX = (*(bare(option.name) for option in SANDBOX), "keep")
+_WITHOUT_COMMAND = ("shell", "keep-going", "version", "completion")
 
 
 def without_prefix(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -42,133 +46,140 @@ class Split(Struct, frozen=True):
     connection: dict[str, Any] = field(default_factory=dict)
     command: tuple[str, ...] = ()
 
+    def check(self) -> None:
+        """Raise UsageError for an option of the program that would have no effect."""
+        for name in self.program:
+            if name in _OF_SANDBOX and "sandbox" not in self.program:
+                hint = "Did you mean --broker?" if name == "brokers" else ""
+                raise UsageError(f"--{name} requires --sandbox", hint=hint)
+            if name in _WITHOUT_COMMAND and self.command:
+                raise UsageError(f"--{name} cannot be used with a command")
+
 
 def split(argv: Sequence[str], registry: Registry) -> Split:
     """Split argv. The command may be anywhere: `--broker x --list-topics`.
 
+    A command's own options take precedence. Without a command, the options that commands have in
+    common are options of the program, too: they apply to every line of a script.
     Raises UsageError for an unknown option if there is no command.
     """
-    command, at, count = _command(argv, registry)
+    words = words_of(argv).words
+    at = _place(words, registry)
     if at is not None and PASTED.fullmatch(argv[at]):
         return Split(command=tuple(argv[at:]))  # a pasted line: all of it
-    rest = argv if at is None else [*argv[:at], *argv[at + count :]]
-    own = {option.name for option in command.options} if command else set()
-    program: dict[str, Any] = {}
-    connection: dict[str, Any] = {}
-    left: list[str] = []
-    words = iter(rest)
-    for word in words:
-        if word == "--":
-            left += [word, *words]
-            break
-        name, equals, value = word.partition("=")
-        option = _known(name, command, own)
-        if option is None:
-            left.append(word)
-            continue
-        if option.kind is kinds.FLAG and equals and not option.value_optional:
-            raise UsageError(f"{name} does not take a value", hint=f"Use {name} without a value.")
-        if option.kind is not kinds.FLAG and not equals:
-            following = next(words, None)
-            if following is None or _is_own(command, option, following):
-                if command is None:
-                    raise UsageError(
-                        f"{name} requires a value", hint=f"Expected: {metavar(option)}."
-                    )
-                left += [word, *([following] if following is not None else [])]
-                continue
-            value = following
-        elif equals and _is_own(command, option, value):
-            left.append(word)
-            continue
-        target = connection if option in CONNECTION else program
-        _put(target, option, value if equals or option.kind is not kinds.FLAG else None)
+    found = _found(words, at, registry)
+    common = RUNNING + CHANGING if found.command is None else ()
+    taken = _take(found, CONNECTION + PROGRAM + common, registry)
+    gone = {use.word.span for _, uses in taken for use in uses}
+    left = [word.text for word in words if word not in found.name and word.span not in gone]
     if at is None and left:
         raise _unknown_option(left[0], registry)
-    if at is None:
-        return Split(program, connection)
-    spelled = (argv[at].removeprefix("--"), *argv[at + 1 : at + count])
-    return Split(program, connection, (*spelled, *left))
+    program: dict[str, Any] = {}
+    connection: dict[str, Any] = {}
+    for option, uses in taken:
+        target = connection if option in CONNECTION else program
+        _put(target, option, [use.value for use in uses if use.role is Role.VALUE])
+    name = [word.text for word in found.name]
+    if name and registry.with_flag(name[0]) is not None:
+        name[0] = bare(name[0])
+    return Split(program, connection, (*name, *left))
 
 
-def _command(argv: Sequence[str], registry: Registry) -> tuple[Command | None, int | None, int]:
-    """The command, where its name starts and how many words it has: the first `--verb-noun`, else
-    the first bare word, or two (`spark audit`)."""
+def _place(words: Sequence[Word], registry: Registry) -> int | None:
+    """The index of the command's name: the first `--verb-noun`, else the first bare word."""
     skip = False
-    bare: int | None = None
+    place: int | None = None
     dashed = ""  # `--export`, whose command has no flag spelling
-    for index, word in enumerate(argv):
+    for index, word in enumerate(words):
+        text = word.text
         if skip:
             skip = False
-        elif word == "--":
+        elif text == "--":
             break
-        elif (flag := registry.with_flag(word)) is not None:
-            return flag, index, 1
-        elif word.startswith("-"):
-            option = _find(word, CONNECTION + RUNNING + PROGRAM)
-            skip = option is not None and option.kind is not kinds.FLAG and "=" not in word
-            if option is None and registry.named(word[2:]) is not None:
-                dashed = dashed or word
-        elif bare is None:
-            bare = index
-            if registry.has_first(word) or PASTED.fullmatch(word):
-                break
-    if dashed and (bare is None or not registry.has_first(argv[bare])):
+        elif registry.with_flag(text) is not None:
+            return index
+        elif text.startswith("-"):
+            name, equals, _ = text.partition("=")
+            known = _SCOPE.find(name)
+            skip = known is not None and known.parameter.kind is not kinds.FLAG and not equals
+            if known is None and registry.named(text[2:]) is not None:
+                dashed = dashed or text
+        elif place is None:
+            place = index
+            if registry.has_first(text) or PASTED.fullmatch(text):
+                return index
+    if dashed:
         raise UsageError(
             f"unknown option {dashed}",
             hint=f"{dashed[2:]} is a command without dashes: kafka.sh {dashed[2:]}",
             code="unknown-option",
         )
-    if bare is None:
-        return None, None, 0
-    pair = registry.named(" ".join(argv[bare : bare + 2]))
-    if pair is not None:
-        return pair, bare, 2
-    return registry.with_first(argv[bare]), bare, 1
+    return place
 
 
-def _known(name: str, command: Command | None, own: set[str]) -> Option | None:
-    """The option of the program or the connection by this name, unless the command has its own.
+def _found(words: Sequence[Word], at: int | None, registry: Registry) -> FoundCommand:
+    """The command; `rest` are the words before and after its name."""
+    if at is None:
+        return FoundCommand(None, (), tuple(words))
+    flag = registry.with_flag(words[at].text)
+    if flag is not None:
+        return FoundCommand(flag, (words[at],), (*words[:at], *words[at + 1 :]))
+    found = find_command(words[at:], registry)
+    return FoundCommand(found.command, found.name, (*words[:at], *found.rest))
 
-    Without a command, they are options of the program, too: they apply to every line of the script.
+
+def _take(
+    found: FoundCommand, options: Sequence[Option], registry: Registry
+) -> list[tuple[Option, list[Use]]]:
+    """The uses of these options, unless the command has its own of the same name.
+
+    A line that the command runs has options of its own: only the connection is taken out of it.
+    Raises UsageError if a value is missing or not allowed.
     """
-    options = CONNECTION + PROGRAM + (RUNNING + CHANGING if command is None else ())
-    option = _find(name, options)
-    if option is None or (name in own and option not in CONNECTION):
-        return None
-    return option
+    scope = Scope(found.command, PROGRAM) if found.command else _SCOPE
+    own = found.command.options if found.command else ()
+    options = [option for option in options if option not in own]
+    result = scan(found.rest, scope)
+    for problem in result.problems:
+        known = scope.find(problem.name)
+        if known and isinstance(known.parameter, Option) and known.parameter in options:
+            raise _wrong(problem, known.parameter)
+    taken = [
+        (option, uses)
+        for uses in result.used.values()
+        for option in options
+        if option == uses[0].parameter
+    ]
+    line = [use.word for use in result.uses if use.role is Role.LINE]
+    return taken + (_take(find_command(line, registry), CONNECTION, registry) if line else [])
 
 
-def _is_own(command: Command | None, option: Option, value: str) -> bool:
-    """Whether the command's own option of this name is meant: a broker by its bare number."""
-    own = command.option(option.name) if command else None
-    return own is not None and own.kind is kinds.BROKER and value.isdigit()
-
-
-def _put(target: dict[str, Any], option: Option, value: str | None) -> None:
-    """Store the option's value; None is a flag without a value."""
-    name = option.name.removeprefix("--")
-    if value is None:
-        target[name] = True
-    elif option.kind is kinds.FLAG:
-        target[name] = value
-    elif option.many:
-        target[name] = (*target.get(name, ()), value)
-    else:
+def _put(target: dict[str, Any], option: Option, values: Sequence[str]) -> None:
+    """Store the option's value; a flag may have none."""
+    name = bare(option.name)
+    if option.many:
+        target[name] = (*target.get(name, ()), *values)
+        return
+    for value in values:
         if option.kind is kinds.CHOICE and value not in option.choices:
             raise UsageError(
                 f"{option.name} must be one of {', '.join(option.choices)}, got {value!r}"
             )
         if target.setdefault(name, value) != value:
             raise UsageError(f"{option.name} is set twice", hint="Remove one of them.")
+    target.setdefault(name, True)
 
 
-def _find(name: str, options: Sequence[Option]) -> Option | None:
-    name = name.partition("=")[0]
-    for option in options:
-        if name == option.name or name in option.aliases:
-            return option
-    return None
+def _wrong(problem: WordProblem, option: Option) -> UsageError:
+    if problem.code == "flag-value":
+        return UsageError(
+            f"{problem.name} does not take a value", hint=f"Use {problem.name} without a value."
+        )
+    return UsageError(
+        f"{problem.name} requires a value",
+        hint=f"Expected: {metavar(option)}.",
+        code=problem.code,
+    )
 
 
 def _unknown_option(word: str, registry: Registry) -> UsageError:
@@ -180,3 +191,10 @@ def _unknown_option(word: str, registry: Registry) -> UsageError:
         hint=did_you_mean(word, names, "Run kafka.sh help to list the commands."),
         code="unknown-option",
     )
+
+
+def _nothing_to_run(invocation: Invocation, context: object) -> None:
+    """Options without a command."""
+
+
+_SCOPE = Scope(Command("", "", "", _nothing_to_run, Effect.CHANGE), PROGRAM)

@@ -68,3 +68,53 @@ def test_a_command_without_a_flag_spelling_is_named(words: list[str]) -> None:
 def test_an_option_with_the_name_of_a_command_is_an_option() -> None:
     found = split(["--topics", "a", "--export", "f", "--reassign-partitions"], REGISTRY)
     assert found.command[0] == "reassign-partitions"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("delete-topic orders --brokers prod:9092 --yes", "--brokers requires --sandbox"),
+        ("--brokers 3 topics", "--brokers requires --sandbox"),
+        ("delete-topic orders --port 9092", "--port requires --sandbox"),
+        ("--list-topics --secure", "--secure requires --sandbox"),
+        ("topics --empty", "--empty requires --sandbox"),
+        ("--kafka-version 3.9", "--kafka-version requires --sandbox"),
+        ("--keep", "--keep requires --sandbox"),
+        ("delete-topic a --keep-going", "--keep-going cannot be used with a command"),
+        ("delete-topic a --version", "--version cannot be used with a command"),
+        ("--completion bash topics", "--completion cannot be used with a command"),
+        ("--shell topics", "--shell cannot be used with a command"),
+        ("--sandbox --brokers 3 --keep topics", ""),
+        ("--sandbox topics --empty", ""),
+        ("--keep-going --shell", ""),
+        ("sandbox start --brokers 3", ""),
+        ("rebalance --brokers 1,2", ""),
+    ],
+)
+def test_an_option_of_the_program_without_effect_is_refused(words: str, message: str) -> None:
+    found = split(words.split(), REGISTRY)
+    if not message:
+        found.check()
+        return
+    with pytest.raises(UsageError) as caught:
+        found.check()
+    assert str(caught.value) == message
+    assert ("--broker?" in caught.value.hint) == ("--brokers" in words)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rehearse rebalance --brokers 1,2",
+        "rehearse --keep-going rebalance --brokers 1,2",
+        "watch 5 source x --keep-going",
+        "watch 5 config-command --describe --broker 1",
+        "watch --output json 5 rehearse sandbox start --port 1 --keep",
+    ],
+)
+def test_a_line_in_a_command_keeps_its_options(line: str) -> None:
+    words = line.split()
+    assert split(words, REGISTRY).command == tuple(words)
+    found = split([*words, "--broker", "h:1"], REGISTRY)
+    assert (found.connection, found.program) == ({"broker": "h:1"}, {})
+    assert found.command == tuple(words)
