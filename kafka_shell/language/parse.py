@@ -13,7 +13,7 @@ from kafka_shell.plan.model import Effect
 
 from . import kinds
 from .command import Argument, Command, Invocation, Option
-from .common import PROGRAM
+from .common import PROGRAM, SANDBOX
 from .kind import convert
 from .logical_lines import Span
 from .registry import Registry, words_of_command
@@ -23,10 +23,8 @@ from .tokens import Line, Word
 from .usage import usage
 
 
-def parse(
-    line: Line, registry: Registry, *, text: str = "", extra: Sequence[Option] = ()
-) -> Invocation:
-    """Return the invocation of a line. `extra` are additional options.
+def parse(line: Line, registry: Registry, *, text: str = "") -> Invocation:
+    """Return the invocation of a line.
 
     Raises UsageError with the span of the word, a suggestion and the usage of the command.
     """
@@ -34,9 +32,9 @@ def parse(
     check_line(line, text)
     found = find_command(line.words, registry)
     if found.command is None or found.problem:
-        raise _no_command(found, registry, text, extra, line)
+        raise _no_command(found, registry, text, line)
     return parse_words(found.command, found.rest, text=text, line=line, name=found.name,
-                       registry=registry, extra=extra)  # fmt: skip
+                       registry=registry)  # fmt: skip
 
 
 def check_line(line: Line, text: str = "") -> None:
@@ -64,10 +62,9 @@ def parse_words(
     line: Line | None = None,
     name: Sequence[Word] = (),
     registry: Sequence[Command] = (),
-    extra: Sequence[Option] = (),
 ) -> Invocation:
     """Parse the words after the name of a command."""
-    scope = Scope(command, extra)
+    scope = Scope(command)
     try:
         found = scan(words, scope)
         help_requested = bool(found.used.get("help"))
@@ -269,33 +266,21 @@ def _expected(parameter: Argument | Option) -> str:
 def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:
     if bare(name) == "zookeeper":
         return "Kafka no longer uses ZooKeeper. Use --broker HOST:PORT."
-    if any(name == option.name for option in PROGRAM):
-        return f"{name} is an option of kafka.sh itself, before the command."
+    if any(name == option.name for option in PROGRAM if option not in SANDBOX):
+        return f"{name} is an option of kafka.sh itself: kafka.sh {name}"
     for option, hint in scope.command.elsewhere:
         if option == name:
             return hint
     near = did_you_mean(name, scope.spellings)
-    full = _full_name(name, registry)
-    owners = [c.name for c in registry if _owns(c, full)]
-    if scope.command.name in owners:
-        return f"Did you mean {full}?"
+    owners = [c.name for c in registry if _owns(c, name)]
     if owners:
         more = ", ..." if len(owners) > 3 else ""
-        return f"{full} is an option of {', '.join(owners[:3])}{more}" + (
+        return f"{name} is an option of {', '.join(owners[:3])}{more}" + (
             f". {near}" if near else ""
         )
     if near or name.startswith("--"):
         return near
     return f"Put -- before words that start with -: -- {short(name)}"
-
-
-def _full_name(name: str, registry: Sequence[Command]) -> str:
-    """The name as given, or the only option that begins with it: `--under-replicated`."""
-    if any(_owns(command, name) for command in registry):
-        return name
-    options = (option.name for command in registry for option in command.options)
-    longer = {option for option in options if option.startswith(f"{name}-")}
-    return longer.pop() if len(longer) == 1 else name
 
 
 def _owns(command: Command, name: str) -> bool:
@@ -306,7 +291,7 @@ def _owns(command: Command, name: str) -> bool:
 
 
 def _no_command(
-    found: FoundCommand, registry: Sequence[Command], text: str, extra: Sequence[Option], line: Line
+    found: FoundCommand, registry: Sequence[Command], text: str, line: Line
 ) -> UsageError:
     problem = found.problem
     if problem is None:
@@ -320,7 +305,7 @@ def _no_command(
         return UsageError(message, hint=hint, code=problem.code, span=span, text=text)
     names = [command.name for command in registry]
     if problem.code == "no-command":
-        return _no_flag(found.rest, registry, text, extra)
+        return _no_flag(found.rest, registry, text)
     begun = [name for name in names if name.startswith(f"{typed} ")]
     if begun:
         message = f"{typed} requires one of {', '.join(name.split()[1] for name in begun)}"
@@ -356,15 +341,13 @@ def _command_hint(typed: str, registry: Sequence[Command]) -> str:
     return f"Did you mean {' or '.join(about[:3])}?" if about else "Run help to list the commands."
 
 
-def _no_flag(
-    words: Sequence[Word], registry: Sequence[Command], text: str, extra: Sequence[Option]
-) -> UsageError:
+def _no_flag(words: Sequence[Word], registry: Sequence[Command], text: str) -> UsageError:
     """Return the error for a line without command; an option may be a misspelled command."""
-    known, names = {option.name for option in extra}, {command.name for command in registry}
+    names = {command.name for command in registry}
     for word in words[:50]:
         name = bare(word.text) if word.text.startswith("--") else ""
         near = did_you_mean(name, [each for each in corrections(name, registry) if each in names])
-        if near and word.text not in known:
+        if near:
             return UsageError(f"unknown command '{short(word.text)}'", code="unknown-command",
                               hint=near.replace("mean ", "mean --"), span=word.span,
                               text=text)  # fmt: skip

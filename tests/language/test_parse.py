@@ -6,7 +6,6 @@ import pytest
 
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Invocation
-from kafka_shell.language.common import PROGRAM
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize, words_of
 from kafka_shell.language.usage import usage
@@ -129,8 +128,8 @@ def test_help_complains_of_nothing(text: str) -> None:
         ("list-topics --lng", "--lng", "unknown option '--lng' for list-topics", "mean --long?"),
         ("list-topics --partitions=3", "--partitions", "unknown option '--partitions'",
          "--partitions is an option of create-topic, alter-topic"),
-        ("list-topics --under-replicated", "--under-replicated", "unknown option",
-         "--under-replicated-partitions is an option of describe-topic"),
+        ("delete-topic a --brokers h:1", "--brokers", "unknown option", "Did you mean --broker?"),
+        ("delete-topic a --dry run", "--dry", "unknown option", "Did you mean --dry-run?"),
         ("list-topics --secret 3", "--secret", "unknown option '--secret'", ""),
         ("list-topics --zookeeper z:1", "--zookeeper", "unknown option", "--broker HOST:PORT"),
         ("list-topics --sandbox", "--sandbox", "unknown option", "option of kafka.sh itself"),
@@ -243,12 +242,6 @@ def test_words_of_argv() -> None:
     invocation = parse(line, REGISTRY)
     assert given(invocation) == {"broker": "x:1", "topic": ("a b", "|")}
     assert invocation.text == line.text
-
-
-def test_extra_options_stand_on_this_line_only() -> None:
-    line = words_of(["--sandbox", "--list-topics", "--keep"])
-    values = parse(line, REGISTRY, extra=PROGRAM).values
-    assert (values["sandbox"], values["keep"], values["shell"]) == (True, True, False)
 
 
 def test_a_very_long_line_is_answered() -> None:
