@@ -110,9 +110,9 @@ def _remember_id(context: Context) -> None:
 def guard_of(context: Context) -> tuple[str, str]:
     """The guard that applies to a change, and the profile that sets it.
 
-    The session's profile may set its own guard. Otherwise the strictest guard of all profiles of
-    this cluster applies. Guards prevent accidents: `guard = "none"` or another profile overrides
-    them.
+    A profile's own guard applies to its own address: `guard = "none"` or another profile is how
+    the user says that a change is meant. At any other address, the strictest guard applies: of the
+    session's profile and of all profiles of this cluster.
     """
     return _guard_of(context, lambda: (context.cluster.cluster_id, context.cluster.brokers()))
 
@@ -132,11 +132,12 @@ def _guard_of(
     context: Context, cluster: Callable[[], tuple[str, Iterable[Broker]]]
 ) -> tuple[str, str]:
     current = context.settings
-    if current.guard:
-        return ("" if current.guard == "none" else current.guard), current.profile
+    own = ("" if current.guard == "none" else current.guard), current.profile
+    if current.guard and (current.profile_address or not current.profile):
+        return own
     guarded = settings.guarded_profiles(context.paths.config_file)
     if not guarded:
-        return "", ""
+        return own
     cluster_id, brokers = cluster()
     addresses = {*current.connection.bootstrap, *((b.host, b.port) for b in brokers)}
     ids = remembered_ids(context.paths)
@@ -144,9 +145,10 @@ def _guard_of(
         replace(profile, cluster_id=profile.cluster_id or ids.get(profile.name, ""))
         for profile in guarded
     )
-    of_this_cluster = [each for each in profiles if _is_profile_of(each, cluster_id, addresses)]
-    strictest = max(of_this_cluster, key=lambda each: GUARDS.index(each.guard), default=None)
-    return (strictest.guard, strictest.name) if strictest else ("", "")
+    found = [(p.guard, p.name) for p in profiles if _is_profile_of(p, cluster_id, addresses)]
+    if own[0]:
+        found.append(own)
+    return max(found, key=lambda each: GUARDS.index(each[0]), default=("", ""))
 
 
 def _is_profile_of(

@@ -92,6 +92,8 @@ class Ways:
         self.paths.config_file.write_text(
             f'[profiles.frozen]\nbootstrap = "localhost:{port}"\nguard = "read-only"\n'
             f'[profiles.bare]\nbootstrap = "{bootstrap}"\n'
+            '[profiles.free]\nbootstrap = "localhost:1"\nguard = "none"\n'
+            '[profiles.asking]\nbootstrap = "localhost:1"\nguard = "confirm"\n'
         )
         (home / "guard.yaml").write_text(f"version: 1\ntopics: {{{TOPIC}: {{partitions: 3}}}}\n")
         file = home / "client.properties"
@@ -107,6 +109,13 @@ class Ways:
                 {"profile": "frozen"}, "--adminclient-property client.id=y"
             ),
             "profile on the line": ({"broker": bootstrap}, "--profile frozen"),
+            "broker on the line of an unguarded profile": (
+                {"profile": "free"}, f"--broker {bootstrap}"
+            ),
+            "broker on the line of a profile that asks": (
+                {"profile": "asking"}, f"--broker {bootstrap}"
+            ),
+            "broker with an unguarded profile": ({"profile": "free", "broker": bootstrap}, ""),
         }  # fmt: skip
 
     def run(self, way: str, line: str) -> tuple[int, str]:
@@ -125,6 +134,8 @@ class Ways:
 WAYS = (
     "profile", "broker", "profile without a guard", "file", "broker on the line",
     "file on the line", "property on the line", "profile on the line",
+    "broker on the line of an unguarded profile", "broker on the line of a profile that asks",
+    "broker with an unguarded profile",
 )  # fmt: skip
 
 

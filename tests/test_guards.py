@@ -100,13 +100,18 @@ def test_a_guard_reached_by_the_address_is_answered_by_its_profile_s_name(
 ) -> None:
     config = tmp_path / "config" / "config.toml"
     config.parent.mkdir()
-    config.write_text(f'[profiles.prod]\nbootstrap = "{sandbox.bootstrap}"\nguard = "typed"\n')
+    config.write_text(
+        f'[profiles.prod]\nbootstrap = "{sandbox.bootstrap}"\nguard = "typed"\n'
+        '[profiles.free]\nbootstrap = "localhost:1"\nguard = "none"\n'
+        '[profiles.dev]\nbootstrap = "localhost:2"\nguard = "typed"\n'
+    )
     kafka = Program(tmp_path, sandbox.bootstrap)
     before = State(kafka, cluster, victim)
     for consent in ("--yes", f"--yes={sandbox.bootstrap}"):
-        refused = kafka("delete-topic", victim, consent)
-        assert refused.status != 0 and "prod" in refused.stderr, str(refused)
-        assert before.same
+        for profile in ((), ("--profile", "free"), ("--profile", "dev")):
+            refused = kafka("delete-topic", victim, consent, *profile)
+            assert refused.status != 0 and "prod" in refused.stderr, str(refused)
+            assert before.same
     kafka.ok("delete-topic", victim, "--yes=prod")
     assert victim not in kafka.ok("list-topics").lines
 
