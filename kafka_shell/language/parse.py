@@ -19,7 +19,7 @@ from .logical_lines import Span
 from .registry import Registry, words_of_command
 from .scan import FoundCommand, Scan, Scope, Use, WordProblem, bare, find_command, scan
 from .selectors import is_glob_or_regex
-from .tokens import Line, Word
+from .tokens import TYPOGRAPHIC_DASHES, Line, Word
 from .usage import usage
 
 
@@ -239,6 +239,11 @@ def _explain(
             if known.parameter.kind.name == "text"
             else f"Expected: {_expected(known.parameter)}."
         )
+    elif problem.code == "typographic-dash":
+        message = f"'{short(word.text)}' starts with a typographic dash"
+        dashes = "--" + word.text.lstrip("".join(TYPOGRAPHIC_DASHES))
+        hint = f"Put -- before words that start with a dash: -- {short(word.text)}"
+        hint = did_you_mean(dashes, scope.spellings, hint)
     else:
         message = f"unexpected word '{short(word.text)}'"
         hint = did_you_mean(f"--{word.text}", scope.spellings)

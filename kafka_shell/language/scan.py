@@ -15,7 +15,7 @@ from . import kinds
 from .command import Argument, Command, Option, Parameter
 from .common import common_options
 from .registry import Registry
-from .tokens import Word, tokenize
+from .tokens import TYPOGRAPHIC_DASHES, Word, tokenize
 
 _BARE_ID = re.compile(r"[0-9]+")
 _AMOUNT = re.compile(r"[0-9]")
@@ -238,6 +238,9 @@ def scan(words: Sequence[Word], scope: Scope) -> Scan:
             options_end = True
         elif not options_end and len(word.text) > 1 and word.text.startswith("-"):
             at = _option(found, word, words, at)
+        elif not options_end and not word.quoted and word.text.startswith(TYPOGRAPHIC_DASHES):
+            found.use(Role.WRONG, word)
+            found.problems.append(WordProblem("typographic-dash", word))
         elif not line:
             plain.append(word)
         elif line_taken:  # it was one word, and options followed

@@ -24,6 +24,10 @@ _ESCAPED = re.compile(r"[\"\\]")  # special characters in double quotes
 _REGEX = re.compile(r"/(?:\\[^\r\n]|[^/\\\s'\"|>;&])*+/(?=[\s,|>;&]|\Z)")
 
 
+# Chat and word processors put them in place of -- and -.
+TYPOGRAPHIC_DASHES = tuple("\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
+
+
 class Word(Struct, frozen=True):
     """A word. `text` is unquoted, `raw` as typed, `span` its position in the line.
 
@@ -344,6 +348,8 @@ def words_of(argv: Sequence[str]) -> Line:
     at = 0
     for _ in argv:
         word, end = _word(text, at)
+        if word.text.startswith(TYPOGRAPHIC_DASHES):  # the user has probably not quoted it
+            word = Word(word.text, word.raw, word.span, chunks=word.chunks)
         words.append(word)
         at = end + 1
     return Line(text, tuple(words))

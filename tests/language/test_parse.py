@@ -129,6 +129,10 @@ def test_help_complains_of_nothing(text: str) -> None:
         ("list-topics --partitions=3", "--partitions", "unknown option '--partitions'",
          "--partitions is an option of create-topic, alter-topic"),
         ("delete-topic a --brokers h:1", "--brokers", "unknown option", "Did you mean --broker?"),
+        ("delete-topic a —dry-run", "—dry-run", "'—dry-run' starts with a typographic dash",
+         "Did you mean --dry-run?"),
+        ("alter-topic a –partitions=3", "–partitions=3", "typographic dash", "mean --partitions?"),
+        ("alter-topic a − --partitions 3", "−", "typographic dash", "Put -- before"),
         ("delete-topic a --dry run", "--dry", "unknown option", "Did you mean --dry-run?"),
         ("list-topics --secret 3", "--secret", "unknown option '--secret'", ""),
         ("list-topics --zookeeper z:1", "--zookeeper", "unknown option", "--broker HOST:PORT"),
@@ -242,6 +246,14 @@ def test_words_of_argv() -> None:
     invocation = parse(line, REGISTRY)
     assert given(invocation) == {"broker": "x:1", "topic": ("a b", "|")}
     assert invocation.text == line.text
+
+
+def test_a_name_may_start_with_a_typographic_dash() -> None:
+    for text in ("delete-topic '—a'", "delete-topic -- —a", "delete-topic --topic —a"):
+        assert read(text)["topic"] == ("—a",)
+    assert parse(words_of(["delete-topic", "--", "—a"]), REGISTRY)["topic"] == ("—a",)
+    with pytest.raises(UsageError, match="typographic dash"):
+        parse(words_of(["delete-topic", "a", "—dry-run"]), REGISTRY)
 
 
 def test_a_very_long_line_is_answered() -> None:
