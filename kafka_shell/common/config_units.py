@@ -18,6 +18,7 @@ from .units import (
     format_bytes,
     format_duration,
     format_rate,
+    month_hint,
     reduce_fraction,
     shorten,
     size_fraction,
@@ -126,7 +127,8 @@ def parse_config_value(key: str, type: ConfigType, text: str) -> str:
     unit = unit_of(key)
     fraction = _read_with_unit(unit, text)
     if fraction is None:
-        raise _invalid(key, _expected(type, unit), text)
+        hint = month_hint(text) if unit in _TIME_UNITS else ""
+        raise _invalid(key, _expected(type, unit), text, hint=hint)
     numerator, denominator = fraction
     if denominator != 1:
         whole = _TIME_UNITS[unit][1] if unit in _TIME_UNITS else "bytes"
@@ -199,7 +201,7 @@ def _expected(type: ConfigType, unit: Unit) -> str:
     return number
 
 
-def _invalid(key: str, expected: str, text: str, why: str = "") -> ShellError:
-    hint = "" if text.strip() else f"Use --delete-config {key} to restore the default."
+def _invalid(key: str, expected: str, text: str, why: str = "", hint: str = "") -> ShellError:
+    hint = hint if text.strip() else f"Use --delete-config {key} to restore the default."
     message = f"{key} must be {expected}, got {shorten(text)}{why}"
     return ShellError(message, hint=hint, code="bad-value")

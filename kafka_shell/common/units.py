@@ -24,6 +24,7 @@ INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _AMOUNT = r"([0-9]{1,30})(?:\.([0-9]{1,30}))?"
 _PART = re.compile(_AMOUNT + r"\s*([a-z]+)\s*")
+_MONTHS = re.compile(r"[0-9]\s*M(?![A-Za-z])")
 _ISO = re.compile(
     rf"p(?:{_AMOUNT}w)?(?:{_AMOUNT}d)?(?:t(?=[0-9])(?:{_AMOUNT}h)?(?:{_AMOUNT}m)?(?:{_AMOUNT}s)?)?"
 )
@@ -91,12 +92,18 @@ def parse_duration(text: str) -> int:
     if fraction is None:
         raise ShellError(
             f"expected a duration such as 30s or 7d, got {shorten(text)}",
-            hint="Units: ms, s, m, h, d, w. A number without a unit is in milliseconds.",
+            hint=month_hint(text)
+            or "Units: ms, s, m, h, d, w. A number without a unit is in milliseconds.",
             code="bad-duration",
         )
     if fraction[1] != 1:
         raise ShellError(f"{text} is not a whole number of milliseconds", code="bad-duration")
     return fraction[0]
+
+
+def month_hint(text: str) -> str:
+    """A hint if the text has the unit M, which means months, not minutes, in many tools."""
+    return "m is minutes; months are not supported: use 30d." if _MONTHS.search(text) else ""
 
 
 def parse_size(text: str) -> int:
@@ -273,6 +280,8 @@ def duration_fraction(text: str) -> Fraction | None:
             if groups[2 * i] is not None
         ]
         return _sum(parts, sign) if parts else None
+    if _MONTHS.search(text):
+        return None
     parts, at = [], 0
     while at < len(body):
         part = _PART.match(body, at)

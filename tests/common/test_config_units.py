@@ -67,6 +67,7 @@ def test_parse_config_value(key: str, kind: ConfigType, text: str, raw: str) -> 
     [
         ("retention.ms", LONG, "7 dayz", "retention.ms must be an integer (milliseconds) or a "
          "duration such as 7d, got '7 dayz'"),
+        ("retention.ms", LONG, "1M", "duration such as 7d, got '1M'"),
         ("retention.ms", LONG, "-7d", "or a duration such as 7d, got '-7d'"),
         ("retention.ms", LONG, "", "must be an integer (milliseconds)"),
         ("segment.bytes", INT, "50MB/s", "(bytes) or a size such as 512MiB, got '50MB/s'"),

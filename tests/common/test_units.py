@@ -32,6 +32,14 @@ def test_invalid_durations(text: str) -> None:
         units.parse_duration(text)
 
 
+@pytest.mark.parametrize("text", ["1M", "-1M", "1 M", "1d1M", "1M1d"])
+def test_months_are_not_read_as_minutes(text: str) -> None:
+    with pytest.raises(ShellError) as error:
+        units.parse_duration(text)
+    assert error.value.hint == "m is minutes; months are not supported: use 30d."
+    assert units.parse_duration("1H") == 3_600_000
+
+
 def test_fractions_of_a_millisecond_are_invalid() -> None:
     with pytest.raises(ShellError, match=r"0\.5ms is not a whole number of milliseconds"):
         units.parse_duration("0.5ms")
