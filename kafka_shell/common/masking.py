@@ -7,6 +7,7 @@ import re
 _WORD = re.compile(
     r"""(?: '[^']*(?:'|$) | "(?:\\.|[^"\\])*(?:"|$) | \\. | [^ \t\r\n'"\\] | \\$ )+""", re.VERBOSE
 )
+_QUOTES = "'\"\\"
 # Words in the names of keys whose value is a secret, including keys of plugins.
 SECRET_WORD = (
     r"(?:passw|passphrase|user\.info|(?<![a-z])pwd|secret|credential|jaas|hmac|\btoken|keystore\.key"
@@ -40,21 +41,28 @@ def masked(line: str, shown: str = "") -> str:
         raw = word.group()
         pieces.append(line[at : word.start()])
         at = word.end()
-        start = _secret_from(raw)
+        kept = [index for index, char in enumerate(raw) if char not in _QUOTES]
+        text = "".join([raw[index] for index in kept])
+        start = _secret_from(text)
         if start is not None:
-            pieces.append(raw[:start] + _hidden(raw[start:], shown))
+            pieces.append(_hidden(raw, kept[start - 1] + 1, shown))
         else:
-            pieces.append(_hidden(raw, shown) if secret and not raw.startswith("-") else raw)
-        secret = _OPTION.fullmatch(raw) is not None
+            pieces.append(_hidden(raw, 0, shown) if secret and not raw.startswith("-") else raw)
+        secret = _OPTION.fullmatch(text) is not None
     return "".join(pieces) + line[at:]
 
 
-def _secret_from(raw: str) -> int | None:
+def without_quotes(line: str) -> str:
+    """The line without quotes and backslashes, which may be anywhere in the name of a key."""
+    return line.translate(dict.fromkeys(map(ord, _QUOTES)))
+
+
+def _secret_from(text: str) -> int | None:
     """The position of the secret in `...password=secret`, or None."""
-    bare = _BARE.search(raw)
+    bare = _BARE.search(text)
     starts = [bare.end()] if bare else []
-    starts += [found.end() for found in _URL.finditer(raw)][:1]
-    for found in _SET.finditer(raw):
+    starts += [found.end() for found in _URL.finditer(text)][:1]
+    for found in _SET.finditer(text):
         names = [name.end() for name in _NAME.finditer(found[1])]
         if names and "file" not in found[1][names[-1] :].lower():
             starts.append(found.end())
@@ -62,7 +70,10 @@ def _secret_from(raw: str) -> int | None:
     return min(starts, default=None)
 
 
-def _hidden(raw: str, shown: str) -> str:
-    """The mask for all but a closing quote."""
-    body = raw.rstrip("'\"")
-    return (shown if shown and body else "*" * len(body)) + raw[len(body) :]
+def _hidden(raw: str, start: int, shown: str) -> str:
+    """The word with a mask from `start` on. A closing quote stays if its opening quote does."""
+    closing = raw[-1:] if raw[-1:] in ("'", '"') and raw[:start].count(raw[-1:]) % 2 else ""
+    secret = raw[start : len(raw) - len(closing)]
+    if not secret.strip("'\""):
+        return raw
+    return raw[:start] + (shown or "*" * len(secret)) + closing

@@ -10,7 +10,7 @@ from pathlib import Path
 from prompt_toolkit.history import History
 
 from kafka_shell.admin.configs.model import ResourceType
-from kafka_shell.common.masking import SECRET_WORD, masked
+from kafka_shell.common.masking import SECRET_WORD, masked, without_quotes
 from kafka_shell.common.private import open_private
 from kafka_shell.history import read
 from kafka_shell.view.view import ClusterView
@@ -35,16 +35,17 @@ def holds_secret(text: str, view: ClusterView | None = None) -> bool:
     """Return whether a line contains a secret. Configs that are sensitive in `view` are secrets,
     and so are unknown broker configs, which may belong to plugins.
     """
-    if _SECRET.search(text) or masked(text) != text:
+    unquoted = without_quotes(text)
+    if _SECRET.search(text) or _SECRET.search(unquoted) or masked(text) != text:
         return True
     if view is None:
         return False
-    keys = _SET.findall(text)
+    keys = _SET.findall(unquoted)
     known = [part.value for part in view.documentation.values()]
     if any(docs[key].sensitive for key in keys for docs in known if key in docs):
         return True
     broker_docs = view.documentation.get(ResourceType.BROKER)
-    if broker_docs is None or not broker_docs.value or not _OF_BROKERS.search(text):
+    if broker_docs is None or not broker_docs.value or not _OF_BROKERS.search(unquoted):
         return False
     return any("." in key and not any(key in docs for docs in known) for key in keys)
 

@@ -31,6 +31,15 @@ pytestmark = pytest.mark.quick
         ("x schema.registry.url=https://bob:pw@h/", "x schema.registry.url=https://bob:*****"),
         ("x https://h:8081/a:b", "x https://h:8081/a:b"),
         ("list-topics", "list-topics"),
+        ('x "ssl.key.password"=hunter2 y', 'x "ssl.key.password"=******* y'),
+        ("x ssl.key.'password=hu sh' y", "x ssl.key.'password=*****' y"),
+        (r"x ssl.key.password\=hush", r"x ssl.key.password\=****"),
+        ("x SCRAM-SHA-256=[iterations=8192,'password'=x]",
+         "x SCRAM-SHA-256=[iterations=8192,'password'=**"),
+        ("renew-token '--hmac' abc", "renew-token '--hmac' ***"),
+        ("expire-token --hmac 'a+b=' --yes", "expire-token --hmac ****** --yes"),
+        ("x password='hu sh' y", "x password=******* y"),
+        ("x password='' y", "x password='' y"),
     ],
 )  # fmt: skip
 def test_secrets_are_masked_with_stars(line: str, shown: str) -> None:
@@ -41,6 +50,7 @@ def test_secrets_are_masked_with_stars(line: str, shown: str) -> None:
 
 def test_the_mask_in_files_hides_the_length() -> None:
     assert masked("x 'a.password=hu sh' b", "[hidden]") == "x 'a.password=[hidden]' b"
+    assert masked("x --hmac 'aGk=' b", "[hidden]") == "x --hmac [hidden] b"
 
 
 @given(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=6))

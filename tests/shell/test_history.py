@@ -63,6 +63,12 @@ def test_times_do_not_depend_on_the_time_zone(
         "alter-configs --broker-default my.plugin.api-key=abc",
         "alter-configs --broker-default remote.storage.aws.access.key=AKIA",
         "alter-configs --broker-default tier.credentials=abc",
+        'alter-configs --broker-default "ssl.keystore.password"=hunter2',
+        "alter-configs --broker-default 'ssl.key.password'=x",
+        "alter-configs --broker-default ssl.keystore.password\\=x",
+        "config-command --alter --add-config SCRAM-SHA-256=[iterations=8192,'password'=x]",
+        "renew-token '--hmac' abc",
+        "renew-token --hm'ac' abc",
     ],
 )
 def test_a_secret_is_never_written(tmp_path: Path, line: str) -> None:
@@ -136,6 +142,7 @@ def test_sensitive_and_unknown_broker_configs_are_not_saved(tmp_path: Path) -> N
     view = ClusterView().with_documentation(ResourceType.BROKER, Part(docs, 1.0))
     history = PrivateHistory(tmp_path / "history", view=lambda: view)
     kept = ["alter-configs --broker-id 1 log.retention.ms=7d", "alter-configs t a.b=c", "x --y=z"]
-    for line in (*kept, "alter-configs --broker-id 1 my.hush=1", "x --broker-default un.known=1"):
+    for line in (*kept, "alter-configs --broker-id 1 my.hush=1", "x --broker-default un.known=1",
+                 "x --broker-default 'un.known'=1", "x --broker-id 1 my'.hush'=1"):  # fmt: skip
         history.append_string(line)
     assert history.get_strings() == kept
