@@ -40,10 +40,10 @@ class Option(Struct, frozen=True):
 
     `value_optional` takes a value only as `--name=value` (`--yes`, `--yes=CLUSTER`); without a
     value it is True. A `bare` option takes the next word unless it starts with a dash; without a
-    word its value is the empty string. `excludes` are options that cannot be used with it. `least`
-    and `most` limit numbers, durations and rates (default: 64 bits). A FLAG may be an empty value
-    of another option, `empty_of`, whose values have an order. The value of an absent option is
-    None, () with `many`, or False for a FLAG.
+    word its value is the empty string. `excludes` cannot be used with it; without one of `requires`
+    it has no effect and is refused. `least` and `most` limit numbers, durations and rates (default:
+    64 bits). A FLAG may be an empty value of another option, `empty_of`, whose values have an
+    order. The value of an absent option is None, () with `many`, or False for a FLAG.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Option(Struct, frozen=True):
     choices: tuple[str, ...] = ()
     metavar: str = ""
     excludes: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
     value_optional: bool = False
     bare: bool = False
     hidden: bool = False

@@ -198,6 +198,11 @@ def _check(found: Scan, name: Sequence[Word]) -> None:
     for known in scope.known:
         if known.parameter.required and known.name not in given:
             raise _missing(scope, "", [known.name], end)
+        needed = parameter.requires if isinstance(parameter := known.parameter, Option) else ()
+        if needed and known.name in given and not {scope.key(each) for each in needed} & set(given):
+            names = " or ".join(_label(scope, scope.key(each)) for each in needed)
+            message = f"{parameter.label} requires {names}"
+            raise UsageError(message, code="missing", span=given[known.name])
 
 
 def _exclusive(scope: Scope, keys: Sequence[str], given: dict[str, Span]) -> UsageError:

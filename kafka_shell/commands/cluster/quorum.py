@@ -44,8 +44,6 @@ def alter_quorum(invocation: Invocation, context: Context) -> Plan:
     remove = [_to_remove(invocation, index) for index in range(len(invocation["remove"]))]
     if invocation["controller-id"] is not None:
         remove.append(_controller(invocation))
-    elif invocation["controller-directory-id"] is not None:
-        raise _wrong(invocation, "controller-directory-id", 0, "used with --controller-id")
     plan = quorum_change.plan_alter(
         context.cluster,
         add,
@@ -220,7 +218,7 @@ COMMANDS: tuple[Command, ...] = (
                    "The same as --remove, as in kafka-metadata-quorum.",
                    metavar="ID", least=0, most=2**31 - 1),
             Option("--controller-directory-id", kinds.TEXT, "The directory ID of --controller-id.",
-                   metavar="DIRECTORY-ID"),
+                   metavar="DIRECTORY-ID", requires=("--controller-id",)),
         ),
         at_least_one=(("add", "remove", "controller-id"),),
         search=("controller", "raft", "kraft", "voter", "add-controller", "remove-controller"),
@@ -260,7 +258,7 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             Option("--release-version", kinds.TEXT,
                    "Set all features to the defaults of a release: 4.1.",
-                   metavar="RELEASE", excludes=("--metadata", "--disable")),
+                   metavar="RELEASE", excludes=("feature", "--metadata", "--disable")),
             Option("--metadata", kinds.TEXT, "The same as metadata.version=RELEASE.",
                    metavar="RELEASE"),
             Option("--disable", FEATURE, "The same as FEATURE=0; may be repeated.", many=True),

@@ -274,7 +274,8 @@ COMMANDS: tuple[Command, ...] = (
             *(Option(name, kind, "An option of kafka-consumer-groups; see --to.", hidden=True,
                      least=0 if name == "--to-offset" else None)
               for name, kind in _HIDDEN.items()),
-            Option("--all-topics", kinds.FLAG, "The default without --topic.", hidden=True),
+            Option("--all-topics", kinds.FLAG, "The default without --topic.", hidden=True,
+                   excludes=("--topic", "--offset")),
             Option("--execute", kinds.FLAG, "The default without --dry-run.", hidden=True),
         ),
         exactly_one=(("to", "offset", *(name.removeprefix("--") for name in _HIDDEN)),),

@@ -24,6 +24,8 @@ def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
 
     folder = session.folder_of(context.environ)
     action = invocation["action"]
+    if action != "start":
+        _refuse_ignored(invocation)
     if action != "status":
         context.refuse_dry_run(f"sandbox {action}")
     if action == "start":
@@ -46,6 +48,18 @@ def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
         wipe(folder)
     found = status(folder)
     return SandboxReport("none", str(folder)) if found is None else _report(found)
+
+
+def _refuse_ignored(invocation: Invocation) -> None:
+    """Raise UsageError for an option that only `sandbox start` uses."""
+    for option in invocation.command.options:
+        name = option.name.removeprefix("--")
+        if name != "yes" and invocation[name] not in (None, False):
+            raise UsageError(
+                f"{option.name} requires sandbox start",
+                span=invocation.span(name),
+                text=invocation.text,
+            )
 
 
 def _connect_if_unreachable(started: Sandbox, context: Context) -> None:

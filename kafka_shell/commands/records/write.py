@@ -47,13 +47,9 @@ def write_record(invocation: Invocation, context: Context) -> Plan | NoRows:
 
 
 def _refuse_combinations(invocation: Invocation) -> None:
-    for name in ("lines", "keep-partitions", "keep-timestamps"):
-        if invocation[name] and not invocation["from-file"]:
-            raise _wrong(invocation, name, f"--{name} requires --from-file")
-        if name != "lines" and invocation[name] and invocation["lines"]:
+    for name in ("keep-partitions", "keep-timestamps"):
+        if invocation[name] and invocation["lines"]:
             raise _wrong(invocation, name, f"--{name} requires rows of JSON, not --lines")
-    if invocation["tombstone"] and invocation["key"] is None:
-        raise _wrong(invocation, "tombstone", "--tombstone requires --key")
     rows = invocation["from-file"] and not invocation["lines"]
     if rows and invocation["key"] is not None:
         raise _wrong(invocation, "key", "--key cannot be used with rows of JSON: they have a key")
@@ -146,13 +142,17 @@ COMMANDS: tuple[Command, ...] = (
             Option("--header", _HEADER, "A header; may be repeated.", many=True),
             Option("--partition", kinds.INTEGER, "Write to this partition.", least=0,
                    most=(1 << 31) - 1, excludes=("--keep-partitions",)),
-            Option("--tombstone", kinds.FLAG, "Write a null value, which deletes the key."),
+            Option("--tombstone", kinds.FLAG, "Write a null value, which deletes the key.",
+                   requires=("--key",)),
             Option("--from-file", kinds.FILE,
                    "Write the rows of a file, as read-records --output json prints them; - is"
                    " standard input.", metavar="FILE"),
-            Option("--lines", kinds.FLAG, "Each line of the file is a value, not a row of JSON."),
-            Option("--keep-partitions", kinds.FLAG, "Write each row to its partition."),
-            Option("--keep-timestamps", kinds.FLAG, "Write each row with its timestamp."),
+            Option("--lines", kinds.FLAG, "Each line of the file is a value, not a row of JSON.",
+                   requires=("--from-file",)),
+            Option("--keep-partitions", kinds.FLAG, "Write each row to its partition.",
+                   requires=("--from-file",)),
+            Option("--keep-timestamps", kinds.FLAG, "Write each row with its timestamp.",
+                   requires=("--from-file",)),
             Option("--compression-type", kinds.CHOICE, "Codec of the batches (default: none).",
                    choices=CODECS),
         ),

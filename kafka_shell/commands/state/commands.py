@@ -63,9 +63,6 @@ def export(invocation: Invocation, context: Context) -> Document:
     from .write import document, json_text, yaml_text
 
     output = invocation["output"] or context.settings.output
-    if invocation["by"] and not invocation["directory"]:
-        raise UsageError("--by requires --directory", span=invocation.span("by"),
-                         text=invocation.text)  # fmt: skip
     if output == "csv":
         raise UsageError(
             "a state cannot be exported as CSV",
@@ -278,7 +275,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--directory", kinds.FILE, "Write files to this folder instead.",
                    metavar="FOLDER"),
             Option("--by", kinds.CHOICE, "One file per kind (default), or per prefix of topics.",
-                   choices=("kind", "prefix")),
+                   choices=("kind", "prefix"), requires=("--directory",)),
         ),
         search=("backup", "dump", "git", "yaml", "state"),
         description=(

@@ -128,8 +128,6 @@ def _named_topics(invocation: Invocation, context: Context) -> list[NewTopic]:
     assignment = _assignment(invocation, context)
     new = [_new_topic(name, invocation, assignment) for name in names]
     if not invocation["like"]:
-        if invocation["with-acls"]:
-            raise UsageError("--with-acls requires --like", span=invocation.span("with-acls"))
         return new
     like = _template(invocation["like"], context.cluster)
     return [
@@ -306,7 +304,8 @@ COMMANDS = (
             Option("--like", kinds.TOPIC,
                    "Copy partitions, replication factor and configs of this topic.",
                    metavar="TOPIC"),
-            Option("--with-acls", kinds.FLAG, "With --like, also copy its ACLs."),
+            Option("--with-acls", kinds.FLAG, "With --like, also copy its ACLs.",
+                   requires=("--like",)),
             Option("--from-file", kinds.FILE,
                    "Create the topics of a state file (YAML, JSON) or a CSV file.",
                    excludes=("--partitions", "--replication-factor", "--replica-assignment",
@@ -344,8 +343,8 @@ COMMANDS = (
             Option("--replication-factor", kinds.INTEGER,
                    "Replicas per partition. New replicas are placed in other racks if possible.",
                    least=1, most=32767, excludes=("--partitions", "--replica-assignment")),
-            THROTTLE,
-            WAIT,
+            replace(THROTTLE, requires=("--replication-factor",)),
+            replace(WAIT, requires=("--replication-factor",)),
             Option("--config", CONFIG_PAIR, "Set a config; may be repeated.", many=True,
                    aliases=("--add-config",)),
             Option("--delete-config", CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",

@@ -20,14 +20,11 @@ if TYPE_CHECKING:
 
     from .scram_options import RequestedCredential
 
-_SOURCES = ("password-file", "generate", "iterations")
-
 
 def scram_credentials(invocation: Invocation, context: Context) -> Any:
     """Describe, set or delete SCRAM credentials."""
     from kafka_shell.admin.users import scram
 
-    _require_add(invocation)
     user = invocation["username"]
     if invocation["describe"]:
         found = scram.describe(context.cluster, [user] if user is not None else None)
@@ -41,14 +38,6 @@ def scram_credentials(invocation: Invocation, context: Context) -> Any:
     if invocation["delete"]:
         return scram.plan_delete(context.cluster, [(user, each) for each in _to_delete(invocation)])
     return _add(invocation, context, user)
-
-
-def _require_add(invocation: Invocation) -> None:
-    for name in _SOURCES:
-        if invocation[name] and not invocation["add"]:
-            raise UsageError(
-                f"--{name} requires --add", span=invocation.span(name), text=invocation.text
-            )
 
 
 def _to_delete(invocation: Invocation) -> list[Any]:
@@ -134,11 +123,11 @@ COMMANDS = (
             Option("--delete", kinds.TEXT, "Delete credentials: SCRAM-SHA-512",
                    choices=MECHANISMS, metavar="MECHANISMS"),
             Option("--iterations", kinds.INTEGER, "Iterations, 4096 (default) to 16384.",
-
-                   least=4096, most=16384),
+                   least=4096, most=16384, requires=("--add",)),
             Option("--password-file", kinds.FILE, "Read the password from a file.",
-                   excludes=("--generate",)),
-            Option("--generate", kinds.FLAG, "Generate a password and show it once."),
+                   excludes=("--generate",), requires=("--add",)),
+            Option("--generate", kinds.FLAG, "Generate a password and show it once.",
+                   requires=("--add",)),
         ),
         exactly_one=(("describe", "add", "delete"),),
         shorts=(Short("users", "scram-credentials --describe"),),
