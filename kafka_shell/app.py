@@ -198,10 +198,10 @@ def _context(line: Split, paths: Paths) -> Context:
 
 def _defaults(program: dict[str, Any]) -> dict[str, Any]:
     """Return the options that apply to every line: --deadline, --timeout, --dry-run, --yes."""
-    from kafka_shell.language.common import CHANGING, RUNNING
+    from kafka_shell.language.common import CHANGING, RUNNING, TIMEOUT
 
     found = {}
-    for option in (*RUNNING, *CHANGING):
+    for option in (TIMEOUT, *RUNNING, *CHANGING):
         name = option.name.removeprefix("--")
         if name in program and name not in ("output", "no-color", "help"):
             value = program[name]

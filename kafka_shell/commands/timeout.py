@@ -1,4 +1,4 @@
-"""The common option --timeout."""
+"""The option --timeout."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from kafka_shell.plan.model import Effect
 
 from . import kinds
 from .command import Command, Invocation, Option
-from .common import CHANGING, CONNECTION, PROGRAM, RUNNING, SANDBOX
+from .common import CHANGING, CONNECTION, PROGRAM, RUNNING, SANDBOX, TIMEOUT
 from .parse import corrections
 from .registry import Registry
 from .scan import FoundCommand, Role, Scope, Use, WordProblem, bare, find_command, scan
@@ -68,7 +68,7 @@ def split(argv: Sequence[str], registry: Registry) -> Split:
     if at is not None and PASTED.fullmatch(argv[at]):
         return Split(command=tuple(argv[at:]))  # a pasted line: all of it
     found = _found(words, at, registry)
-    common = RUNNING + CHANGING if found.command is None else ()
+    common = (TIMEOUT, *RUNNING, *CHANGING) if found.command is None else ()
     taken = _take(found, CONNECTION + PROGRAM + common, registry)
     gone = {use.word.span for _, uses in taken for use in uses}
     left = [word.text for word in words if word not in found.name and word.span not in gone]
@@ -197,4 +197,4 @@ def _nothing_to_run(invocation: Invocation, context: object) -> None:
     """Options without a command."""
 
 
-_SCOPE = Scope(Command("", "", "", _nothing_to_run, Effect.CHANGE), PROGRAM)
+_SCOPE = Scope(Command("", "", "", _nothing_to_run, Effect.CHANGE), (TIMEOUT, *PROGRAM))

@@ -6,7 +6,7 @@ from kafka_shell.common.command_results import FORMATS
 from kafka_shell.plan.model import Effect
 
 from . import kinds
-from .command import Option
+from .command import Command, Option
 
 LONGEST_WAIT_MS = 24 * 24 * 60 * 60 * 1000  # 24d; Kafka uses 32-bit milliseconds
 
@@ -19,15 +19,20 @@ CONNECTION = (
     Option("--profile", kinds.PROFILE, "Profile in config.toml."),
 )  # fmt: skip
 
+# Declared by the commands that send it to the brokers.
+TIMEOUT = Option("--timeout", kinds.DURATION,
+                 "How long brokers wait for a change to complete (KIP-4).",
+                 least=-1, most=LONGEST_WAIT_MS)  # fmt: skip
+# Commands without a connection do not have it, except those that declare it.
+DEADLINE = Option("--deadline", kinds.DURATION, "Maximum duration of the whole command.",
+                  least=1, most=LONGEST_WAIT_MS)  # fmt: skip
+
 RUNNING = (
     Option("--output", kinds.CHOICE, "Output format.", choices=FORMATS),
     Option("--safe-csv", kinds.FLAG,
            "In CSV, put a ' before cells that spreadsheets read as formulas (= + - @)."),
     Option("--no-color", kinds.FLAG, "Print without colors."),
-    Option("--timeout", kinds.DURATION, "How long brokers wait for a change to complete (KIP-4).",
-           least=-1, most=LONGEST_WAIT_MS),
-    Option("--deadline", kinds.DURATION, "Maximum duration of the whole command.",
-           least=1, most=LONGEST_WAIT_MS),
+    DEADLINE,
     Option("--help", kinds.FLAG, "Show help.", aliases=("-h",)),
 )  # fmt: skip
 
@@ -60,6 +65,7 @@ PROGRAM = (
 )  # fmt: skip
 
 
-def common_options(effect: Effect) -> tuple[Option, ...]:
-    """Return the common options of commands with this effect."""
-    return CONNECTION + RUNNING + (() if effect is Effect.READ else CHANGING)
+def common_options(command: Command) -> tuple[Option, ...]:
+    """Return the options that this command has in common with others."""
+    running = RUNNING if command.needs_cluster else tuple(o for o in RUNNING if o is not DEADLINE)
+    return CONNECTION + running + (() if command.effect is Effect.READ else CHANGING)

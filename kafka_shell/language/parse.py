@@ -281,6 +281,8 @@ def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:
     for option, hint in scope.command.elsewhere:
         if option == name:
             return hint
+    if name == "--timeout" and scope.find("--deadline"):
+        return "Use --deadline to limit the duration of the command."
     near = did_you_mean(name, scope.spellings)
     owners = [c.name for c in registry if _owns(c, name)]
     if owners:

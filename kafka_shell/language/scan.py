@@ -119,7 +119,7 @@ class Scope:
             known = Known(option, bare(option.name), option.name)
             self._add(known, (option.name, *option.aliases))
         taken = {known.name for known in self.known}
-        for option in (*common_options(command.effect), *extra):
+        for option in (*common_options(command), *extra):
             self._add_common(option, taken)
         self.by_name = {known.name: known for known in self.known}
 

@@ -15,7 +15,7 @@ from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
 from kafka_shell.language.argv import PASTED, without_prefix
 from kafka_shell.language.command import Invocation
-from kafka_shell.language.common import CHANGING, RUNNING
+from kafka_shell.language.common import CHANGING, RUNNING, TIMEOUT
 from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, commands, words_of
@@ -234,7 +234,7 @@ def _with_defaults(invocation: Invocation, context: Context) -> Invocation:
         for name, value in context.defaults.items()
         if name in invocation.values
         and (invocation.values[name] is None or invocation.values[name] is False)
-        and (command.option(f"--{name}") or None) in (None, *RUNNING, *CHANGING)
+        and (command.option(f"--{name}") or None) in (None, TIMEOUT, *RUNNING, *CHANGING)
     }
     return replace(invocation, values={**invocation.values, **values}) if values else invocation
 

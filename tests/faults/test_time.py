@@ -8,6 +8,8 @@ import sys
 import uuid
 from pathlib import Path
 
+import pytest
+
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import wait_for
@@ -27,9 +29,10 @@ def test_a_deadline_that_is_too_short(kafka: Program, cluster: Cluster) -> None:
 
 
 @quick
-def test_a_broker_that_has_stopped(kafka: Program, sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("command", ["list-topics", "connect"])
+def test_a_broker_that_has_stopped(kafka: Program, sandbox: Sandbox, command: str) -> None:
     with frozen(sandbox):
-        run, seconds = timed(kafka, "list-topics", "--deadline", "1s")
+        run, seconds = timed(kafka, command, "--deadline", "1s")
     hinted(refused(run, run.status, "deadline", sandbox.bootstrap))
     assert run.status in (1, 3)
     assert seconds < 20

@@ -13,6 +13,7 @@ from kafka_shell.commands.configs.kinds import (
 from kafka_shell.commands.topics.changes import ASSIGNMENT, NEW_TOPIC
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Invocation, Option, Short
+from kafka_shell.language.common import TIMEOUT
 from kafka_shell.language.registry import Registry, words_of_command
 from kafka_shell.plan.model import Effect
 
@@ -64,6 +65,7 @@ CREATE_TOPIC = Command(
                excludes=("--replica-assignment",)),
         Option("--replica-assignment", ASSIGNMENT, "Replicas of each partition."),
         Option("--config", CONFIG_PAIR, "A config.", many=True),
+        TIMEOUT,
     ),
     exactly_one=(("topic", "--from-file"),),
 )  # fmt: skip

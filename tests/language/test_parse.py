@@ -39,9 +39,8 @@ def given(invocation: Invocation) -> dict[str, Any]:
         ("list-topics --bootstrap-server h:1", "list-topics", {"broker": "h:1"}),
         ("list-topics --output=json --no-color", "list-topics",
          {"output": "json", "no-color": True}),
-        ("list-topics --timeout 30s --deadline 100", "list-topics",
-         {"timeout": 30_000, "deadline": 100}),
-        ("list-topics --timeout -1", "list-topics", {"timeout": -1}),
+        ("list-topics --deadline 30s", "list-topics", {"deadline": 30_000}),
+        ("create-topic t --timeout -1", "create-topic", {"topic": ("t",), "timeout": -1}),
         ("delete-topic t --yes", "delete-topic", {"topic": ("t",), "yes": True}),
         ("delete-topic t --yes=prod", "delete-topic", {"topic": ("t",), "yes": "prod"}),
         ("delete-topic --yes t", "delete-topic", {"topic": ("t",), "yes": True}),
@@ -148,7 +147,8 @@ def test_help_complains_of_nothing(text: str) -> None:
         ("create-topic t --partitions ''", "''", "an integer, got ''", ""),
         ("list-topics --output jsn", "jsn", "must be one of table, json, yaml, csv, got 'jsn'",
          "Did you mean json?"),
-        ("list-topics --timeout 3x", "3x", "--timeout must be a duration", "Units"),
+        ("list-topics --deadline 3x", "3x", "--deadline must be a duration", "Units"),
+        ("list-topics --timeout 3s", "--timeout", "unknown option '--timeout'", "Use --deadline"),
         ("reset-offsets g --to 1 --throttle 1x", "1x", "--throttle must be a rate", "KiB"),
         ("reset-offsets g --shift 1", "reset-offsets", "reset-offsets requires --to", ""),
         ("reset-offsets --to 1", "reset-offsets", "reset-offsets requires GROUP", ""),
@@ -209,7 +209,7 @@ def test_errors_of_a_command_give_its_usage() -> None:
          "[--unavailable-partitions] [common options]"),
         (registry.CREATE_TOPIC, "create-topic (TOPIC... | --from-file FILE) [--partitions N] "
          "[--replication-factor N] [--replica-assignment B:B,B:B] "
-         "[--config KEY=VALUE]... [common options]"),
+         "[--config KEY=VALUE]... [--timeout DURATION] [common options]"),
         (registry.ALTER_CONFIGS, "alter-configs [TOPIC... | (--broker-id N)... | "
          "(--group GROUP)...] [CONFIG...] [--delete-config KEYS]... [--append KEY=VALUE]... "
          "[common options]"),

@@ -10,7 +10,7 @@ from kafka_shell.commands import INDEX, REGISTRY, commands_of
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Option
-from kafka_shell.language.common import PROGRAM, common_options
+from kafka_shell.language.common import PROGRAM, RUNNING, common_options
 from kafka_shell.language.cursor import completion_request
 from kafka_shell.language.kind import convert
 from kafka_shell.language.parse import parse
@@ -85,7 +85,7 @@ def test_names_of_values_are_not_shared() -> None:
     for command in REGISTRY:
         names = [known.name for known in Scope(command).known]
         assert len(names) == len(set(names)), command.name
-        least = len(common_options(command.effect))
+        least = len(common_options(command))
         assert len(names) >= least, f"a common option of {command.name} cannot be reached"
 
 
@@ -104,7 +104,7 @@ NUMBERS: list[Option] = list(
         option: None
         for option in (
             *(option for command in REGISTRY for option in command.options),
-            *common_options(Effect.DESTROY),
+            *RUNNING,
             *PROGRAM,
         )
         if option.kind in NUMERIC

@@ -41,7 +41,7 @@ pytestmark = pytest.mark.quick
         ("delete-topic --force t", "delete-topic t --yes"),
         ("config-command --alter --add-config='a=[b,c]'",
          "config-command --alter --add-config 'a=[b,c]'"),
-        ("list-topics --timeout 60000", "list-topics --timeout 1m"),
+        ("list-topics --deadline 60000", "list-topics --deadline 1m"),
     ],
 )  # fmt: skip
 def test_canonical_lines(line: str, printed: str) -> None:
@@ -135,7 +135,7 @@ def typed(draw: st.DrawFn) -> Typed:
                 words.append(parameter.name)
             else:
                 words.append(f"{parameter.name}={text}")
-    words += draw(st.sampled_from([[], ["--broker", "h:1"], ["--timeout=-1"], ["--no-color"]]))
+    words += draw(st.sampled_from([[], ["--broker", "h:1"], ["--deadline=1"], ["--no-color"]]))
     return Typed(command, (*words, *line))
 
 

@@ -10,6 +10,7 @@ from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.language.common import TIMEOUT
 from kafka_shell.language.kind import CandidateSource, Kind
 from kafka_shell.plan.model import Effect, Plan
 
@@ -219,6 +220,7 @@ COMMANDS: tuple[Command, ...] = (
                    metavar="ID", least=0, most=2**31 - 1),
             Option("--controller-directory-id", kinds.TEXT, "The directory ID of --controller-id.",
                    metavar="DIRECTORY-ID", requires=("--controller-id",)),
+            TIMEOUT,
         ),
         at_least_one=(("add", "remove", "controller-id"),),
         search=("controller", "raft", "kraft", "voter", "add-controller", "remove-controller"),
@@ -263,6 +265,7 @@ COMMANDS: tuple[Command, ...] = (
                    metavar="RELEASE"),
             Option("--disable", FEATURE, "The same as FEATURE=0; may be repeated.", many=True),
             Option("--unsafe", kinds.FLAG, "Allow a downgrade that loses metadata."),
+            TIMEOUT,
         ),
         at_least_one=(("feature", "release-version", "metadata", "disable"),),
         search=("upgrade", "downgrade", "metadata.version", "kraft.version", "finalize"),

@@ -10,6 +10,7 @@ from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.language.common import TIMEOUT
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
 
@@ -93,7 +94,7 @@ COMMANDS: tuple[Command, ...] = (
         run=elect_preferred,
         effect=Effect.CHANGE,
         arguments=(_partitions(" (default: all not led by their preferred replica)"),),
-        options=(_FILE,),
+        options=(_FILE, TIMEOUT),
         search=("rebalance", "leader", "balance", "prefer"),
         description=(
             "The preferred leader is the first replica of a partition. A replica that is offline"
@@ -136,6 +137,7 @@ COMMANDS: tuple[Command, ...] = (
                    "All not led by their preferred replica; with unclean, all without a leader.",
                    excludes=("--topic", "--path-to-json-file")),
             _FILE,
+            TIMEOUT,
         ),
         at_least_one=(("topic", "all-topic-partitions", "path-to-json-file"),),
         search=("leader", "offline", "unclean", "recover"),

@@ -13,7 +13,7 @@ from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.language.common import LONGEST_WAIT_MS
+from kafka_shell.language.common import DEADLINE, LONGEST_WAIT_MS
 from kafka_shell.language.kind import CandidateSource, Kind
 from kafka_shell.plan.outcome import HistoryLine
 
@@ -42,8 +42,9 @@ def connect(invocation: Invocation, context: Context) -> str:
         environ = connection_options.without_connection(environ)
     elif where is not None:
         flags["broker" if ":" in where else "profile"] = where
+    deadline = invocation["deadline"]
     if not flags:
-        return on_expected_cluster(context, lambda: _described(context))
+        return on_expected_cluster(context, lambda: _described(context, deadline))
     if settings.names_a_cluster(flags):
         found = settings.load(flags, environ, context.paths.config_file)
         found = settings.kept_from(context.settings, found)
@@ -53,7 +54,7 @@ def connect(invocation: Invocation, context: Context) -> str:
         )
     other = context.with_settings(found)
     try:  # stay on the current cluster if the other cannot be reached
-        answer = on_expected_cluster(other, lambda: _described(other))
+        answer = on_expected_cluster(other, lambda: _described(other, deadline))
     finally:
         other.close()
     if context.shell is not None and context.session.cache is not None:  # the prompt's own session
@@ -63,10 +64,11 @@ def connect(invocation: Invocation, context: Context) -> str:
     return answer
 
 
-def _described(context: Context) -> str:
-    brokers = context.cluster.brokers()
-    count = counted(len(brokers), "broker")
-    return f"{context.settings.cluster_name}: cluster {context.cluster.cluster_id}, {count}"
+def _described(context: Context, deadline_ms: int | None) -> str:
+    cluster = context.cluster
+    with cluster.within(deadline_ms / 1000 if deadline_ms else None, given=True):
+        count = counted(len(cluster.brokers()), "broker")
+        return f"{context.settings.cluster_name}: cluster {cluster.cluster_id}, {count}"
 
 
 def refresh(invocation: Invocation, context: Context) -> None:
@@ -224,6 +226,7 @@ COMMANDS = (
             Argument("where", kinds.PROFILE, "A profile's name, host:port, or sandbox.",
                      required=False),
         ),
+        options=(DEADLINE,),
         examples=(Example("connect", "show the current cluster"),),
     ),
     Command(

@@ -94,7 +94,7 @@ def visible(options: Iterable[Option]) -> list[Option]:
 def _common(command: Command) -> list[Option]:
     """The options every command has, except spellings that this one uses for another option."""
     found = []
-    for option in visible(common_options(command.effect)):
+    for option in visible(common_options(command)):
         names = [name for name in (option.name, *option.aliases) if command.option(name) is None]
         if names:
             found.append(replace(option, name=names[0], aliases=tuple(names[1:])))

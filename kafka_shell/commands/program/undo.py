@@ -12,6 +12,7 @@ from kafka_shell.common.units import shorten_command
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.language.common import TIMEOUT
 from kafka_shell.plan.model import Change, Effect, Plan, merge_plans
 from kafka_shell.plan.outcome import JournalEntry, is_applied
 
@@ -329,6 +330,7 @@ COMMANDS = (
             Option("--session", kinds.FLAG, "Undo all changes of this prompt or script."),
             Option("--force", kinds.FLAG,
                    "Undo a change although the cluster has been changed again since."),
+            TIMEOUT,
         ),
         search=("take back", "revert", "rollback", "restore", "redo"),
         description=(

@@ -11,6 +11,7 @@ from kafka_shell.common.command_results import NoRows
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
+from kafka_shell.language.common import TIMEOUT
 from kafka_shell.language.kind import CandidateSource, Kind
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
@@ -208,6 +209,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--offset-json-file", kinds.FILE,
                    "A JSON file of partitions and offsets (kafka-delete-records).",
                    excludes=("--to",)),
+            TIMEOUT,
         ),
         exactly_one=(("topic", "offset-json-file"),),
         search=("purge", "truncate", "empty", "trim"),

@@ -20,6 +20,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Parameter
+from kafka_shell.language.common import TIMEOUT
 from kafka_shell.language.kind import Fragment, Kind, invalid
 from kafka_shell.plan.model import Effect, Plan, merge_plans
 
@@ -310,6 +311,7 @@ COMMANDS = (
                    "Create the topics of a state file (YAML, JSON) or a CSV file.",
                    excludes=("--partitions", "--replication-factor", "--replica-assignment",
                              "--config", "--like", "--with-acls")),
+            TIMEOUT,
         ),
         exactly_one=(("topic", "from-file"),),
         description=(
@@ -350,6 +352,7 @@ COMMANDS = (
             Option("--delete-config", CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",
                    many=True),
             Option("--if-exists", kinds.FLAG, "Skip topics that do not exist."),
+            TIMEOUT,
         ),
         at_least_one=(
             ("partitions", "replica-assignment", "replication-factor", "config", "delete-config"),
@@ -375,6 +378,7 @@ COMMANDS = (
         arguments=(_TOPICS,),
         options=(
             Option("--if-exists", kinds.FLAG, "Skip topics that do not exist."),
+            TIMEOUT,
         ),
         search=("remove", "drop"),
         examples=(
