@@ -70,6 +70,11 @@ class ConnectionOptions:
             dict(_pairs(flags.get("adminclient-property"))),
             _broker(flags.get("broker"), "--broker"),
         ]
+        of_flags = [layer[BOOTSTRAP] for layer in self._layers[2:] if BOOTSTRAP in layer]
+        if of_flags and self.profile is not None and "profile" not in flags:
+            # Its login is for another cluster.
+            warning = f"KAFKA_SH_PROFILE is ignored: {of_flags[-1].where} selects the cluster"
+            self.profile, self.warnings = None, (*self.warnings, warning)
         self._warn_of_ignored_clusters()
 
     @property

@@ -2,7 +2,7 @@
 
 Every value has its source. A file that a flag or the environment names ranks right below that flag
 or variable, so a profile is never mixed into an explicit connection. If --profile is given,
-environment variables that name a cluster are ignored.
+environment variables that name a cluster are ignored; so is KAFKA_SH_PROFILE if a flag names one.
 """
 
 from __future__ import annotations

@@ -112,6 +112,9 @@ def test_a_guard_reached_by_the_address_is_answered_by_its_profile_s_name(
             refused = kafka("delete-topic", victim, consent, *profile)
             assert refused.status != 0 and "prod" in refused.stderr, str(refused)
             assert before.same
+        refused = kafka("delete-topic", victim, consent, environ={"KAFKA_SH_PROFILE": "free"})
+        assert refused.status != 0 and "prod" in refused.stderr, str(refused)
+        assert before.same
     kafka.ok("delete-topic", victim, "--yes=prod")
     assert victim not in kafka.ok("list-topics").lines
 

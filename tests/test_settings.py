@@ -111,9 +111,18 @@ def test_the_default_profile_is_not_used_if_a_cluster_is_named(config: Path) -> 
     for found in (
         loaded({"broker": "other:9"}, {}, config),
         loaded({}, {"KAFKA_SH_BROKER": "other:9"}, config),
+        loaded({"broker": "other:9"}, {"KAFKA_SH_PROFILE": "prod"}, config),
+        loaded(
+            {"adminclient-property": ("bootstrap.servers=other:9",)},
+            {"KAFKA_SH_PROFILE": "prod"},
+            config,
+        ),
     ):
+        assert found.connection.bootstrap == (Address("other", 9),)
         assert found.profile == ""
         assert found.connection.sasl is None
+    (warning,) = found.warnings
+    assert "KAFKA_SH_PROFILE is ignored: --adminclient-property selects" in warning
 
 
 def test_the_file_of_a_flag_overrides_a_profile(config: Path, tmp_path: Path) -> None:

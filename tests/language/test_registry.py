@@ -19,7 +19,7 @@ from kafka_shell.language.render import render
 from kafka_shell.language.scan import Scope
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.language.usage import usage
-from kafka_shell.plan.model import Effect, Secret
+from kafka_shell.plan.model import Secret
 
 pytestmark = pytest.mark.quick
 
