@@ -230,6 +230,10 @@ def _acls(given: Given) -> list[str] | None:
 def _election(given: Given) -> list[str] | None:
     """`--topic t --partition 0` is one word here."""
     topics, numbers = given.get("--topic", []), given.get("--partition", [])
+    if len(topics) == 1:
+        topics = topics * len(numbers)
+    if numbers and len(topics) != len(numbers):
+        raise UsageError("each --topic requires a --partition")
     words = [f"{topic}:{number}" for topic, number in zip(topics, numbers, strict=False)]
     action = Action("elect-leaders", {"--admin.config": "--command-config"}, tuple(words))
     return line_of(action, given, ["--topic", "--partition"] if words else [])
@@ -240,12 +244,29 @@ def _get_offsets(given: Given) -> list[str] | None:
     times = given.get("--time", [])
     time = _OFFSETS.get(times[0], times[0]) if times else "latest"
     topics = [_selector(each) for each in given.get("--topic", [])]
-    pairs = [each for text in given.get("--topic-partitions", []) for each in text.split(",")]
+    pairs = [
+        _with_partitions(each)
+        for text in given.get("--topic-partitions", [])
+        for each in text.split(",")
+    ]
     numbers = ",".join(given.get("--partitions", []))
     words = [*pairs, *(f"{topic}:{numbers}" if numbers else topic for topic in topics)]
     action = Action("list-offsets", {"--exclude-internal-topics": "--exclude-internal"},
                     (*words, f"--time={time}"))  # fmt: skip
     return line_of(action, given, ["--time", "--topic", "--topic-partitions", "--partitions"])
+
+
+def _with_partitions(pattern: str) -> str:
+    """`EXPRESSION:0-3` of Kafka's tool, whose ranges do not include the upper bound."""
+    topic, colon, listed = pattern.rpartition(":")
+    if not colon:
+        return _selector(listed)
+    first, dash, end = listed.partition("-")
+    if dash:
+        if not end.isdecimal() or int(end) <= int(first or 0):
+            raise UsageError(f"partitions {listed} of a topic have no equivalent")
+        listed = f"{first or 0}-{int(end) - 1}"
+    return f"{_selector(topic) or '*'}{':' if listed else ''}{listed}"
 
 
 _OFFSETS = {

@@ -1,4 +1,4 @@
-"""A pasted line of rpk, kcat, kcl, kaf, kafkactl or topicctl -> the line that does it here."""
+"""A pasted line of rpk, kcat, kcl, kaf or kafkactl -> the line that does it here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ _OPTIONS: dict[str, dict[str, str]] = {
     "kcl": {**_SHARED, "-k": "--config", "--num-partitions": "--partitions"},
     "kaf": {**_SHARED, "-b": "--broker", "--replicas": "--replication-factor"},
     "kafkactl": {**_SHARED, "-c": "--config"},
-    "topicctl": {"-b": "--broker", "--broker-addr": "--broker"},
     "kcat": _KCAT,
     "kafkacat": _KCAT,
 }  # fmt: skip

@@ -35,7 +35,8 @@ _KCAT_STARTS = {"beginning": "earliest", "end": "latest"}
 
 
 def console_consumer(given: Given) -> list[str]:
-    """By default, Kafka's tool reads records that arrive from now on; with a timeout it ends."""
+    """By default, Kafka's tool reads records that arrive from now on; with a timeout it ends. To
+    read what arrives, the line here must follow, and ends with Ctrl-C."""
     if "--group" in given:
         raise _NO_GROUP
     partition = "".join(f":{number}" for number in given.get("--partition", []))
@@ -45,7 +46,7 @@ def console_consumer(given: Given) -> list[str]:
     start = (given.get("--offset") or ["latest"])[0]
     start = "earliest" if "--from-beginning" in given else start
     done = ["--topic", "--partition", "--include", "--whitelist", "--offset", "--from-beginning"]
-    follow = () if "--timeout-ms" in given else ("--follow",)
+    follow = () if "--timeout-ms" in given and start != "latest" else ("--follow",)
     return [*line_of(_CONSOLE_CONSUMER, given, done), *words, f"--from={start}", *follow]
 
 
@@ -79,7 +80,7 @@ def _kcat_range(given: dict[str, str]) -> list[str]:
     return [*line, "--output=json"] if "J" in given else line
 
 
-_KCAT_FLAGS = frozenset("CPLQeqJuOETDv")
+_KCAT_FLAGS = frozenset("CPLQeqJuOETv")
 _KCAT_VALUES = frozenset("btpoczk")
 
 
@@ -93,7 +94,7 @@ def _short_options(words: Sequence[str]) -> dict[str, str] | None:
             return None
         if letter in _KCAT_VALUES:
             found[letter] = word[2:] or next(rest, "")
-        elif letter in _KCAT_FLAGS:
+        elif letter and set(word[1:]) <= _KCAT_FLAGS:
             found |= dict.fromkeys(word[1:], "")
         else:
             return None
