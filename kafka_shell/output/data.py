@@ -2,7 +2,8 @@
 
 - A model is an object with its field names as keys, in order.
 - An enum is its name in lower case (`dynamic_topic`), except SCRAM mechanisms (`SCRAM-SHA-512`).
-  A tuple is a list. A resource is one string (`topic orders`).
+  A tuple is a list. A resource is one string (`topic orders`). NaN and infinity are null, because
+  JSON has no such numbers.
 - A failure is `{"resource", "error", "message"}`, a row among the successful rows.
 - Results whose values are sequences (the configs of many resources) are one flat array.
 - A change is `{"resource", "verb", "field", "before", "after", "status", "error", "message"}`
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
+from math import isfinite
 from pathlib import PurePath
 from typing import Any
 
@@ -56,7 +58,11 @@ def plain(value: object) -> Data:
     return _scalar(value)
 
 
-_PLAIN = frozenset((str, int, float, bool))
+_PLAIN = frozenset((str, int, bool))
+
+
+def _finite(value: float) -> Data:
+    return value if isfinite(value) else None
 
 
 def _scalar(value: object) -> Data:
@@ -64,7 +70,7 @@ def _scalar(value: object) -> Data:
         raise TypeError("a Secret cannot be printed")
     for kind in (bool, int, float, str):
         if isinstance(value, kind):
-            return kind(value)
+            return plain(kind(value))
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     if isinstance(value, PurePath):
@@ -198,6 +204,7 @@ def _planned(plan: Plan) -> Outcome:
 
 
 _SPECIAL: dict[type, Callable[[Any], Data]] = {
+    float: _finite,
     Resource: str,
     ConfigResource: str,
     Results: lambda results: list(items(results)),

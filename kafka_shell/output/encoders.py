@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -17,8 +18,8 @@ from .renderers import NO_RENDERERS, Renderers
 
 class EncodingOptions(Struct, frozen=True):
     """Output options: the stream supports `unicode`, is a `terminal`; `safe_csv` protects
-    spreadsheets, which would run cells that start with = + - @ as formulas. `renderers` have the
-    CSV rows of models.
+    spreadsheets, which would run cells that start with = + - @ as formulas if they are no numbers.
+    `renderers` have the CSV rows of models.
     """
 
     unicode: bool = True
@@ -36,10 +37,10 @@ def json_text(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
     Characters that a terminal would interpret, hide or reorder are escaped.
     """
     import json
-    import re
 
-    # Lists of numbers (replicas) go on one line. JSON strings never contain raw line breaks.
-    numbers = re.compile(r"\[\s+((?:-?\d+,\s+)*-?\d+)\s+\]")
+    # Lists of numbers (replicas) go on one line. JSON strings never contain raw line breaks, so a
+    # match with one between all numbers is not inside a string.
+    numbers = re.compile(r"\[\n\s*((?:-?\d+,\n\s*)*-?\d+)\n\s*\]")
 
     def dump(data: Data) -> str:
         dumped = _escaped(json.dumps(data, indent=2, ensure_ascii=not options.unicode), wide=False)
@@ -87,6 +88,14 @@ def dump_yaml(data: Data, *, unicode: bool = True) -> str:
     return _escaped(text.removesuffix("...\n"), wide=True)
 
 
+# PyYAML quotes strings that YAML 1.1 reads as something else, but not those of YAML 1.2 (yq) and of
+# other readers of YAML 1.1: `1e5`, `0o17`, `y`.
+_NO_STRING_IN_YAML = re.compile(
+    r"[-+]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(e[-+]?\d+)?|[-+]?0[box][\da-f_]+|[yn]|[-+]?\.?(inf|nan)",
+    re.IGNORECASE,
+)
+
+
 @cache
 def _yaml_dumper() -> Any:
     import yaml
@@ -98,8 +107,10 @@ def _yaml_dumper() -> Any:
             return True
 
     def string(dumper: Any, value: str) -> Any:
-        plain = value.replace("\n", "").isprintable()
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=None if plain else '"')
+        style = None if value.replace("\n", "").isprintable() else '"'
+        if _NO_STRING_IN_YAML.fullmatch(value):
+            style = "'"
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     def on_one_line(dumper: Any, value: tuple[Any, ...]) -> Any:
         return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=True)
@@ -129,10 +140,7 @@ def csv_text(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
         found += [failure_row(*pair) for pair in value.failures.items()]
         header += [name for name in _OF_FAILURES if name not in header]
     if found:
-        yield _csv_line(header, options)
-    for row in found:
-        cells = _flat(row)
-        yield _csv_line([cells.get(name, "") for name in header], options)
+        yield from _csv_lines(header, found, options)
 
 
 _OF_FAILURES = ("resource", "error", "message")
@@ -148,18 +156,30 @@ def _streamed_csv(values: Iterator[object], options: EncodingOptions) -> Iterato
     failing, first = isinstance(values, Parts), list(islice(values, 1))
     failing = failing or any(isinstance(each, Results) for each in first)
     header: dict[str, None] = {}  # ordered, and fast to look up
+    failures: list[Data] = []  # before the first other row, which has the columns
     for row in rows(chain(first, values), options.renderers):
         data = plain(row)
         if not header:
+            if failing and isinstance(data, dict) and tuple(data) == _OF_FAILURES:
+                failures.append(data)
+                continue
             header = dict.fromkeys((*_flat(data), *(_OF_FAILURES if failing else ())))
-            yield _csv_line(list(header), options)
+            yield from _csv_lines(header, failures, options)
         cells = _flat(data, known=header)
-        if any(cells[name] for name in cells.keys() - header.keys()):
-            yield "\n"  # rows of another model, which no command streams: a table of their own
-            cells = _flat(data)
-            header = dict.fromkeys(cells)
-            yield _csv_line(list(header), options)
         yield _csv_line([cells.get(name, "") for name in header], options)
+    if failures and not header:
+        yield from _csv_lines(_OF_FAILURES, failures, options)
+
+
+def _csv_lines(
+    header: Iterable[str], found: Iterable[Data], options: EncodingOptions
+) -> Iterator[str]:
+    """A table: the header and the rows."""
+    names = list(header)
+    yield _csv_line(names, options)
+    for row in found:
+        cells = _flat(row)
+        yield _csv_line([cells.get(name, "") for name in names], options)
 
 
 def _add_columns(data: Data, names: _Names) -> None:
@@ -226,7 +246,10 @@ def _csv_line(cells: Sequence[str], options: EncodingOptions) -> str:
     import io
 
     if options.safe_csv:
-        cells = ["'" + cell if cell.startswith(_FORMULA) else cell for cell in cells]
+        cells = [
+            "'" + cell if cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell) else cell
+            for cell in cells
+        ]
     if options.terminal:
         cells = list(map(escape, cells))
 
@@ -236,6 +259,7 @@ def _csv_line(cells: Sequence[str], options: EncodingOptions) -> str:
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
 
 
 def _escaped(quoted: str, *, wide: bool) -> str:

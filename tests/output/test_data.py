@@ -16,7 +16,7 @@ from kafka_shell.admin.topics.model import Topic, TopicDescription
 from kafka_shell.common.command_results import Listing
 from kafka_shell.output.data import plain
 from kafka_shell.plan.model import Resource, Secret
-from kafka_shell.plan.results import Results
+from kafka_shell.plan.results import Parts, Results
 from tests.output.samples import BROKER, ENTRIES, GONE, ORDERS, SUMMARIES, TOPIC, drawn, entry
 
 pytestmark = pytest.mark.quick
@@ -80,6 +80,19 @@ def test_json_reads_well() -> None:
     assert text.endswith('  "overrides": [],\n  "shown": null\n}\n')
 
 
+def test_strings_that_look_like_lists_are_unchanged_in_json() -> None:
+    for value in ("a [ 1,  2 ] b", "[ 1 ]", "[\n1,\n2\n]"):
+        assert json.loads(drawn({"value": value}, "json")) == {"value": value}
+    assert drawn({"a": [1, -2]}, "json") == '{\n  "a": [1, -2]\n}\n'
+
+
+def test_numbers_that_json_does_not_have_are_null() -> None:
+    numbers = {"a": float("nan"), "b": [float("inf"), 1.5]}
+    for format in ("json", "yaml"):
+        assert yaml.safe_load(drawn(numbers, format)) == {"a": None, "b": [None, 1.5]}
+    assert drawn(numbers, "csv") == 'a,b\n,",1.5"\n'
+
+
 def test_configs_of_many_resources_are_one_flat_array() -> None:
     rows = json.loads(drawn(Results({ORDERS: ENTRIES}, {BROKER: GONE}), "json"))
     assert [row.get("name") for row in rows] == [*(e.name for e in ENTRIES), None]
@@ -91,6 +104,19 @@ def test_yaml_keeps_order_and_types() -> None:
     assert yaml.safe_load(drawn(list(SUMMARIES), "yaml")) == plain(SUMMARIES)
     assert drawn([], "yaml") == "[]\n"
     assert drawn(7, "yaml") == "7\n"
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["1e5", "5E3", "-1.e9", ".5e1", "1_0e5", "0o17", "-0o7", "0XFF", "y", "N", "NaN", ".inf", "12"],
+)
+def test_yaml_quotes_strings_that_some_reader_takes_for_a_number_or_boolean(value: str) -> None:
+    assert drawn({"value": value}, "yaml") == f"value: '{value}'\n"
+
+
+def test_yaml_quotes_no_other_strings() -> None:
+    for value in ("1e", "e5", "svc-1e5", "nay", "1.2.3", "infinite"):
+        assert drawn({"value": value}, "yaml") == f"value: {value}\n"
 
 
 def test_csv_has_a_row_a_noun_and_columns_for_failures() -> None:
@@ -138,6 +164,25 @@ def test_csv_of_a_stream_is_one_table_with_the_columns_of_its_first_row() -> Non
     lines = drawn(iter(parts), "csv").splitlines()
     assert len(lines) == 3
     assert lines[2] == f",,,,,,,,gone,{GONE.name},{GONE.message}"
+
+
+def test_csv_of_a_stream_that_begins_with_failures_is_one_table() -> None:
+    parts = [Results({}, {"gone": GONE}), Results({"a": SUMMARIES[0]})]
+    lines = drawn(Parts(parts), "csv").splitlines()
+    assert lines[0].endswith(",max_replication_factor,resource,error,message")
+    assert lines[1:] == [
+        f",,,,,,,,gone,{GONE.name},{GONE.message}",
+        "orders,VtX0mX9HSZ2p1J8mG7qk3A,false,6,3,1,0,3,,,",
+    ]
+    assert drawn(Parts(parts[:1]), "csv").splitlines() == [
+        "resource,error,message",
+        f"gone,{GONE.name},{GONE.message}",
+    ]
+
+
+def test_safe_csv_leaves_numbers_alone() -> None:
+    row = {"a": -1, "b": -2.5, "c": "-1+2", "d": "=1", "e": "-1e5", "f": "+x"}
+    assert drawn(row, "csv", safe_csv=True) == "a,b,c,d,e,f\n-1,-2.5,'-1+2,'=1,-1e5,'+x\n"
 
 
 def test_csv_of_no_rows_is_empty() -> None:
