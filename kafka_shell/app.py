@@ -231,8 +231,9 @@ def _as_text(words: Sequence[str]) -> list[str]:
 
 def _reporter() -> Report:
     from kafka_shell.output.progress import Progress
+    from kafka_shell.output.terminal import is_dumb
 
-    return Progress(sys.stderr)
+    return Progress(sys.stderr, terminal=sys.stderr.isatty() and not is_dumb(os.environ))
 
 
 def _asker() -> Ask | None:

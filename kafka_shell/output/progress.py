@@ -13,8 +13,7 @@ from kafka_shell.common.units import (
     format_remaining,
 )
 
-from .styled_stream import columns_of
-from .terminal import draw
+from .terminal import draw, terminal_size
 
 DELAY = 0.4  # seconds before a bar appears
 LOG_EVERY = 10.0  # seconds between lines if there is no terminal
@@ -103,7 +102,7 @@ class Progress:
         self._write(_line(task, done, total, elapsed, "█" if _unicode(self._err) else "#"))
 
     def _write(self, characters: str) -> None:
-        self._err.write(escape(characters)[: (columns_of(self._err) or 80) - 1])
+        self._err.write(escape(characters)[: terminal_size(self._err)[1] - 1])
         self._err.flush()
         self._shown = True
 

@@ -8,10 +8,10 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, TextIO
 
-from kafka_shell.common.escaping import printable
+from kafka_shell.common.escaping import escape, printable
 
-from .terminal import draw
-from .text import ELLIPSIS, Role, Text, rstrip, text
+from .terminal import draw, terminal_size
+from .text import ELLIPSIS, Role, Text, rstrip
 
 if TYPE_CHECKING:
     from .styles import Depth
@@ -25,10 +25,7 @@ def columns_of(stream: TextIO) -> int | None:
     columns: int | None = getattr(stream, "columns", None)
     if columns is not None:
         return columns
-    try:
-        return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else None
-    except (OSError, ValueError):
-        return None
+    return terminal_size(stream)[1] if stream.isatty() else None
 
 
 def stop_if_closed(stream: TextIO) -> None:
@@ -96,11 +93,9 @@ class StyledStream:
 
     def words(self, words: Sequence[str]) -> None:
         """Plain words, one per line; fast for hundreds of thousands."""
-        together = "".join(words)
-        if together.isprintable() and " " not in together:
-            self.raw("\n".join(words) + "\n" if words else "")
-        else:
-            self.lines(map(text, words))
+        if not "".join(words).isprintable():
+            words = [escape(word) for word in words]
+        self.raw("\n".join(words) + "\n" if words else "")
 
     def styled(self, line: Text) -> str:
         """The text with the theme's color codes, if colors are on."""

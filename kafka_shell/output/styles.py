@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from .terminal import is_dumb
+
 Depth = Literal[0, 16, 256, 16777216]
 Color = tuple[int, int, int]
 
@@ -151,11 +153,9 @@ def _distance(one: Color, other: Color) -> float:
 
 def depth_of(environ: Mapping[str, str]) -> Depth:
     """The number of colors of the terminal (COLORTERM, TERM); 0 for a dumb one."""
-    if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
-        return 16777216
-    term = environ.get("TERM", "")
-    if term in ("", "dumb"):
+    if is_dumb(environ):
         return 0
-    if term.endswith("-direct"):
+    term = environ["TERM"]
+    if term.endswith("-direct") or environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
         return 16777216
     return 256 if "256" in term else 16

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Mapping
 from typing import Any, TextIO, cast
 
 from kafka_shell.common.escaping import printable
@@ -16,6 +17,11 @@ from kafka_shell.common.escaping import printable
 def draw(stream: TextIO, characters: str) -> None:
     """Write text with our own control sequences; everything else in it must be printable."""
     getattr(stream, "draw", stream.write)(characters)
+
+
+def is_dumb(environ: Mapping[str, str]) -> bool:
+    """Whether the terminal ($TERM) interprets no control sequences."""
+    return environ.get("TERM", "") in ("", "dumb")
 
 
 def terminal_size(stream: TextIO) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from kafka_shell.common.sigterm import exiting_on_sigterm
 from kafka_shell.common.structs import replace
 from kafka_shell.context import Context
 from kafka_shell.errors import Status, UsageError
-from kafka_shell.output.terminal import SanitizedStream, draw, terminal_size
+from kafka_shell.output.terminal import SanitizedStream, draw, is_dumb, terminal_size
 from kafka_shell.output.text import Text, cut
 
 from .dispatch import stops
@@ -70,7 +70,7 @@ def watch(
 
 
 def _drawable(context: Context) -> bool:
-    return context.out.isatty() and context.environ.get("TERM", "") not in ("", "dumb")
+    return context.out.isatty() and not is_dumb(context.environ)
 
 
 def run_captured(context: Context, line: str) -> tuple[int, str]:

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import io
 import itertools
+import sys
 import time
 
 import pytest
 
+from kafka_shell import app
 from kafka_shell.common.units import Bytes
 from kafka_shell.output import progress as progress_module
 from kafka_shell.output.progress import Progress
@@ -32,6 +34,18 @@ def test_a_bar_is_drawn_and_erased() -> None:
         assert "reading topics:  25%" in err.getvalue()
     assert err.getvalue().endswith(ERASED)
     assert "\n" not in err.getvalue()
+
+
+def test_a_dumb_terminal_gets_no_control_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = Tty()
+    monkeypatch.setattr(sys, "stderr", err)
+    monkeypatch.setenv("TERM", "dumb")
+    report = app._reporter()
+    report("a", 1, 4)
+    assert err.getvalue() == ""
+    monkeypatch.setenv("TERM", "xterm")
+    app._reporter()("a", 1, 4)
+    assert "a:  25%" in err.getvalue()
 
 
 def test_bytes_have_the_units_of_sizes_and_throttles(monkeypatch: pytest.MonkeyPatch) -> None:

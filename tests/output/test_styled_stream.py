@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import io
 import os
+import pty
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from kafka_shell.output.styled_stream import PipeClosed, StyledStream
+from kafka_shell.output.styled_stream import PipeClosed, StyledStream, columns_of
 from kafka_shell.output.text import Text, text
 from kafka_shell.output.theme import load
 
@@ -27,6 +29,22 @@ def test_trailing_spaces_go() -> None:
     stream = io.StringIO()
     StyledStream(stream).line(text("a  ") + "  ")
     assert stream.getvalue() == "a\n"
+
+
+def test_trailing_spaces_of_names_stay() -> None:
+    for names in (["a ", "b"], ["a ", "\x1b"]):
+        stream = io.StringIO()
+        StyledStream(stream).words(names)
+        assert stream.getvalue().splitlines()[0] == "a "
+
+
+def test_a_terminal_of_unknown_width_has_80_columns() -> None:
+    terminal, other = pty.openpty()  # reports 0 columns
+    with open(terminal, "wb"), open(other, "w") as stream:  # noqa: PTH123 - descriptors
+        assert columns_of(stream) == 80
+        termios.tcsetwinsize(other, (24, 100))
+        assert columns_of(stream) == 100
+    assert columns_of(io.StringIO()) is None
 
 
 def test_a_stream_without_unicode_gets_escapes() -> None:

@@ -44,6 +44,8 @@ def test_an_invalid_style_is_named(style: str) -> None:
     [
         ({}, 0),
         ({"TERM": "dumb"}, 0),
+        ({"TERM": "dumb", "COLORTERM": "truecolor"}, 0),
+        ({"COLORTERM": "truecolor"}, 0),
         ({"TERM": "xterm"}, 16),
         ({"TERM": "xterm-256color"}, 256),
         ({"TERM": "xterm-direct"}, 16777216),

@@ -71,7 +71,7 @@ def test_a_bare_list_renders_no_rows_and_a_long_one_all() -> None:
 
 def test_a_name_that_a_terminal_may_not_see_is_spelled_out_among_many() -> None:
     rows = LazyRows(["a", "b\x1b[31m", "c d "], lambda name: name)
-    assert drawn(Listing(rows)) == "a\nb\\x1b[31m\nc d\n"
+    assert drawn(Listing(rows)) == "a\nb\\x1b[31m\nc d \n"
 
 
 def test_an_id_is_whole_or_not_there() -> None:

@@ -11,6 +11,7 @@ from kafka_shell.common.units import format_duration
 from kafka_shell.errors import Status, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.output.terminal import is_dumb
 from kafka_shell.plan.results import Results
 
 from .meter import BROKERS, TOPICS, VIEWS, Meter
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
 
 _INTERVAL_MS, _IDLE_MS = 2_000, 600_000
-_DUMB = ("", "dumb")
 
 
 def top(invocation: Invocation, context: Context) -> Results[Resource, object] | NoRows | Status:
@@ -43,7 +43,7 @@ def top(invocation: Invocation, context: Context) -> Results[Resource, object] |
                 hint=f"Example: top {view} --once --output json",
                 span=invocation.span(option),
             )
-    visible = context.out.isatty() and context.environ.get("TERM", "") not in _DUMB
+    visible = context.out.isatty() and not is_dumb(context.environ)
     if context.full_screen is None or not visible:
         raise UsageError(
             "top requires a terminal",
