@@ -217,7 +217,10 @@ def pager_command(environ: Mapping[str, str]) -> list[str] | None:
     """Return the command of $PAGER, less, or the built-in pager; None for no pager."""
     chosen = environ.get("PAGER")
     if chosen is not None:
-        words = shlex.split(chosen)
+        try:
+            words = shlex.split(chosen)
+        except ValueError:  # an unbalanced quote
+            return None
         if words and os.path.basename(words[0]) == "less":  # noqa: PTH119
             return [words[0], *_LESS, *words[1:]]
         return None if not words or words == ["cat"] else words
@@ -231,7 +234,7 @@ def pager_command(environ: Mapping[str, str]) -> list[str] | None:
 _OWN = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
-rows = max(2, os.get_terminal_size(1).lines - 1)
+rows = max(2, (os.get_terminal_size(1).lines or 24) - 1)
 keys = open("/dev/tty")
 for number, line in enumerate(sys.stdin, 1):
     sys.stdout.write(line)

@@ -174,6 +174,7 @@ def test_which_pager() -> None:
     assert pager_command({"PAGER": "more -d"}) == ["more", "-d"]
     assert pager_command({"PAGER": ""}) is None
     assert pager_command({"PAGER": "cat"}) is None
+    assert pager_command({"PAGER": "less -P'"}) is None
     less = pager_command({"PATH": "/usr/bin:/bin"})
     assert less is not None and less[:2] == ["less", "-RXK"]
     assert all(word.endswith(LESS_PROMPT) for word in less[3:])
