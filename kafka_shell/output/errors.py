@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from kafka_shell.common.escaping import escape
@@ -13,7 +13,7 @@ from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError
-from kafka_shell.output.resource_kinds import see_line
+from kafka_shell.output.resource_kinds import see_line, title_of
 from kafka_shell.plan.results import Failure, mentions
 
 from .styled_stream import StyledStream
@@ -70,37 +70,45 @@ def grouped_failure_lines(
 ) -> Iterator[Text]:
     """The failure of each resource. Of many that are alike the first, and the names of the rest, at
     most so many (`listed` says where all are); a hint that several have in a row once."""
-    alike: dict[tuple[str, ...], list[tuple[Any, Failure]]] = {}
-    for about, failure in failures.items():
-        alike.setdefault(_alike(about, failure), []).append((about, failure))
-    shown: list[tuple[Any, Failure, list[tuple[Any, Failure]]]] = []  # with those that are the same
-    for items in alike.values():
-        many = len(items) > _ALIKE
-        shown += [(*items[0], items[1:])] if many else [(*item, []) for item in items]
-    hints = without_repeated_hints([failure for _, failure, _ in shown])
-    for (about, _, same), failure in zip(shown, hints, strict=True):
+    for about, failure, same in combine_alike(failures.items()):
         side, resource = _side(about)
         if side:
             failure = replace(failure, message=failure.message.removeprefix(f"{resource}: "))
         yield from failure_lines(failure, about, room)
-        if same:
-            names = _same_for([_side(other)[1] for other, _ in same], most, listed)
-            yield from _labeled(text("error: ", "error"), names, room)
+        yield from same_lines(text("error: ", "error"), same, room, most=most, listed=listed)
 
 
-def without_repeated_hints(failures: Sequence[Failure]) -> list[Failure]:
-    """The failures; of consecutive ones with the same hint, only the last keeps it."""
-    shown = list(failures)
-    for number, (failure, following) in enumerate(pairwise(failures)):
-        if (following.hint, following.see) == (failure.hint, failure.see):
-            shown[number] = replace(failure, hint="", see=None)
-    return shown
+def combine_alike(
+    failures: Iterable[tuple[Any, Failure]],
+) -> Iterator[tuple[Any, Failure, Sequence[Any]]]:
+    """Each resource, its failure, and the other resources whose failures are alike if there are
+    many. Of consecutive failures with the same hint, only the last keeps it."""
+    alike: dict[tuple[str, ...], list[tuple[Any, Failure]]] = {}
+    for about, failure in failures:
+        alike.setdefault(_alike(about, failure), []).append((about, failure))
+    shown: list[tuple[Any, Failure, Sequence[Any]]] = []
+    for items in alike.values():
+        same = [about for about, _ in items[1:]]
+        many = len(items) > _ALIKE
+        shown += [(*items[0], same)] if many else [(*item, ()) for item in items]
+    for (about, failure, same), following in zip_longest(shown, [each[1] for each in shown[1:]]):
+        if following and (following.hint, following.see) == (failure.hint, failure.see):
+            failure = replace(failure, hint="", see=None)
+        yield about, failure, same
+
+
+def same_lines(
+    label: Text, same: Sequence[Any], room: int | None, *, most: int | None, listed: str
+) -> Iterator[Text]:
+    """The names of the other resources whose failures are alike; nothing if there are none."""
+    if same:
+        yield from _labeled(label, _same_for([_side(each)[1] for each in same], most, listed), room)
 
 
 def _side(about: object) -> tuple[str, str]:
     """A resource, after the side of a comparison: `cluster production: topic orders`."""
     if isinstance(about, Resource):  # whose name may contain anything
-        return "", str(about)
+        return "", title_of(about)
     side, _, resource = str(about).rpartition(": ")
     return side, resource
 
@@ -109,6 +117,7 @@ def _alike(about: object, failure: Failure) -> tuple[str, ...]:
     """What failures have in common that differ only in their resource."""
     side, resource = _side(about)
     name = resource.partition(" ")[2] or resource
+    name = about.name if isinstance(about, Resource) else name
     topic = name.rpartition(":")[0]  # of a partition
     why = f" {failure.message} {failure.hint}"
     for each in filter(None, (name, topic)):

@@ -12,16 +12,16 @@ from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.plan.results import Failure, mentions
 
 from .counts import count_kinds, count_records, past
-from .errors import failure_lines, without_repeated_hints
+from .errors import combine_alike, failure_lines, same_lines
 from .plans import (
     LONG,
     MANY,
     counted_changes,
+    full_list,
     lost_by,
     plan_lines,
     refused_lines,
     remark_lines,
-    same_for,
     set_of_resources,
     undo_lines,
 )
@@ -174,15 +174,18 @@ def problem_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
     """The failed, unknown and skipped changes with their reasons; then the counts."""
     if outcome.dry_run:
         yield from refused_lines(outcome.plan, room)
-    by_reason: dict[tuple[str, str], list[ChangeResult]] = {}
-    for item in outcome.changes:
+    by_resource: dict[tuple[str, Resource, str], list[ChangeResult]] = {}
+    for item in outcome.changes:  # a request alters all fields of a resource or none
         if item.status not in ("done", "planned") and not (
             outcome.aborted and item.status == "skipped"
         ):
-            reason = item.failure.name if item.failure else ""
-            by_reason.setdefault((item.status, reason), []).append(item)
-    for items in by_reason.values():
-        yield from _problems(items, outcome.entry, room)
+            key = (item.status, item.change.resource, str(item.failure or _UNKNOWN))
+            by_resource.setdefault(key, []).append(item)
+    similar: dict[tuple[str, str], list[list[ChangeResult]]] = {}
+    for items in by_resource.values():
+        similar.setdefault((items[0].status, _fields(items)), []).append(items)
+    for resources in similar.values():
+        yield from _problems(resources, outcome.entry, room)
     if outcome.aborted:
         yield from _nothing_sent(outcome, room)
         return
@@ -202,22 +205,24 @@ def _nothing_sent(outcome: Outcome, room: int | None) -> Iterator[Text]:
     yield from hang(text("hint: ", "hint") + text(hint), room, 2)
 
 
-def _problems(items: Sequence[ChangeResult], entry: str, room: int | None) -> Iterator[Text]:
-    """Changes with the same result, one by one; of very many the first and a count."""
-    resources = set_of_resources([item.change for item in items])
-    if len(resources) <= MANY:
-        alike: dict[tuple[Resource, str], list[ChangeResult]] = {}
-        for item in items:  # a request alters all fields of a resource or none
-            alike.setdefault((item.change.resource, str(item.failure)), []).append(item)
-        groups = list(alike.values())
-        reasons = without_repeated_hints([each[0].failure or _UNKNOWN for each in groups])
-        for each, reason in zip(groups, reasons, strict=True):
-            yield from _problem(each, reason, room)
-        return
-    yield from _problem(items[:1], items[0].failure or _UNKNOWN, room)
-    status = items[0].status
-    lead = text("error: ", "error") if status == "failed" else _label(status)
-    yield from hang(lead + text(same_for([r.resource for r in resources], entry)), room, 2)
+def _problems(
+    resources: Sequence[Sequence[ChangeResult]], entry: str, room: int | None
+) -> Iterator[Text]:
+    """The changes of each resource, all with the same status and fields; of many with the same
+    reason the first, and the names of the rest."""
+    status, listed = resources[0][0].status, full_list(f"journal {entry}" if entry else "--dry-run")
+    label = text("error: ", "error") if status == "failed" else _label(status)
+    reasons = [(items[0].change.resource, items[0].failure or _UNKNOWN) for items in resources]
+    changes = {
+        (about, str(why)): items for (about, why), items in zip(reasons, resources, strict=True)
+    }
+    for about, reason, same in combine_alike(reasons):
+        yield from _problem(changes[about, str(reason)], reason, room)
+        yield from same_lines(label, same, room, most=MANY, listed=listed)
+
+
+def _fields(items: Sequence[ChangeResult]) -> str:
+    return some([each.change.field for each in items if each.change.field], _FIELDS)
 
 
 def _label(status: str) -> Text:
@@ -227,7 +232,7 @@ def _label(status: str) -> Text:
 def _problem(items: Sequence[ChangeResult], reason: Failure, room: int | None) -> Iterator[Text]:
     """Fields of one resource with the same result."""
     item, failure = items[0], items[0].failure
-    fields = some([each.change.field for each in items if each.change.field], _FIELDS)
+    fields = _fields(items)
     parts = [part for part in (title_of(item.change.resource), fields) if part]
     if item.status == "failed":
         mentioned = mentions(reason.message, str(item.change.resource))

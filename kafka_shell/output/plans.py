@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import shorten_command
 from kafka_shell.output.resource_kinds import title_of
-from kafka_shell.plan.model import Change, Plan, Resource
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.model import Change, Plan
 
 from .columns import columns_of
 from .counts import (
@@ -28,7 +27,7 @@ from .counts import (
     count_verbs,
     past,
 )
-from .errors import failure_lines, grouped_failure_lines
+from .errors import grouped_failure_lines
 from .grouping import ChangeGroup, same_changes, same_fields
 from .humanize import change_values
 from .renderers import NO_RENDERERS, Renderers
@@ -142,29 +141,15 @@ def lost_by(changes: Iterable[Change]) -> str:
 
 
 def refused_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
-    """The failures found while planning. Those that are alike are combined; of very many only the
-    first and a count."""
-    by_reason: dict[str, list[tuple[Resource, Failure]]] = {}
-    for about, failure in plan.refused.failures.items():
-        by_reason.setdefault(failure.name, []).append((about, failure))
-    for items in by_reason.values():
-        if len(items) <= MANY:
-            yield from grouped_failure_lines(dict(items), room)
-            continue
-        about, failure = items[0]
-        yield from failure_lines(failure, about, room)
-        line = text("error: ", "error") + text(same_for([about for about, _ in items]))
-        yield from hang(line, room, 2)
-
-
-def same_for(resources: Sequence[Resource], entry: str = "") -> str:
-    """A summary of all but the first resource: `the same for 59 topics, a to z`."""
-    rest = resources[1:]
-    listed = f"journal {entry} --output json" if entry else "--output json"
-    return (
-        f"the same for {count_kinds(rest)}, {rest[0].name} to {rest[-1].name}"
-        f" (for the full list, use {listed})"
+    """The failures found while planning, those that are alike together."""
+    yield from grouped_failure_lines(
+        plan.refused.failures, room, most=MANY, listed=full_list("--dry-run")
     )
+
+
+def full_list(command: str) -> str:
+    """Where all failures are listed. A repeated command must not apply the plan."""
+    return f"for the full list, use {command} --output json"
 
 
 def undo_lines(undo: Sequence[str], lost: str = "", entry: str = "") -> Iterator[Text]:

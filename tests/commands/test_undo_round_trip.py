@@ -150,7 +150,7 @@ def test_many_topics_are_a_summary(kafka: Program) -> None:
         assert len(made.stderr.splitlines()) < 30
         assert f"+ 30 topics, many.{mark}.*: " in made.stderr
         again = fails(
-            kafka("create-topic", names), "TOPIC_ALREADY_EXISTS", "the same for 29 topics"
+            kafka("create-topic", names), "TOPIC_ALREADY_EXISTS", "the same for 29 more topics"
         )
         assert len(again.stderr.splitlines()) < 30
     finally:

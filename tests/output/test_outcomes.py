@@ -21,6 +21,10 @@ THREE = plan(
 )
 
 
+def names(first: int, last: int) -> str:
+    return ", ".join(f"t{number:02}" for number in range(first, last + 1))
+
+
 def test_done_on_out_the_rest_on_err() -> None:
     drawing = writer()
     drawing.write(outcome(THREE, "done", "failed", "unknown", undo=("delete-topic a",)))
@@ -60,11 +64,9 @@ def test_equal_failures_are_counted_and_the_next_command_is_shown() -> None:
     )
     assert err_of(drawing) == (
         "outcome unknown: topic t20: the change may still be applied; check before retrying\n"
-        "outcome unknown: the same for 19 topics, t21 to t39"
-        " (for the full list, use journal 0a --output json)\n"
+        f"outcome unknown: the same for 19 more topics: {names(21, 39)}\n"
         "skipped: topic t40: an earlier change failed\n"
-        "skipped: the same for 19 topics, t41 to t59 (for the full list, use journal 0a --output"
-        " json)\n"
+        f"skipped: the same for 19 more topics: {names(41, 59)}\n"
         "20 done, 20 unknown, 20 skipped\n"
         "see: x\n"
         "to continue: create-topic --from-file f\n"
@@ -85,8 +87,8 @@ def test_many_failures_of_one_sort_are_counted() -> None:
     drawing.write(Outcome(made, tuple(there), entry="0a"))
     assert err_of(drawing) == (
         "error: TOPIC_ALREADY_EXISTS: Topic 't00'\n"
-        "error: the same for 29 topics, t01 to t29 (for the full list, use journal 0a --output"
-        " json)\n"
+        f"error: the same for 29 more topics: {names(1, 19)} and 10 more"
+        " (for the full list, use journal 0a --output json)\n"
         "30 failed\n"
     )
 
@@ -97,8 +99,27 @@ def test_many_refusals_are_counted() -> None:
     draw_plan(plan(refused=refused), (), drawing)
     assert err_of(drawing).splitlines()[0].startswith("error: topic t00: UNKNOWN_TOPIC")
     assert err_of(drawing).splitlines()[1:] == [
-        "error: the same for 29 topics, t01 to t29 (for the full list, use --output json)"
+        f"error: the same for 29 more topics: {names(1, 19)} and 10 more"
+        " (for the full list, use --dry-run --output json)"
     ]
+
+
+def test_many_refusals_and_failures_for_different_reasons_are_all_named() -> None:
+    reasons = [Failure("INVALID_REQUEST", f"reason {n % 2}") for n in range(24)]
+    about = [topic(f"t{n:02}") for n in range(24)]
+    drawing = writer()
+    draw_plan(plan(refused=Results({}, dict(zip(about, reasons, strict=True)))), (), drawing)
+    changes = [Change(each, "create") for each in about]
+    results = map(ChangeResult, changes, ["failed"] * 24, reasons)
+    failed = writer()
+    failed.write(Outcome(plan(*changes), tuple(results)))
+    for lines in (err_of(drawing).splitlines(), err_of(failed).splitlines()[:-1]):
+        assert [line.partition(", ")[0] for line in lines] == [
+            "error: topic t00: INVALID_REQUEST: reason 0",
+            "error: the same for 11 more topics: t02",
+            "error: topic t01: INVALID_REQUEST: reason 1",
+            "error: the same for 11 more topics: t03",
+        ]
 
 
 @pytest.mark.parametrize("name", ["such", "see", "no", "The"])

@@ -32,7 +32,7 @@ def use_page(use: TopicsUse, width: int | None) -> Iterator[Text]:
         unread = sum(topic.unread_partitions for topic in rest)
         more = f"... and {counted(len(rest), 'more topic')} with {counted(records, 'record')}"
         more += f" ({counted(unread, 'partition')} not checked)" if unread else ""
-        yield text(f"{more} (for the full list, use --output json)", "dim")
+        yield text(f"{more} (for the full list, use --dry-run --output json)", "dim")
     unused = [topic for topic in use.topics if not _is_used(topic)]
     if unused:
         yield text(_unused(unused), "dim")

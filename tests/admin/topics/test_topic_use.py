@@ -116,7 +116,7 @@ def test_topics_without_records_are_one_line() -> None:
     assert lines(*empty) == ["  no records"]
     many = [TopicUse(f"u{number}", 1, 0, (), 0, None, ()) for number in range(25)]
     assert lines(*empty, *many)[-2:] == [
-        "... and 5 more topics with 5 records (for the full list, use --output json)",
+        "... and 5 more topics with 5 records (for the full list, use --dry-run --output json)",
         "30 topics without records, groups, producers or ACLs",
     ]
 
