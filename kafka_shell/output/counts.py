@@ -12,6 +12,17 @@ from kafka_shell.plan.model import Change, Resource
 _MAX_NAMES = 3
 _OFFSETS = ("group-offsets", "share-group-offsets")
 _VERBS = ("create", "alter", "delete", "abort", "fence", "write", "copy")
+# What deleting a resource of a kind is called, and what changing one field of it does.
+_DELETIONS = {"broker": "Unregister", "group-member": "Remove", "voter": "Remove"}
+_DESTRUCTIVE = ("Delete", "Remove", "Unregister", "Downgrade")
+_ACTIONS = {
+    ("broker", "dynamic configs"): "Delete the dynamic configs of",
+    ("client-config", "supported.configs"): "Delete the registrations of",
+    ("partition", "first offset"): "Delete records of",
+    ("token", "expires"): "Change the expiry time of",
+    ("topic", "partitions"): "Add partitions to",
+    ("transactional-id", "epoch"): "Fence",
+}
 _PAST = {"write": "wrote", "copy": "copied"}
 
 
@@ -68,20 +79,49 @@ def question(changes: Iterable[Change], stakes: str = "") -> str:
 
 def _question(changes: Iterable[Change]) -> str:
     changes = [change for change in changes if change.resource.kind != "rollback-file"]
+    resources = count_kinds(change.resource for change in changes)
     verbs = {change.verb for change in changes}
-    verb = verbs.pop() if len(verbs) == 1 else "alter"
     if changes and changes[0].of_records:
-        return f"{verb.capitalize()} {count_changes(changes)}"
-    if verb != "alter" and not any(change.field for change in changes):
-        return f"{verb.capitalize()} {count_kinds(change.resource for change in changes)}"
+        return f"{changes[0].verb.capitalize()} {count_changes(changes)}"
+    by_action: dict[str, list[Change]] = {}
+    for change in changes:
+        by_action.setdefault(_action(change), []).append(change)
+    if len(by_action) == 1 and "" not in by_action:
+        return f"{next(iter(by_action))} {resources}"
     if changes and _only_offsets(changes):
-        return f"{'Delete' if verb == 'delete' else 'Reset'} {count_changes(changes)}"
-    deleted = [c.resource for c in changes if c.verb == "delete" and not c.field]
+        return f"{'Delete' if verbs == {'delete'} else 'Reset'} {count_changes(changes)}"
     rest = [change for change in changes if change.field]
-    if verb == "delete" and _only_offsets(rest):
-        return f"Delete {count_kinds(deleted)} with {counted(len(rest), 'committed offset')}"
-    tail = f", which deletes {count_kinds(deleted)}" if deleted else ""
+    if verbs == {"delete"} and "Delete" in by_action and rest and _only_offsets(rest):
+        offsets = counted(len(rest), "committed offset")
+        return f"Delete {count_kinds(each.resource for each in by_action['Delete'])} with {offsets}"
+    if verbs == {"delete"} and rest == changes:
+        return f"Delete {counted(len(changes), 'config')} of {resources}"
+    if all(change.field.startswith("SCRAM-") for change in changes):
+        gone = {change.after is None for change in changes}
+        if len(gone) == 1:
+            verb = "Delete" if gone.pop() else "Set"
+            return f"{verb} {counted(len(changes), 'SCRAM credential')} of {resources}"
+    tail = "".join(
+        f", which {action.lower()}s {count_kinds(each.resource for each in by_action[action])}"
+        for action in _DESTRUCTIVE
+        if action in by_action
+    )
     return f"Apply {count_changes(changes)}{tail}"
+
+
+def _action(change: Change) -> str:
+    """What a change does to its whole resource, in the words of its command; else empty."""
+    kind = change.resource.kind
+    if change.verb == "delete" and not change.field:
+        return _DELETIONS.get(kind, "Delete")
+    if kind == "feature":
+        down = int(change.after or 0) < int(change.before or 0)
+        return "Downgrade" if down else "Upgrade"
+    if (kind, change.field) == ("partition", "leader"):
+        return f"Elect {'the preferred' if change.reversible else 'an unclean'} leader of"
+    if change.field:
+        return _ACTIONS.get((kind, change.field), "")
+    return "" if change.verb == "alter" else change.verb.capitalize()
 
 
 def _only_offsets(changes: Iterable[Change]) -> bool:

@@ -88,9 +88,8 @@ def combine_alike(
         alike.setdefault(_alike(about, failure), []).append((about, failure))
     shown: list[tuple[Any, Failure, Sequence[Any]]] = []
     for items in alike.values():
-        same = [about for about, _ in items[1:]]
-        many = len(items) > _ALIKE
-        shown += [(*items[0], same)] if many else [(*item, ()) for item in items]
+        rest = [about for about, _ in items[1:]]
+        shown += [(*items[0], rest)] if len(items) > _ALIKE else [(*item, ()) for item in items]
     for (about, failure, same), following in zip_longest(shown, [each[1] for each in shown[1:]]):
         if following and (following.hint, following.see) == (failure.hint, failure.see):
             failure = replace(failure, hint="", see=None)

@@ -61,11 +61,11 @@ def test_unclean_elections_that_lose_records_now_are_confirmed(
         f" partition of topic {leaderless} that has no leader: committed records that they do not"
         " have are lost and cannot be restored",
     )
-    assert plan.stakes == "committed records of 1 offline partition"
+    assert plan.stakes == "loses committed records of 1 offline partition"
     plan = config_changes.plan_alter(cluster, {DEFAULT: [enabled]})  # others have topics, too
     assert plan.effect is Effect.DESTROY
     assert any("no leader: committed records" in each for each in plan.warnings), plan.warnings
-    assert plan.stakes.startswith("committed records of ")
+    assert plan.stakes.startswith("loses committed records of ")
     other = make_topic(cluster, f"lit-{leaderless}", assignment=((1,),))
     plan = config_changes.plan_alter(cluster, {topic_of(other): [enabled]})
     assert (plan.effect, plan.stakes) == (Effect.CHANGE, "")

@@ -58,8 +58,10 @@ class LostRecords(Struct):
 
     @property
     def stakes(self) -> str:
-        """The records in a few words, for the question; empty if none would be deleted."""
-        lost = f"{self._about}{counted(self.records, 'record')}" if self.partitions else ""
+        """The records in a few words, for the question; empty if nothing was checked."""
+        lost = "no records deleted immediately" if self.checked else ""
+        if self.partitions:
+            lost = f"deletes {self._about}{counted(self.records, 'record')}"
         unread = f"{counted(self.unread, 'partition')} not checked" if self.unread else ""
         return ", ".join(filter(None, (lost, unread)))
 

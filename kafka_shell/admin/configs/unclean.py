@@ -39,7 +39,7 @@ class UncleanElections(Struct, frozen=True):
         """What is lost in a few words, for the question; empty if nothing is lost now."""
         if not self.partitions:
             return ""
-        return f"committed records of {counted(self.partitions, 'offline partition')}"
+        return f"loses committed records of {counted(self.partitions, 'offline partition')}"
 
 
 def read(

@@ -246,6 +246,7 @@ def _plan(
         fresh=lambda later: find(later, chosen),
         refused=Results({}, dict(refused)),
         unchanged=tuple(unchanged),
+        stakes="records may be lost" if unclean and elections else "",
     )
 
 

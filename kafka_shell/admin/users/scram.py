@@ -17,6 +17,7 @@ from kafka_shell.admin.wire.error_codes import RESOURCE_NOT_FOUND
 from kafka_shell.admin.wire.failures import BrokerError, requires
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.common.units import counted
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
@@ -172,10 +173,12 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
     wanted = [new for new in credentials if _resource(new.user) not in refused]
     users = list(dict.fromkeys(new.user for new in wanted))
     now, new = _existing(cluster, users), {(each.user, each.mechanism) for each in wanted}
+    replaced = [had for had in now if (had.user, had.mechanism) in new]
     return Plan(
         Effect.CHANGE,
         tuple(AlterScramCredentials(news, (), now) for news in _requests(wanted)),
-        confirm=any((had.user, had.mechanism) in new for had in now),
+        confirm=bool(replaced),
+        stakes=f"replaces {counted(len(replaced), 'password')}" if replaced else "",
         touches=frozenset({"users"}),
         warnings=tuple(
             f"user {user} will not be able to log in: SCRAM in Kafka supports ASCII names only"

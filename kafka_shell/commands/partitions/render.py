@@ -286,8 +286,8 @@ def topics_page(loads: TopicLoads, width: int | None) -> Iterator[Text]:
     yield from draw_table(COLUMNS[TopicLoad], loads.topics[:_MOST_TOPICS], width=width)
     rest = len(loads.topics) - _MOST_TOPICS
     if rest > 0:
-        more = f"... and {counted(rest, 'topic')} more (for the full list, use --output json)"
-        yield text(more, "dim")
+        more = f"... and {counted(rest, 'topic')} more"
+        yield text(f"{more} (for the full list, use --dry-run --output json)", "dim")
 
 
 PAGES |= {MoveSize: move_size_page, MoveState: state_page, TopicLoads: topics_page}
