@@ -77,7 +77,11 @@ class Printer:
 
     def _rows(self, blocks: Blocks, failures: Mapping[Any, Failure]) -> Iterator[Results[Any, Any]]:
         for block in blocks:
-            yield Results({index: _row(record) for index, record in enumerate(block)})
+            rows = [_row(record) for record in block]
+            if self._keys_only:
+                for row in rows:
+                    del row["value"]
+            yield Results(dict(enumerate(rows)))
         yield Results({}, dict(failures))
 
     def _keys(self, block: list[Record]) -> list[Text]:

@@ -85,6 +85,9 @@ def test_a_table_pages_keys_and_counts(shell: Shell, filled: str) -> None:
     assert "k38" in table[1]
     assert f"{filled}:0 offset 19" in shell.ok(f"peek {filled} --last 2 --full").out
     assert shell.ok(f"peek {filled} --last 2 --keys-only").out == "k38\nk39\n"
+    for format in ("csv", "yaml"):
+        rows = shell.ok(f"peek {filled} --last 2 --keys-only --output {format}").out
+        assert "k38" in rows and "value" not in rows and "odd" not in rows, rows
     row = shell.ok(f"peek {filled}:0 --last 1 --keys-only --output json").json
     assert row == {"topic": filled, "partition": 0, "offset": 19, "key": "k38"}
     assert shell.ok(f"read-records {filled} --count").out == "40\n"
