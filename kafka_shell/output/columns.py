@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from kafka_shell.common.structs import fields
 
+from .data import plain
 from .renderers import NO_RENDERERS, Renderers
 from .tables import Cell, Column
 from .text import Text
@@ -34,7 +35,23 @@ def _field_column(name: str, sample: object) -> Column:
 
 
 def _key_column(heading: str, key: object) -> Column:
-    return Column(heading.upper(), lambda row: _plain_cell(row.get(key)))
+    return Column(heading.upper(), lambda row: _query_cell(row.get(key)))
+
+
+def _query_cell(value: object) -> Cell:
+    """A value of a query: false is not null, and a value with parts is JSON."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    nested = isinstance(value, list) and any(
+        item is None or isinstance(item, dict | list) for item in value
+    )
+    if nested or isinstance(value, dict):
+        import json
+
+        return json.dumps(plain(value), ensure_ascii=False)
+    if isinstance(value, list):
+        return ",".join(str(_query_cell(item)) for item in value)
+    return _plain_cell(value)
 
 
 def _plain_cell(value: object) -> Cell:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -111,6 +112,18 @@ def test_kinds_of_nouns_have_tables_of_their_own() -> None:
         "TOPIC",
         "orders",
     ]
+
+
+def test_values_of_a_query_differ_from_null_and_are_not_in_the_words_of_python() -> None:
+    row = {
+        "yes": True, "no": False, "null": None, "list": ["a", 1, False], "empty": [],
+        "gaps": [1, None, True], "of": {"a": None, "b": [True]}, "deep": [{"a": "ö"}],
+    }  # fmt: skip
+    heading, cells = drawn([row]).splitlines()
+    assert dict(zip(heading.split(), re.split(r" {2,}", cells), strict=True)) == {
+        "YES": "true", "NO": "false", "NULL": "-", "LIST": "a,1,false", "EMPTY": "-",
+        "GAPS": "[1, null, true]", "OF": '{"a": null, "b": [true]}', "DEEP": '[{"a": "ö"}]',
+    }  # fmt: skip
 
 
 def test_an_undeclared_model_has_one_column_per_field() -> None:
