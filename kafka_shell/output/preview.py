@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from kafka_shell.common.escaping import escape
+
 from .styles import Depth, depth_of, parse_style, sgr
 from .text import Role, Text, text
 from .theme import Theme
@@ -19,7 +21,7 @@ def page(theme: Theme, depth: Depth | None = None) -> str:
     lines = [_painted_prompt(theme, depth, line) for line in _PROMPT]
     lines += ["".join(_ansi(codes.get(r, ""), part) for r, part in t.parts) for t in _answers()]
     title = f"{theme.name}: {theme.description}" if theme.description else theme.name
-    return "\n".join([title, "", *lines])
+    return "\n".join([escape(title), "", *lines])
 
 
 def _painted_prompt(theme: Theme, depth: Depth, pieces: tuple[Piece, ...]) -> str:

@@ -42,21 +42,18 @@ PROMPT_ROLES = (
     "banner",
 )
 _TABLES: dict[str, tuple[str, ...]] = {"output": OUTPUT_ROLES, "prompt": PROMPT_ROLES}
-_FIELDS = ("name", "description", "mode", "background")
-_BACKGROUNDS: dict[str, str] = {"dark": "#1e1e1e", "light": "#ffffff", "any": ""}
+_FIELDS = ("name", "description", "mode")
 
 
 class Theme(Struct, frozen=True):
     """Styles by role, as prompt_toolkit style strings.
 
-    A missing role has the terminal's default style. `background` is the background color that the
-    theme is designed for; it is never set.
+    A missing role has the terminal's default style.
     """
 
     name: str
     description: str = ""
     mode: Mode = "any"
-    background: str = ""
     output: dict[str, str] = field(default_factory=dict)
     prompt: dict[str, str] = field(default_factory=dict)
 
@@ -161,7 +158,6 @@ def _checked(path: Path, source: str, data: dict[str, Any]) -> Theme:
         name=path.stem,
         description=data.get("description", ""),
         mode=mode,
-        background=data.get("background", _BACKGROUNDS[mode]),
         output=data.get("output", {}),
         prompt=data.get("prompt", {}),
     )

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.quick
 
 NAMES = sorted(path.stem for path in shipped_folder().glob("*.toml"))
 BACKGROUNDS: dict[str, str] = {"dark": "#1e1e1e", "light": "#ffffff"}
+DESIGNED_FOR = {"contrast-dark": "#000000", "ember": "#282522", "parchment": "#fbf3dd"}
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_text_reads_on_its_background(name: str, nobody: Path) -> None:
     if theme.mode == "any":
         return
     least = 7.0 if name.startswith("contrast") else 4.5
-    behind = parse_style(theme.background).foreground
+    behind = parse_style(DESIGNED_FOR.get(name, BACKGROUNDS[theme.mode])).foreground
     for role, source in {**theme.output, **theme.prompt}.items():
         style = parse_style(source)
         if style.foreground is not None:
@@ -80,6 +81,10 @@ def test_prompt_toolkit_accepts_the_styles(name: str, nobody: Path) -> None:
     from prompt_toolkit.styles import Style
 
     Style.from_dict(load(name, user=nobody).prompt)
+
+
+def test_a_description_cannot_control_the_terminal() -> None:
+    assert page(Theme("a", "b\x1b[2J\n\u202ec"), 0).splitlines()[0] == r"a: b\x1b[2J\n\u202ec"
 
 
 def test_the_empty_name_is_the_default(nobody: Path) -> None:
