@@ -25,6 +25,7 @@ def parse_quota(key: str, text: str) -> float:
     """
     text = text.strip()
     number = text.removesuffix("%" if key == "request_percentage" else "/s").rstrip()
+    number = number.removesuffix("B").rstrip() if key in _BYTE_RATES else number
     if NUMBER.fullmatch(number):
         value = float(number)
         if not isfinite(value) or (INTEGER.fullmatch(number) and int(value) != int(number)):
@@ -61,8 +62,10 @@ def format_quota(key: str, value: float) -> str:
     number = format_number(value)
     if key == "request_percentage":
         return f"{number}%"
-    if key not in _BYTE_RATES or not value.is_integer() or value >= 1 << 53:
+    if key not in _BYTE_RATES:
         return f"{number}/s"
+    if not value.is_integer() or value >= 1 << 53:
+        return f"{number}B/s"
     rate = format_rate(int(value))
     return rate if rate.endswith("/s") else f"{rate}B/s"
 
