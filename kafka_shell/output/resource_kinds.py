@@ -59,7 +59,7 @@ def _groups_like(name: str) -> str:
     """The groups, or those that contain this if it looks like a pattern: names of groups may
     contain * themselves, so that patterns do not select any."""
     part = text_of_pattern(name)
-    return "list-groups" if part == name else f"list-groups | grep {quote(part)}"
+    return "list-groups" if part == name else f"list-groups | grep -F -- {quote(part)}"
 
 
 _TOPIC = partial(positional, "--topic")
@@ -74,7 +74,7 @@ _KINDS = (
         subject=_subject("--broker-default"),
     ),
     ResourceKind(
-        "logger", undo="configs", subject=_subject("--logger"), title="loggers of broker"
+        "logger", "broker", undo="configs", subject=_subject("--logger"), title="loggers of broker"
     ),
     ResourceKind(
         "client-metrics", "client metrics subscription", undo="configs",
@@ -93,13 +93,13 @@ _KINDS = (
         title="offsets of share group",
     ),
     ResourceKind("group-member", "group member", "list-groups"),
-    ResourceKind("group-members", one=_one("describe-group", "--group", " --members")),
-    ResourceKind("topic-config", one=_topic_config),
+    ResourceKind("group-members", "group", one=_one("describe-group", "--group", " --members")),
+    ResourceKind("topic-config", "topic config", one=_topic_config),
     ResourceKind("partition", undo="partitions", one=_topic_of_partition),
-    ResourceKind("partition-offsets", one=_one("list-offsets", "--topic")),
+    ResourceKind("partition-offsets", "partition", one=_one("list-offsets", "--topic")),
     ResourceKind("lag", "", "list-offsets"),  # of a group, in partitions whose leader fails
     ResourceKind("replica", "", "describe-log-dirs", "partitions"),
-    ResourceKind("log-dirs", "", "describe-log-dirs", one=_log_dirs),
+    ResourceKind("log-dirs", "broker", "describe-log-dirs", one=_log_dirs),
     ResourceKind(
         "reassignment", "", "list-reassignments", one=_one("list-reassignments", "--topic")
     ),
@@ -114,7 +114,7 @@ _KINDS = (
     ResourceKind("ip", "IP address", _QUOTAS, "quotas"),
     ResourceKind("ip-default", "default IP address", _QUOTAS, "quotas"),
     ResourceKind("quota", "", _QUOTAS),
-    ResourceKind("effective-quota", "", "resolve-quota --user USER"),
+    ResourceKind("effective-quota", "effective quota", "resolve-quota --user USER"),
     ResourceKind("client-config", "client entity", "describe-client-configs", "client_configs"),
     ResourceKind("acl", "ACL", "list-acls", "acls", title="ACL"),
     ResourceKind("principal", "", "list-acls --by principal"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.output.resource_kinds import command_after
+from kafka_shell.output.counts import count_kinds
+from kafka_shell.output.resource_kinds import KINDS, command_after, command_for
 from kafka_shell.plan.model import Change, Resource
 
 pytestmark = pytest.mark.quick
@@ -37,6 +38,20 @@ def test_the_command_that_shows_how_a_change_ended(
 def test_the_offsets_show_whether_records_were_written() -> None:
     for resource in (Resource("topic", "orders"), Resource("partition", "orders:3")):
         assert command_after([Change(resource, "write", "line 1")]) == "list-offsets orders"
+
+
+def test_resources_are_counted_in_words() -> None:
+    for kind in KINDS:
+        counted = count_kinds([Resource(kind, "1"), Resource(kind, "2")])
+        assert "-" not in counted.replace("cluster-wide", ""), counted
+    pairs = {"logger": "brokers", "log-dirs": "brokers", "partition-offsets": "partitions",
+             "group-members": "groups", "effective-quota": "effective quotas"}  # fmt: skip
+    for kind, counted in pairs.items():
+        assert count_kinds([Resource(kind, "1"), Resource(kind, "2")]) == f"2 {counted}"
+
+
+def test_a_group_that_looks_like_a_pattern_is_searched_for_as_it_is() -> None:
+    assert command_for(Resource("unknown-group", "-a.b*")) == "list-groups | grep -F -- -a.b"
 
 
 def test_many_topics_are_listed() -> None:

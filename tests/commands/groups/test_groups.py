@@ -378,7 +378,7 @@ def test_a_time_in_the_future_means_latest(kafka: Program, topic: str, group: st
 
 
 def test_groups_are_not_selected_by_pattern(kafka: Program) -> None:
-    hint = "hint: See: list-groups | grep orders\n"
+    hint = "hint: See: list-groups | grep -F -- orders\n"
     for line in (["lag", "orders*"], ["describe-group", "/^orders/"],
                  ["delete-group", "orders*", "--yes"],
                  ["delete-offsets", "orders*", "--topic", "orders", "--yes"],
