@@ -95,4 +95,4 @@ def _verdict_line(verdict: Verdict) -> Text:
 
 
 PAGES: dict[type, Page] = {AccessCheck: check_page}
-ROWS = {AccessCheck: lambda check: (*check.verdicts, *check.besides)}
+ROWS = {AccessCheck: lambda check: (*check.verdicts, *check.elsewhere, *check.besides)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -384,6 +385,8 @@ def test_check_acl_shows_the_deciding_acls(kafka: Program, bob: str) -> None:
     ]
     assert f"denied: {who} Write on topic {bob} from 10.0.0.1" in run.stdout
     assert f"allowed: {who} Describe on topic {bob}" in run.stdout
+    hosts = [row["access.host"] for row in csv.DictReader(kafka(*asked, "--output", "csv").lines)]
+    assert "10.0.0.1" in hosts
     run = kafka(*asked, "--host", "10.0.0.1")
     assert run.status == 1
     assert run.lines[1] == f"  deny {who} Write from 10.0.0.1 on topic {bob}"
