@@ -13,11 +13,19 @@ from typing import Any
 import pytest
 
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.model import AuditFinding, AuditReport, ControlResult, LeftOut
+from kafka_shell.audit.model import (
+    AuditFinding,
+    AuditReport,
+    ControlResult,
+    FindingHistory,
+    LeftOut,
+    Trend,
+)
 from kafka_shell.audit.report import Bar, Chart, page, write
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.in_process_shell import Shell
+from tests.output.samples import drawn
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
@@ -287,6 +295,23 @@ def test_alarms_that_are_counted_only_belong_to_their_cluster() -> None:
         "dev": {"high": 10},
     }
     assert "And 29 more" in page(report, ())
+
+
+def test_the_hint_about_more_findings_keeps_the_options_of_the_audit() -> None:
+    found = (*(finding("T01", "high", f"t{n}") for n in range(12)), finding("T02", "high", "t"))
+    assert "  and 2 more (to see them, use --controls T01 with the same options)\n" in drawn(
+        AuditReport("s", 0, ("dev",), {}, (), found)
+    )
+
+
+def test_trends_and_the_history_of_findings_show_whole_names() -> None:
+    name = "orders-" * 12
+    rows = [
+        Trend("lag", name, name, 2, 0, 1, 0, 1, 0.04),
+        FindingHistory(name, "T01", "Title", "high", name, "new", 0, 1, 0, 1),
+    ]
+    assert "…" not in drawn(rows, width=60)
+    assert "<0.1" in drawn(rows)
 
 
 @browser

@@ -56,8 +56,8 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
     ),
     Trend: (
         Column("KIND", lambda t: t.what),
-        Column("CLUSTER", lambda t: t.cluster, overflow="cut"),
-        Column("NAME", lambda t: t.name, role="name", overflow="cut"),
+        Column("CLUSTER", lambda t: t.cluster, overflow="wrap"),
+        Column("NAME", lambda t: t.name, role="name", overflow="wrap", least=16),
         Column("NOW", lambda t: _amount(t, t.now), "right"),
         Column("PER DAY", lambda t: _amount(t, t.per_day, "+"), "right"),
         Column("IN 30 DAYS", lambda t: _amount(t, t.in_30_days), "right"),
@@ -69,8 +69,8 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("AGE", lambda h: approximate_duration((h.now - h.since) / 1000), "right"),
         Column("CONTROL", lambda h: h.control, role="name"),
         Column("SEVERITY", lambda h: text(h.severity, _ROLES[h.severity])),
-        Column("CLUSTER", lambda h: h.cluster, overflow="cut"),
-        Column("RESOURCE", lambda h: h.resource, overflow="cut"),
+        Column("CLUSTER", lambda h: h.cluster, overflow="wrap"),
+        Column("RESOURCE", lambda h: h.resource, overflow="wrap", least=16),
         Column("TITLE", lambda h: h.title, overflow="drop"),
     ),
     AuditTable: (
@@ -232,7 +232,8 @@ def _grouped(
         rest = left_out if first.status == "alarm" else ()
         counted_only = sum(each.alarms for each in rest if each.control == first.control)
         if more := len(group) - len(shown) + counted_only:
-            yield text(f"  and {more:,} more: spark audit --controls {first.control}", "dim")
+            use = f"to see them, use --controls {first.control} with the same options"
+            yield text(f"  and {more:,} more ({use})", "dim")
 
 
 def _where(finding: AuditFinding, several: bool) -> str:
@@ -295,6 +296,8 @@ def _amount(trend: Trend, value: float | None, sign: str = "") -> str:
     size = abs(value)
     if trend.what in ("topics", "disks"):
         shown = approximate_bytes(round(size))
+    elif 0 < size < 0.05:
+        return "<0.1" if value > 0 else ">-0.1"
     else:
         shown = f"{size:,.0f}" if size >= 10 or size == int(size) else f"{size:.1f}"
     return ("-" if value < 0 else sign if value else "") + shown
