@@ -223,6 +223,8 @@ def approximate_bytes(count: int) -> str:
 
 def approximate_rate(rate: float) -> str:
     """`980B/s`, `873kB/s`, `1.4MB/s`: rounded, in the units in which throttles are typed."""
+    if 0 < rate < 0.5:
+        return "<1B/s"
     power = 0
     while rate >= 999.5 * 1000**power and power < len(_DECIMAL) - 1:
         power += 1

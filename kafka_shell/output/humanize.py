@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigType
 from kafka_shell.plan.model import Change, Value
+
+
+def comma_list(items: Iterable[object]) -> str:
+    """`1,2,3`: replicas and brokers in a table."""
+    return ",".join(map(str, items))
 
 
 def config_value(entry: ConfigEntry) -> str:

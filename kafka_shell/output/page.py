@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .columns import columns_of
 from .tables import NOTHING, cell_of
-from .text import Text, hang, pad, text
+from .text import Text, hang, pad, text, wrap
 
 
 def summary(width: int | None, *facts: Text | str) -> Iterator[Text]:
@@ -22,6 +22,21 @@ def summary(width: int | None, *facts: Text | str) -> Iterator[Text]:
         if piece:
             line = line + ("   " if line else "") + piece
     yield from hang(line, width, 4)
+
+
+def labeled_lines(
+    label: Text, column: int, summary: str, examples: Sequence[str], count: int, width: int | None
+) -> Iterator[Text]:
+    """The label, `column` cells wide, and next to it a summary and the names of examples, of so
+    many."""
+    room = max(20, (width or 10_000) - column)
+    lines = wrap(text(summary), room)
+    if examples:
+        more = count - len(examples)
+        names = ", ".join(examples) + (f" and {more:,} more" if more > 0 else "")
+        lines += wrap(text(names, "name"), room)
+    for number, line in enumerate(lines):
+        yield pad(Text() if number else label, column) + line
 
 
 def facts_page(model: Any, width: int | None) -> Iterator[Text]:

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from kafka_shell.admin.activity.model import BrokerActivity, GroupActivity, TopicActivity
-from kafka_shell.commands.groups.render import lag_note
+from kafka_shell.commands.groups.render import lag_cell, lag_note, state
 from kafka_shell.common.units import approximate_bytes, approximate_duration, approximate_rate
 from kafka_shell.output.tables import Cell, Column
 from kafka_shell.output.text import Role, Text, text
-
-_STATES: dict[str, Role] = {"Stable": "good", "Empty": "dim", "Dead": "bad", "up": "good",
-                            "not responding": "bad", "down": "bad"}  # fmt: skip
-
-
-def state(name: str) -> Text:
-    """The state of a group or broker."""
-    return text(name, _STATES.get(name, "warning"))
 
 
 def rate(value: float | None, missing: int = 0) -> Cell:
@@ -29,7 +21,9 @@ def _more(missing: int) -> Text:
 
 
 def number(value: float) -> str:
-    """A number for people: one decimal below 10."""
+    """A number for people: one decimal below 10, `<0.1` if that would be none."""
+    if 0 < abs(value) < 0.05:
+        return "<0.1" if value > 0 else ">-0.1"
     return f"{value:.1f}" if 0 < abs(value) < 9.95 else f"{value:.0f}"
 
 
@@ -45,20 +39,13 @@ def size(value: int | None, missing: int = 0) -> Cell:
     return None if value is None else text(approximate_bytes(value)) + _more(missing)
 
 
-def lag(row: GroupActivity) -> Cell:
-    """The known lag."""
-    if row.lag is None:
-        return None
-    return text(str(row.lag), "warning" if row.lag else "")
-
-
 def change(row: GroupActivity) -> Cell:
     """The change of the lag per second, with its sign."""
     value = row.change_per_s
     if value is None:
         return None
     role: Role = "warning" if value > 0 else "good" if value < 0 else "dim"
-    return text(("+" if value > 0 else "") + number(value), role)
+    return text(("+" if value >= 0.05 else "") + number(value), role)
 
 
 def catch_up(row: GroupActivity) -> Cell:
@@ -83,7 +70,7 @@ def in_sync(row: BrokerActivity) -> Cell:
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
     TopicActivity: (
-        Column("TOPIC", lambda row: row.name, role="name", overflow="cut", least=16),
+        Column("TOPIC", lambda row: row.name, role="name", overflow="wrap", least=16),
         Column("RECORDS/S", lambda row: rate(row.records_per_s, row.not_measured), "right"),
         Column("BYTES/S", lambda row: bytes_rate(row.bytes_per_s, row.bytes_not_measured), "right"),
         Column("SIZE", lambda row: size(row.size, row.size_not_read), "right"),
@@ -91,11 +78,11 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("NOTE", lambda row: row.note, role="warning"),
     ),
     GroupActivity: (
-        Column("GROUP", lambda row: row.name, role="name", overflow="cut", least=16),
+        Column("GROUP", lambda row: row.name, role="name", overflow="wrap", least=16),
         Column("STATE", lambda row: state(row.state)),
         Column("MEMBERS", lambda row: row.members, "right", overflow="drop"),
         Column("PARTITIONS", lambda row: row.partitions, "right", overflow="drop"),
-        Column("LAG", lag, "right"),
+        Column("LAG", lambda row: lag_cell(row.lag), "right"),
         Column("CHANGE/S", change, "right"),
         Column("CATCH-UP", catch_up, "right"),
         Column("RECORDS/S", lambda row: rate(row.records_per_s), "right"),

@@ -22,10 +22,10 @@ from kafka_shell.commands.configs.render import CONFIG
 from kafka_shell.commands.partitions.render import COLUMNS as PARTITIONS
 from kafka_shell.common.units import counted
 from kafka_shell.output.humanize import local_time
-from kafka_shell.output.page import summary
+from kafka_shell.output.page import labeled_lines, summary
 from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.tables import Cell, Column, draw_table
-from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
+from kafka_shell.output.text import Role, Text, hang, text
 
 from . import decommission_render, restart_render
 from .finding_commands import command_of
@@ -135,27 +135,14 @@ def _words(severity: Severity) -> str:
 
 
 def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
-    indent = Text((("", " " * _SEVERITY_LABEL),))
-    room = max(20, (width or 10_000) - indent.width)
-    label = pad(
-        text(_words(finding.severity).upper(), _SEVERITY[finding.severity]), _SEVERITY_LABEL
-    )
+    label = text(_words(finding.severity).upper(), _SEVERITY[finding.severity])
     stated = finding.severity is Severity.NOT_CHECKED  # by its label
     summary = finding.summary.removeprefix("not checked: ") if stated else finding.summary
-    first, *rest = wrap(text(summary), room)
-    yield label + first
-    for line in rest:
-        yield indent + line
-    if finding.examples:
-        for line in wrap(text(_examples(finding), "name"), room):
-            yield indent + line
+    yield from labeled_lines(
+        label, _SEVERITY_LABEL, summary, finding.examples, finding.count, width
+    )
     if command := command_of(finding):
-        yield indent + text(command, "hint")
-
-
-def _examples(finding: Finding) -> str:
-    more = finding.count - len(finding.examples)
-    return ", ".join(finding.examples) + (f" and {more:,} more" if more > 0 else "")
+        yield text(" " * _SEVERITY_LABEL) + text(command, "hint")
 
 
 PAGES: dict[type, Page] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -15,10 +15,11 @@ from kafka_shell.admin.cluster.restart.model import (
     Verdict,
 )
 from kafka_shell.common.units import counted, format_duration
-from kafka_shell.output.page import summary
+from kafka_shell.output.humanize import comma_list
+from kafka_shell.output.page import labeled_lines, summary
 from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.tables import Column, draw_table
-from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
+from kafka_shell.output.text import Role, Text, hang, pad, text
 
 _LABEL = 10
 _ROLES: dict[Verdict, Role] = {
@@ -34,17 +35,13 @@ def verdict_text(verdict: Verdict) -> Text:
     return text(verdict.name.lower(), _ROLES[verdict])
 
 
-def _ids(brokers: Iterable[int]) -> str:
-    return ",".join(map(str, brokers))
-
-
 def _named(brokers: Sequence[int]) -> str:
     return f"broker{'' if len(brokers) == 1 else 's'} {', '.join(map(str, brokers))}"
 
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
     RestartCheck: (
-        Column("BROKER", lambda c: _ids(c.brokers), "right", "name"),
+        Column("BROKER", lambda c: comma_list(c.brokers), "right", "name"),
         Column("VERDICT", lambda c: verdict_text(c.verdict)),
         Column("LEADERS", lambda c: c.leaders, "right"),
         Column("REPLICAS", lambda c: c.replicas, "right"),
@@ -73,7 +70,7 @@ def checks_page(found: RestartChecks, width: int | None) -> Iterator[Text]:
 
 
 def _about(brokers: Sequence[int], total: int) -> str:
-    return "all brokers: " if len(brokers) == total > 1 else f"{_named(brokers)}: "
+    return "all checked brokers: " if len(brokers) == total > 1 else f"{_named(brokers)}: "
 
 
 def _single(check: RestartCheck, width: int | None) -> Iterator[Text]:
@@ -90,23 +87,16 @@ def _single(check: RestartCheck, width: int | None) -> Iterator[Text]:
 
 def reason_lines(reason: Reason, about: str, width: int | None) -> Iterator[Text]:
     """The verdict, the summary after `about`, and the examples."""
-    indent = Text((("", " " * _LABEL),))
-    room = max(20, (width or 10_000) - indent.width)
-    label = pad(text(reason.verdict.name, _ROLES[reason.verdict]), _LABEL)
-    lines = list(wrap(text(about + reason.summary), room))
-    if reason.examples:
-        more = reason.count - len(reason.examples)
-        names = ", ".join(reason.examples) + (f" and {more:,} more" if more > 0 else "")
-        lines += wrap(text(names, "name"), room)
-    for number, line in enumerate(lines):
-        yield (indent if number else label) + line
+    label = text(reason.verdict.name, _ROLES[reason.verdict])
+    summary = about + reason.summary
+    return labeled_lines(label, _LABEL, summary, reason.examples, reason.count, width)
 
 
 def order_page(order: RestartOrder, width: int | None) -> Iterator[Text]:
     """The batches in order and their risks, then the brokers that are in none."""
     for number, batch in enumerate(order.batches, 1):
         yield from hang(
-            pad(text(f"batch {number}", "heading"), _LABEL) + _ids(batch), width, _LABEL
+            pad(text(f"batch {number}", "heading"), _LABEL) + comma_list(batch), width, _LABEL
         )
     if order.batches:
         last = "Stop a batch, start it again, and wait for it with check-restart BROKER... --wait."

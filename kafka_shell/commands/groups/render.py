@@ -19,21 +19,22 @@ from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text
 
-_STATES: dict[str, Role] = {"Stable": "good", "Empty": "dim", "Dead": "bad"}
+_STATES: dict[str, Role] = {"Stable": "good", "Empty": "dim", "Dead": "bad", "up": "good",
+                            "not responding": "bad", "down": "bad"}  # fmt: skip
 
 
-def _state(state: str) -> Text:
-    return text(state, _STATES.get(state, "warning"))
+def state(name: str) -> Text:
+    """The state of a group, or of a broker among them in `top`."""
+    return text(name, _STATES.get(name, "warning"))
 
 
 def _type(kind: GroupType) -> str:
     return kind.value
 
 
-def _lag(lag: int | None) -> Cell:
-    if lag is None:
-        return None
-    return text(str(lag), "warning" if lag else "")
+def lag_cell(lag: int | None) -> Cell:
+    """The lag of a group or partition, as far as it is known."""
+    return None if lag is None else text(str(lag), "warning" if lag else "")
 
 
 def lag_note(unknown: int, out_of_range: int, partitions: int) -> str:
@@ -63,7 +64,7 @@ _OFFSET = (
     Column("PARTITION", lambda r: r.partition, "right"),
     Column("CURRENT-OFFSET", lambda r: r.offset, "right"),
     Column("LOG-END-OFFSET", lambda r: r.end, "right", overflow="drop"),
-    Column("LAG", lambda r: _lag(r.lag), "right"),
+    Column("LAG", lambda r: lag_cell(r.lag), "right"),
     Column("NOTE", lambda r: r.note, role="warning"),
     Column("CLIENT-ID", lambda r: r.client_id, overflow="drop"),
     Column("HOST", lambda r: r.host, overflow="drop"),
@@ -81,11 +82,11 @@ _MEMBER = (
 )
 _TOTALS = (
     Column("GROUP", lambda g: g.name, role="name"),
-    Column("STATE", lambda g: _state(g.state)),
+    Column("STATE", lambda g: state(g.state)),
     Column("TYPE", lambda g: _type(g.type)),
     Column("MEMBERS", lambda g: g.members, "right"),
     Column("PARTITIONS", lambda g: g.partitions, "right"),
-    Column("LAG", lambda g: _lag(g.lag), "right"),
+    Column("LAG", lambda g: lag_cell(g.lag), "right"),
     Column("NOTE", lambda g: lag_note(g.unknown, g.out_of_range, g.partitions), role="warning"),
     Column("COORDINATOR", lambda g: g.coordinator, "right", overflow="drop"),
     Column("ASSIGNOR", lambda g: g.assignor, overflow="drop"),
@@ -95,7 +96,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
     GroupListing: (
         Column("GROUP", lambda g: g.name, role="name"),
         Column("TYPE", lambda g: _type(g.type)),
-        Column("STATE", lambda g: _state(g.state)),
+        Column("STATE", lambda g: state(g.state)),
         Column("PROTOCOL", lambda g: g.protocol),
         Column("COORDINATOR", lambda g: g.coordinator, "right"),
     ),
@@ -118,7 +119,7 @@ def _heading(group: Group, width: int | None) -> Iterator[Text]:
     yield from summary(
         width,
         text(f"group {group.name}", "heading"),
-        _state(group.state),
+        state(group.state),
         _type(group.type) + (f" ({group.protocol})" if _is_not_consumer(group) else ""),
         counted(len(group.members), "member"),
         text(lag, "warning" if group.lag or unknown else ""),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from kafka_shell.admin.partitions.model import (
     BrokerLoad,
@@ -24,7 +24,7 @@ from kafka_shell.admin.partitions.model import (
     TopicLoads,
 )
 from kafka_shell.common.units import approximate_bytes, counted, format_duration, format_rate
-from kafka_shell.output.humanize import local_time
+from kafka_shell.output.humanize import comma_list, local_time
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.tables import NOTHING, Cell, Column, draw_table
@@ -126,10 +126,6 @@ PAGES: dict[type, Page] = {ElectionStatus: election_page}
 ROWS: dict[type, Rows] = {ElectionStatus: lambda status: status.partitions}
 
 
-def _ids(brokers: Iterable[int]) -> str:
-    return ",".join(map(str, brokers))
-
-
 def _share(row: Reassignment | PartitionMove) -> str | None:
     """The copied part of all replicas: `45% of 1.2 GiB`."""
     if row.size is None or row.copied is None:
@@ -198,9 +194,9 @@ COLUMNS |= {
     Reassignment: (
         Column("TOPIC", lambda r: r.topic, role="name"),
         Column("PARTITION", lambda r: r.partition, "right"),
-        Column("REPLICAS", lambda r: _ids(r.replicas)),
-        Column("ADDING", lambda r: _ids(r.adding)),
-        Column("REMOVING", lambda r: _ids(r.removing)),
+        Column("REPLICAS", lambda r: comma_list(r.replicas)),
+        Column("ADDING", lambda r: comma_list(r.adding)),
+        Column("REMOVING", lambda r: comma_list(r.removing)),
         Column("COPIED", _share),
         Column("LAG", lambda r: r.lag, "right"),
         Column("WAITING-FOR", _waiting_for, "right"),
@@ -209,8 +205,8 @@ COLUMNS |= {
         Column("TOPIC", lambda r: r.topic, role="name"),
         Column("PARTITION", lambda r: r.partition, "right"),
         Column("STATUS", _status),
-        Column("REPLICAS", lambda r: _ids(r.replicas)),
-        Column("TARGET", lambda r: None if r.wanted is None else _ids(r.wanted)),
+        Column("REPLICAS", lambda r: comma_list(r.replicas)),
+        Column("TARGET", lambda r: None if r.wanted is None else comma_list(r.wanted)),
         Column("COPIED", _share),
         Column("LAG", lambda r: r.lag, "right"),
         Column("NOTE", lambda r: r.note, overflow="wrap"),

@@ -19,8 +19,10 @@ from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.activity.meter import Meter
-from kafka_shell.commands.activity.render import number
-from kafka_shell.common.units import approximate_duration
+from kafka_shell.commands.activity.render import COLUMNS, change, number
+from kafka_shell.common.units import approximate_duration, approximate_rate
+from kafka_shell.output.tables import draw_table
+from kafka_shell.output.text import Text
 from kafka_shell.sandbox.cluster import wipe
 from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.state import Sandbox
@@ -252,9 +254,25 @@ def test_ten_thousand_topics_are_measured_in_seconds(many: Sandbox, tmp_path: Pa
 @pytest.mark.quick
 def test_figures_for_people() -> None:
     assert [number(value) for value in (0, 0.04, 0.4, 9.94, 9.96, 1234.5)] == [
-        "0", "0.0", "0.4", "9.9", "10", "1234",
+        "0", "<0.1", "0.4", "9.9", "10", "1234",
+    ]  # fmt: skip
+    assert [approximate_rate(each) for each in (0, 0.3, 0.6)] == ["0B/s", "<1B/s", "1B/s"]
+    cells = [change(_group(each)) for each in (0.04, -0.04, 0.05, 0.0)]
+    assert [each.plain for each in cells if isinstance(each, Text)] == [
+        "<0.1", ">-0.1", "+0.1", "0",
     ]  # fmt: skip
     seconds = (0.2, 1, 59.9, 60, 200, 3600, 90_000, 864_000 * 200)
     assert [approximate_duration(each) for each in seconds] == [
         "<1s", "1s", "59s", "1m", "3m20s", "1h", "1d1h", "2,000d",
     ]  # fmt: skip
+
+
+@pytest.mark.quick
+def test_names_are_whole_on_a_narrow_terminal() -> None:
+    lines = [line.plain for line in draw_table(COLUMNS[GroupActivity], [_group(0.0)], width=40)]
+    name = "".join(line[:16].strip() for line in lines[1:])
+    assert name.startswith(_group(0.0).name)
+
+
+def _group(change_per_s: float) -> GroupActivity:
+    return GroupActivity("billing-" * 5, "Stable", 1, 1, 5, change_per_s, None, 1.0)

@@ -85,3 +85,4 @@ def test_a_narrow_page_stays_within_the_width() -> None:
         lines = [line.plain.rstrip() for line in checks_page(found, 60)]
         assert max(map(len, lines)) <= 60, lines
         assert "orders:0, orders:1, orders:2 and 1 more" in "\n".join(lines)
+    assert any(line.startswith("UNSAFE    all checked brokers: ") for line in lines)
