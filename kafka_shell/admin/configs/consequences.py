@@ -202,13 +202,16 @@ def _losses(
         if loss.limits != RetentionLimits():
             for name in names:
                 limits[name] = limits.get(name, RetentionLimits()).lower(loss.limits)
+    if groups:
+        found.stakes = f"deletes {some(list(dict.fromkeys(each.what for *_, each in groups)), 2)}"
     if not limits:
         return
     lost, missing = lost_records.count(cluster, limits, round(time.time() * 1000))
     found.not_checked += missing
     if lost.checked:
         (found.warnings if lost.partitions else found.notes).append(lost.text)
-    found.stakes = lost.stakes
+    deletes = "" if lost.partitions else found.stakes  # the number of records is more exact
+    found.stakes = ", ".join(filter(None, (deletes, lost.stakes)))
 
 
 def _owners(resources: Iterable[Resource]) -> str:

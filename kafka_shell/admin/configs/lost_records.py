@@ -58,8 +58,8 @@ class LostRecords(Struct):
 
     @property
     def stakes(self) -> str:
-        """The records in a few words, for the question; empty if nothing was checked."""
-        lost = "no records deleted immediately" if self.checked else ""
+        """The records in a few words, for the question; empty if none would be deleted."""
+        lost = ""
         if self.partitions:
             lost = f"deletes {self._about}{counted(self.records, 'record')}"
         unread = f"{counted(self.unread, 'partition')} not checked" if self.unread else ""

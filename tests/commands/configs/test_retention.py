@@ -263,7 +263,12 @@ def test_a_policy_that_starts_to_delete_is_counted(shell: Shell, aged: str) -> N
 
 def test_the_question_says_how_many(shell: Shell, aged: str) -> None:
     assert shell(f"alter-configs {aged} retention.ms=2h", answer="n").status == 1
-    assert shell.asked == ["Apply 1 change to 1 topic (deletes up to 6 records)? [y/N] "]
+    shell(f"alter-configs {aged} retention.ms=5h cleanup.policy=compact,delete", answer="n")
+    assert shell.asked == [
+        "Apply 1 change to 1 topic (deletes up to 6 records)? [y/N] ",
+        "Apply 2 changes to 1 topic (deletes records older than 5h, all but the latest record of"
+        " each key)? [y/N] ",
+    ]
 
 
 def test_a_default_counts_the_records_of_topics_that_inherit_it(
