@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+import psutil
 import pytest
 
 from kafka_shell.sandbox.ports import becomes_free, free_ports, is_free
@@ -28,8 +29,8 @@ def test_a_process_runs_until_its_last_thread_has_ended(tmp_path: Path) -> None:
     arguments = tmp_path / "java.arguments"
     arguments.touch()
     pid = detach([sys.executable, "-c", _MAIN_THREAD_ENDS, f"@{arguments}"], tmp_path / "log")
-    command_line = Path(f"/proc/{pid}/cmdline")
-    wait_for("the main thread has ended", lambda: not command_line.read_bytes())
+    process = psutil.Process(pid)
+    wait_for("the main thread has ended", lambda: process.status() == psutil.STATUS_ZOMBIE)
     try:
         assert is_running(pid, arguments), "its main thread has ended, but not the other"
         os.utime(arguments, (0, 0))
