@@ -155,6 +155,12 @@ def format_config_value(key: str, type: ConfigType, raw: str) -> str:
         return raw
 
 
+def format_limit(key: str, raw: str) -> str:
+    """The value of a size or duration for a sentence: `100 bytes`, `1GiB`, `7d`."""
+    text = format_config_value(key, ConfigType.LONG, raw)
+    return f"{text} bytes" if unit_of(key) is Unit.BYTES and text.isdecimal() else text
+
+
 def _format(unit: Unit, number: int) -> str:
     if unit is Unit.BYTES:
         return format_bytes(number)

@@ -18,7 +18,7 @@ from kafka_shell.admin.topics.model import named_topics
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.common.config_units import format_config_value
+from kafka_shell.common.config_units import format_limit
 from kafka_shell.common.units import counted, some
 from kafka_shell.plan.model import Change, NotChecked, Resource
 from kafka_shell.plan.results import Failure
@@ -27,7 +27,6 @@ from . import lost_records, unclean
 from .inheritance import TOPIC_KEYS, TopicValues
 from .inheritance import read as read_topics
 from .losses import DELETED_BY, OF_BROKER, POLICY, DataLoss, RetentionLimits, policies
-from .model import ConfigType
 from .read import own_values
 
 _DEFAULT = "broker-default"
@@ -251,9 +250,7 @@ def _refused_batches(altered: Sequence[Altered]) -> list[str]:
         change = each.change
         before = change.replaced
         if each.topic_key == _LARGEST and _is_lower(each.value, before):
-            limit = format_config_value(each.key, ConfigType.UNKNOWN, str(each.value))
-            limit += " bytes" if limit.isdecimal() else ""
-            key = (_verb(each), each.key, limit)
+            key = (_verb(each), each.key, format_limit(each.key, str(each.value)))
             groups.setdefault(key, []).append(change.resource)
     return [
         f"{verb} {key}{_owners(resources)} makes brokers reject record batches larger than {limit}:"

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from kafka_shell.common.config_units import convert_unit, format_config_value
+from kafka_shell.common.config_units import convert_unit, format_limit
 
 from .inheritance import TOPIC_KEYS
-from .model import ConfigEntry, ConfigResource, ConfigType, ResourceType
+from .model import ConfigEntry, ConfigResource, ResourceType
 
 POLICY = "cleanup.policy"
 _AGE, _SIZE = "retention.ms", "retention.bytes"
@@ -174,9 +174,7 @@ def _lower(one: int | None, other: int | None) -> int | None:
 
 def _beyond(key: str, values: Mapping[str, str]) -> str:
     """`records older than 3d`, `the oldest records of partitions larger than 1GiB`."""
-    limit = (
-        format_config_value(key, ConfigType.LONG, values[key]) if key in values else "the default"
-    )
+    limit = format_limit(key, values[key]) if key in values else "the default"
     if key.endswith(".bytes"):
         return f"the oldest records of partitions larger than {limit}"
     noun = "tombstones" if key == "delete.retention.ms" else "records"

@@ -48,6 +48,11 @@ def refused(run: Answer, *said: str) -> None:
             " 1GiB",
         ),
         (
+            "week", "retention.bytes=100",
+            "lowering retention.bytes of {} deletes the oldest records of partitions larger than"
+            " 100 bytes",
+        ),
+        (
             "month", "--delete-config retention.ms",
             "removing retention.ms of {} deletes records older than 7d",
         ),
