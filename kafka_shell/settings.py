@@ -69,10 +69,15 @@ class Settings(Struct, frozen=True):
         return self.label or self.profile or ",".join(map(str, self.connection.bootstrap))
 
     def connecting(self, command: str) -> str:
-        """The command with the option that names this cluster, for another session."""
-        bootstrap = ",".join(map(str, self.connection.bootstrap))
-        option, value = ("--profile", self.profile) if self.profile else ("--broker", bootstrap)
-        return command if f" {option}" in command else f"{command} {with_option(option, value)}"
+        """The command with the options that name this cluster, for another session."""
+        named = {word.partition("=")[0] for word in command.split()}
+        if not command or not named.isdisjoint(("--profile", "--broker", "--bootstrap-server")):
+            return command
+        if self.profile:
+            return f"{command} {with_option('--profile', self.profile)}"
+        command += f" {with_option('--broker', ','.join(map(str, self.connection.bootstrap)))}"
+        file = self.flags.get("command-config")
+        return f"{command} {with_option('--command-config', str(file))}" if file else command
 
     def describe(self) -> tuple[Setting, ...]:
         """Every setting, including defaults."""

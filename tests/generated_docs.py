@@ -16,7 +16,7 @@ from kafka_shell.commands.program.help import (
     visible,
 )
 from kafka_shell.language.command import Command
-from kafka_shell.language.common import CHANGING, CONNECTION, RUNNING
+from kafka_shell.language.common import CHANGING, CONNECTION, DEADLINE, RUNNING
 from kafka_shell.plan.model import Effect
 from tests import api_table as apis
 from tests.api_reference import reference
@@ -45,8 +45,11 @@ def commands_page(registry: Sequence[Command] = REGISTRY) -> str:
             link = f"[`{command.name}`](#{command.name.replace(' ', '-')})"
             lines.append(f"| {link} | {shorts} | {_cell(command.summary)} |")
         lines.append("")
+    of_all = [option for option in RUNNING if option is not DEADLINE]
     lines += ["## Common options", "", "Of every command:", ""]
-    lines += _table(("option", "meaning"), map(option_row, visible((*CONNECTION, *RUNNING))))
+    lines += _table(("option", "meaning"), map(option_row, visible((*CONNECTION, *of_all))))
+    lines += ["Of commands that use a cluster:", ""]
+    lines += _table(("option", "meaning"), [option_row(DEADLINE)])
     lines += ["Of commands that change something:", ""]
     lines += _table(("option", "meaning"), map(option_row, visible(CHANGING)))
     for family, members in families.items():

@@ -423,3 +423,10 @@ def test_a_command_for_another_session_names_the_cluster(config: Path) -> None:
     named = loaded({"broker": "b:2,c:3"}, config=config)
     assert named.connecting("health") == "health --broker b:2,c:3"
     assert named.connecting("health --broker b:2") == "health --broker b:2"
+    of_a_broker = "describe-log-dirs orders --broker-id 1"
+    assert named.connecting(of_a_broker) == f"{of_a_broker} --broker b:2,c:3"
+    assert named.connecting("") == ""
+    file = config.with_name("client.properties")
+    file.write_text("client.id=x\n")
+    secure = loaded({"broker": "b:2", "command-config": str(file)}, config=config)
+    assert secure.connecting("health") == f"health --broker b:2 --command-config {file}"

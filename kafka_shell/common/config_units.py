@@ -14,6 +14,7 @@ from .units import (
     NUMBER,
     SECOND,
     Fraction,
+    counted,
     duration_fraction,
     format_bytes,
     format_duration,
@@ -158,7 +159,7 @@ def format_config_value(key: str, type: ConfigType, raw: str) -> str:
 def format_limit(key: str, raw: str) -> str:
     """The value of a size or duration for a sentence: `100 bytes`, `1GiB`, `7d`."""
     text = format_config_value(key, ConfigType.LONG, raw)
-    return f"{text} bytes" if unit_of(key) is Unit.BYTES and text.isdecimal() else text
+    return counted(int(text), "byte") if unit_of(key) is Unit.BYTES and text.isdecimal() else text
 
 
 def _format(unit: Unit, number: int) -> str:

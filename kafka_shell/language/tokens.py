@@ -348,7 +348,8 @@ def words_of(argv: Sequence[str]) -> Line:
     at = 0
     for _ in argv:
         word, end = _word(text, at)
-        if word.text.startswith(TYPOGRAPHIC_DASHES):  # the user has probably not quoted it
+        # The user has probably not quoted it, unless it is a sentence.
+        if word.text.startswith(TYPOGRAPHIC_DASHES) and len(word.text.split()) == 1:
             word = Word(word.text, word.raw, word.span, chunks=word.chunks)
         words.append(word)
         at = end + 1

@@ -259,7 +259,7 @@ def _csv_line(cells: Sequence[str], options: EncodingOptions) -> str:
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
 
 
 def _escaped(quoted: str, *, wide: bool) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from kafka_shell.common.escaping import escape
@@ -70,19 +69,23 @@ def grouped_failure_lines(
 ) -> Iterator[Text]:
     """The failure of each resource. Of many that are alike the first, and the names of the rest, at
     most so many (`listed` says where all are); a hint that several have in a row once."""
-    for about, failure, same in combine_alike(failures.items()):
+    label = text("error: ", "error")
+    shown, more = combine_alike(failures.items(), most)
+    for about, failure, same in shown:
         side, resource = _side(about)
         if side:
             failure = replace(failure, message=failure.message.removeprefix(f"{resource}: "))
         yield from failure_lines(failure, about, room)
-        yield from same_lines(text("error: ", "error"), same, room, most=most, listed=listed)
+        yield from same_lines(label, same, room, most=most, listed=listed)
+    yield from more_lines(label, more, room, listed)
 
 
 def combine_alike(
-    failures: Iterable[tuple[Any, Failure]],
-) -> Iterator[tuple[Any, Failure, Sequence[Any]]]:
-    """Each resource, its failure, and the other resources whose failures are alike if there are
-    many. Of consecutive failures with the same hint, only the last keeps it."""
+    failures: Iterable[tuple[Any, Failure]], most: int | None
+) -> tuple[list[tuple[Any, Failure, Sequence[Any]]], int]:
+    """At most so many resources with their failures, and the other resources whose failures are
+    alike if there are many; and how many failures are left out. Of consecutive failures with the
+    same hint, only the last keeps it."""
     alike: dict[tuple[str, ...], list[tuple[Any, Failure]]] = {}
     for about, failure in failures:
         alike.setdefault(_alike(about, failure), []).append((about, failure))
@@ -90,10 +93,18 @@ def combine_alike(
     for items in alike.values():
         rest = [about for about, _ in items[1:]]
         shown += [(*items[0], rest)] if len(items) > _ALIKE else [(*item, ()) for item in items]
-    for (about, failure, same), following in zip_longest(shown, [each[1] for each in shown[1:]]):
-        if following and (following.hint, following.see) == (failure.hint, failure.see):
-            failure = replace(failure, hint="", see=None)
-        yield about, failure, same
+    shown, left_out = shown[:most], shown[len(shown) if most is None else most :]
+    for at, (about, failure, same) in enumerate(shown[:-1]):
+        following = shown[at + 1][1]
+        if (following.hint, following.see) == (failure.hint, failure.see):
+            shown[at] = about, replace(failure, hint="", see=None), same
+    return shown, sum(1 + len(same) for _, _, same in left_out)
+
+
+def more_lines(label: Text, more: int, room: int | None, listed: str) -> Iterator[Text]:
+    """That so many failures are left out; nothing if there are none."""
+    if more:
+        yield from _labeled(label, f"{more:,} more ({listed})", room)
 
 
 def same_lines(

@@ -12,7 +12,7 @@ from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.plan.results import Failure, mentions
 
 from .counts import count_kinds, count_records, past
-from .errors import combine_alike, failure_lines, same_lines
+from .errors import combine_alike, failure_lines, more_lines, same_lines
 from .plans import (
     LONG,
     MANY,
@@ -216,9 +216,11 @@ def _problems(
     changes = {
         (about, str(why)): items for (about, why), items in zip(reasons, resources, strict=True)
     }
-    for about, reason, same in combine_alike(reasons):
+    shown, more = combine_alike(reasons, MANY)
+    for about, reason, same in shown:
         yield from _problem(changes[about, str(reason)], reason, room)
         yield from same_lines(label, same, room, most=MANY, listed=listed)
+    yield from more_lines(label, more, room, listed)
 
 
 def _fields(items: Sequence[ChangeResult]) -> str:

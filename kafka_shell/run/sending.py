@@ -185,6 +185,8 @@ def follow_in_background(
     if plan.follow is None or plan.waits or context.shell is None or not started:
         return
     shell, background = context.shell, context.with_settings(context.settings)
+    # The prompt may be connected to another cluster when it ends.
+    plan = replace(plan, resume=context.settings.connecting(plan.resume))
 
     def work(report: Report) -> str:
         try:

@@ -64,7 +64,11 @@ def start(
             _create(sandbox, java, class_path, report)
         sandbox = _launch(sandbox, down, java, class_path, report)
         if known is None:
-            fill(sandbox)
+            try:
+                fill(sandbox)
+            except BaseException:  # nobody is to use what the next start deletes
+                _stop(sandbox, sandbox.brokers, ABORT_SECONDS)
+                raise
             sandbox = replace(sandbox, filled=True)
             save(sandbox)
         return sandbox

@@ -133,7 +133,7 @@ def options_from(
 def reach(environ: Mapping[str, str]) -> dict[str, object]:
     """Return the connection options of the sandbox. Raises ShellError if it is not running."""
     found = status(folder_of(environ))
-    if found is None or not found.running:
+    if found is None or not (found.running and found.filled):
         what = "there is no sandbox" if found is None else "the sandbox is not running"
         raise ShellError(what, hint="Run sandbox start.", code="no-sandbox")
     return client_flags(found)

@@ -197,7 +197,7 @@ class Session:
 
     def in_background(self, work: Work, resume: str, settings: Settings) -> None:
         """Run a task on a cluster in the background and print its result."""
-        cluster, resume = settings.cluster_name, settings.connecting(resume)
+        cluster = settings.cluster_name
 
         def guarded(report: Report) -> str:
             try:

@@ -252,6 +252,7 @@ def test_a_name_may_start_with_a_typographic_dash() -> None:
     for text in ("delete-topic '—a'", "delete-topic -- —a", "delete-topic --topic —a"):
         assert read(text)["topic"] == ("—a",)
     assert parse(words_of(["delete-topic", "--", "—a"]), REGISTRY)["topic"] == ("—a",)
+    assert parse(words_of(["delete-topic", "— a"]), REGISTRY)["topic"] == ("— a",)
     with pytest.raises(UsageError, match="typographic dash"):
         parse(words_of(["delete-topic", "a", "—dry-run"]), REGISTRY)
 

@@ -122,6 +122,23 @@ def test_many_refusals_and_failures_for_different_reasons_are_all_named() -> Non
         ]
 
 
+def test_very_many_different_failures_are_counted() -> None:
+    about = [topic(f"t{n}") for n in range(3_000)]
+    reasons = [Failure("INVALID_REQUEST", f"reason {n}") for n in range(3_000)]
+    drawing = writer()
+    draw_plan(plan(refused=Results({}, dict(zip(about, reasons, strict=True)))), (), drawing)
+    *shown, last = err_of(drawing).splitlines()
+    assert shown[-1] == "error: topic t18: INVALID_REQUEST: reason 18"
+    assert last == "error: 2,981 more (for the full list, use --dry-run --output json)"
+    results = map(ChangeResult, [Change(each, "create") for each in about], ["failed"] * 3_000,
+                  reasons)  # fmt: skip
+    failed = writer()
+    failed.write(Outcome(plan(), tuple(results), entry="0a"))
+    assert err_of(failed).splitlines()[-2:] == [
+        "error: 2,981 more (for the full list, use journal 0a --output json)", "3,000 failed",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["such", "see", "no", "The"])
 def test_a_topic_called_like_a_word_of_the_message_is_named(name: str) -> None:
     why = Failure("UNKNOWN_TOPIC_OR_PARTITION", "no such topic: The name is free, see the list")

@@ -17,6 +17,7 @@ import pytest
 from kafka.admin import NewTopic
 
 from kafka_shell.errors import ShellError
+from kafka_shell.sandbox import session
 from kafka_shell.sandbox.cluster import leave, start, status, stop, wipe
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.options import SandboxOptions
@@ -225,6 +226,23 @@ def report(task, done, total):
         sys.stdin.readline()
 start_with_data(SandboxOptions(Path(sys.argv[1]), port=0), report)
 """
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_what_is_interrupted_is_not_left_for_use(
+    mine: Sandbox, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wipe(mine.folder)
+    starter = python(FILL, mine.folder)
+    assert starter.stdout is not None
+    assert starter.stdout.readline() == "without records\n"
+    starter.send_signal(number)
+    starter.communicate()
+    found = status(mine.folder)
+    assert found is not None and (found.filled, found.running) == (False, number == signal.SIGTERM)
+    monkeypatch.setattr(session, "folder_of", lambda environ: mine.folder)
+    with pytest.raises(ShellError, match="not running"):
+        session.reach({})
 
 
 def test_an_interrupted_start_with_demo_data_is_repeated(mine: Sandbox) -> None:

@@ -6,6 +6,7 @@ DeleteRecords (KIP-107).
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
@@ -19,6 +20,7 @@ Text = Annotated[str, Meta(min_length=1)]
 Number = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]
 Row = TypeVar("Row")
 _VERSION = 1
+_TYPES = {"int": "an integer", "str": "a string", "array": "a list", "object": "an object"}
 
 
 class PartitionRow(Struct):
@@ -95,10 +97,24 @@ def unique(file: str, rows: list[Any]) -> dict[TopicPartition, Any]:
 
 def read(file: str, kind: Any, hint: str) -> Any:
     """The content of a JSON file as this type, which has a `version`. Errors name the item."""
+    data = read_json(file)
+    version = data.get("version", _VERSION) if isinstance(data, dict) else _VERSION
+    if version != _VERSION:
+        raise bad_file(file, f"has version {version}, expected {_VERSION}")
     try:
-        content = msgspec.convert(read_json(file), kind)
+        return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
-        raise bad_file(file, str(error), hint=hint) from None
-    if content.version != _VERSION:
-        raise bad_file(file, f"has version {content.version}, expected {_VERSION}")
-    return content
+        raise bad_file(file, _reason(str(error)), hint=hint) from None
+
+
+def _reason(text: str) -> str:
+    """`partitions[3].replicas[0] must be an integer` for msgspec's "Expected `int`, got `str` - at
+    `$.partitions[3].replicas[0]`"."""
+    what, _, place = text.partition(" - at ")
+    place = place.strip("`").removeprefix("$.") or "the file"
+    if missing := re.fullmatch(r"Object missing required field `(.+)`", what):
+        return f"{place} has no {missing[1]}"
+    expected, comma, got = what.removeprefix("Expected ").partition(", got ")
+    if comma:
+        return f"{place} must be {_TYPES.get(expected.strip('`'), expected)}, got {got.strip('`')}"
+    return f"{place} must not be empty" if "length" in what else f"{place} is out of range"

@@ -56,7 +56,7 @@ class _ReplicasRow(PartitionRow):
 
 
 class _Ours(Struct):
-    throttle: Annotated[int, Meta(ge=0)] | None = None
+    throttle: Annotated[int, Meta(ge=0, le=(1 << 63) - 1)] | None = None
     before: tuple[_ReplicasRow, ...] = ()
     batches: tuple[Number, ...] = ()
     cluster: str = ""

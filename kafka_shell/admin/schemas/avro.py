@@ -13,15 +13,15 @@ from typing import Any
 from uuid import UUID
 
 import fastavro
-
-# The compiled reader crashes the process on messages of a recursive schema that are nested deeply.
-from fastavro._read_py import schemaless_reader
+from fastavro import _read_py
 
 from kafka_shell.admin.records.numbers import finite
 from kafka_shell.common.units import counted
 
 from .client import Imported
 from .errors import SchemaError
+
+_PARTS = ("type", "items", "values", "fields")  # of a type, with other types
 
 
 def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]:
@@ -41,10 +41,14 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
     if parsed == "bytes" or parsed == {"type": "bytes"}:
         return lambda raw: b64encode(raw).decode()  # written without their length
 
+    # The compiled reader crashes the process on messages that are nested deeply.
+    recursive = _is_recursive([parsed, *names.values()])
+    decode = _read_py.schemaless_reader if recursive else fastavro.schemaless_reader
+
     def read(raw: bytes) -> Any:
         stream = BytesIO(raw)
         try:
-            found = _plain(schemaless_reader(stream, parsed, None))
+            found = _plain(decode(stream, parsed, None))
         except Exception as error:  # and for an invalid message
             raise SchemaError(_reason(error)) from None
         left = len(raw) - stream.tell()
@@ -64,8 +68,19 @@ def _refuse_unlimited(schema: Any, names: dict[str, Any]) -> None:
     elif isinstance(schema, dict):
         if schema["type"] == "array" and _is_empty(schema["items"], names):
             raise ValueError("an array has items without content")
-        for key in ("type", "items", "values", "fields"):
+        for key in _PARTS:
             _refuse_unlimited(schema.get(key), names)
+
+
+def _is_recursive(schema: Any, within: frozenset[str] = frozenset()) -> bool:
+    """Whether a type contains itself; `within` are the types around it."""
+    if isinstance(schema, list):
+        return any(_is_recursive(each, within) for each in schema)
+    if not isinstance(schema, dict):
+        return schema in within
+    if "fields" in schema:
+        within |= {schema["name"]}
+    return any(_is_recursive(schema.get(key), within) for key in _PARTS)
 
 
 def _is_empty(schema: Any, names: dict[str, Any]) -> bool:

@@ -32,18 +32,22 @@ def scan_reassigned(
 
     Reassignments are only read if a partition has fewer in-sync replicas than replicas. If the
     controller does not return them in time, nothing is changed but `reassignments_unread`. One that
-    ends between the two reads is in neither of them: if few topics still look under-replicated,
-    both are read again.
+    ends between the two reads is in neither of them: if few topics still look under-replicated, and
+    one of these has changed, both are read again.
     """
     if seen is not None and (seen.reassignments_read or seen.reassignments_unread is not None):
         return seen
-    found = _with_reassignments(cluster, scan(cluster, names, to) if seen is None else seen)
+    before = scan(cluster, names, to) if seen is None else seen
+    found = _with_reassignments(cluster, before)
     if not found.under_replicated or not found.reassignments_read:
         return found
-    under_replicated = sum(bool(each.under_replicated) for each in found.summaries())
-    if under_replicated <= _READ_AGAIN:
-        found = _with_reassignments(cluster, scan(cluster, names, to))
-    return found
+    under_replicated = [each.name for each in found.summaries() if each.under_replicated]
+    if len(under_replicated) > _READ_AGAIN:
+        return found
+    now = scan(cluster, under_replicated, to)
+    if all(name in now and now.topic(name) == before.topic(name) for name in under_replicated):
+        return found
+    return _with_reassignments(cluster, scan(cluster, names, to))
 
 
 def _with_reassignments(cluster: Cluster, found: MetadataScan) -> MetadataScan:

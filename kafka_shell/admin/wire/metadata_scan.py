@@ -76,8 +76,7 @@ def is_missing(cluster: Cluster, topic: str) -> bool:
 
 
 def encode_request(version: int, topics: Sequence[str] | None) -> bytes:
-    """The body of a MetadataRequest for these topics, no topics (empty), or all (None). Does not
-    create topics."""
+    """The body of a MetadataRequest for these topics, none (empty), or all (None). Creates none."""
     out = bytearray(count(None if topics is None else len(topics), flexible=True))
     for name in topics or ():
         if version >= 10:
@@ -159,10 +158,9 @@ class MetadataScan:
         partitions = []
         for _ in range(count - 1):
             partition, position = self._partition(name, position)
-            moving = self._moving.get((name, partition.partition))
-            partitions.append(
-                partition.reassigned(moving.adding, moving.removing) if moving else partition
-            )
+            if moving := self._moving.get((name, partition.partition)):
+                partition = partition.reassigned(moving.adding, moving.removing)
+            partitions.append(partition)
         partitions.sort(key=lambda partition: partition.partition)
         return Topic(name, topic_id, internal, tuple(partitions))
 
@@ -182,19 +180,24 @@ class MetadataScan:
 
     def replica_ids(self) -> set[int]:
         """The IDs of all brokers that have a replica."""
-        lists = {replicas for _, _, _, replicas, _ in self.placements()}
+        data = self._data
+        lists = {data[at + 15 : at + 11 + 4 * data[at + 14]] for _, at in self._each_partition()}
         return {node for raw in lists for (node,) in struct.iter_unpack(">i", raw)}
 
     def led_by(self) -> Counter[int]:
         """The number of partitions that each broker leads; of -1, those without a leader."""
-        return Counter(leader for _, _, leader, _, _ in self.placements())
+        leaders = Counter(raw for _, raw in self._leaders())
+        return Counter({_INT32(raw, 0)[0]: number for raw, number in leaders.items()})
 
     def topics_by_leader(self) -> dict[int, list[str]]:
         """The topics of which each broker leads partitions."""
-        found: dict[int, dict[str, None]] = {}
-        for name, _, leader, _, _ in self.placements():
-            found.setdefault(leader, {})[name] = None
-        return {leader: list(topics) for leader, topics in found.items() if leader >= 0}
+        found: dict[bytes, dict[str, None]] = {}
+        for name, raw in self._leaders():
+            found.setdefault(raw, {})[name] = None
+        return {_INT32(raw, 0)[0]: [*topics] for raw, topics in found.items() if raw[0] < 0x80}
+
+    def _leaders(self) -> Iterator[tuple[str, bytes]]:
+        return ((name, self._data[at + 6 : at + 10]) for name, at in self._each_partition())
 
     def placements(self) -> Iterator[tuple[str, int, int, bytes, bytes]]:
         """(topic, partition, leader, replicas, in-sync replicas) as int32, of every partition."""

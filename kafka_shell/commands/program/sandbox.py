@@ -74,7 +74,8 @@ def _connect_if_unreachable(started: Sandbox, context: Context) -> None:
         return
     environ = connection_options.without_connection(context.environ)
     flags = session.client_flags(started)
-    context.shell.connect(settings.load(flags, environ, context.paths.config_file))
+    wanted = settings.load(flags, environ, context.paths.config_file)
+    context.shell.connect(settings.kept_from(context.settings, wanted))
     context.note(f"now connected to the sandbox ({started.bootstrap})")
 
 
