@@ -115,6 +115,7 @@ def _export_request(invocation: Invocation, context: Context) -> StateRequest:
         _kinds(invocation),
         internal=not invocation["exclude-internal"],
         assignments=invocation["with-assignments"],
+        temporary=False,
     )
     if not invocation["topic"]:
         return wanted
@@ -280,11 +281,13 @@ COMMANDS: tuple[Command, ...] = (
         search=("backup", "dump", "git", "yaml", "state"),
         description=(
             "Values have units, such as 7d. Only values set on a resource itself are exported,"
-            " never defaults; of users, mechanisms and iterations, never a password. The same state"
-            " is always exported as the same file. What cannot be read is reported, and the exit"
-            " status is 1; topics that you may not DESCRIBE are not visible. The scope of the file"
-            " is everything that was read completely: diff shows what was added to the cluster"
-            " since, and apply --prune deletes it. apply makes a cluster match the file."
+            " never defaults; of users, mechanisms and iterations, never a password. Replication"
+            " throttles and cordoned.log.dirs are temporary: they are not exported, and diff and"
+            " apply ignore them unless the file names them. The same state is always exported as"
+            " the same file. What cannot be read is reported, and the exit status is 1; topics that"
+            " you may not DESCRIBE are not visible. The scope of the file is everything that was"
+            " read completely: diff shows what was added to the cluster since, and apply --prune"
+            " deletes it. apply makes a cluster match the file."
         ),
         examples=(
             Example("export --only topics,acls", "print topics and ACLs as YAML"),

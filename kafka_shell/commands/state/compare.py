@@ -26,6 +26,7 @@ from .model import (
     owner,
     resource_of,
 )
+from .read import TEMPORARY
 
 _WITH_TYPES = frozenset(("topics", *CONFIG_KINDS))  # their configs have types
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")  # longer ones are not exact as a double
@@ -72,7 +73,8 @@ def from_file(now: State, wanted: State) -> FileDifferences:
             for key, fields in now.part(kind).items()
             if (name := owner(kind, key)) in named or name in within
         }
-        for each in _of_kind(kind, here, wanted.part(kind), SHAPE, unread, now.texts):
+        optional = (*SHAPE, *TEMPORARY)
+        for each in _of_kind(kind, here, wanted.part(kind), optional, unread, now.texts):
             kept = only_on_cluster(each) and owner(kind, each.key) not in within
             (all.out_of_scope if kept else all.found).append(each)
         names = {owner(kind, key) for key in now.part(kind)} | named

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.cluster.decommission.model import CORDON
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
+from kafka_shell.admin.partitions.throttle_configs import RATE_OF, RATES
 from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import ABSENT
 from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.common.masking import has_secret_name
 from kafka_shell.errors import ShellError, Status
+from kafka_shell.plan.model import Change
 from kafka_shell.plan.results import Failure, as_failure
 
-from .model import ASSIGNMENT, FACTOR, KINDS, PARTITIONS, Fields, State
+from .model import ASSIGNMENT, FACTOR, KINDS, PARTITIONS, Fields, State, resource_of
 
 if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientConfig
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.metadata_scan import MetadataScan
 
+# Set for a reassignment or a decommission, and removed at its end: not the desired state.
+TEMPORARY = frozenset((*RATES, *RATE_OF, CORDON))
 _GROUP_CONFIGS_SINCE = (4, 0)
 _LIST_S = 5.0  # for listing reassignments: in an outage the controller may not respond
 
@@ -35,7 +40,7 @@ class StateRequest(Struct, frozen=True):
     `others` also lists other topics, without their configs, except those whose names begin with
     `__`: they contain the state of Kafka and of this program, and are never pruned. A topic in
     `topics` that does not exist is unread if it is `required`. `assignments` also reads the
-    replicas of each partition.
+    replicas of each partition, `temporary` the TEMPORARY configs.
     """
 
     kinds: Collection[str] = KINDS
@@ -45,6 +50,7 @@ class StateRequest(Struct, frozen=True):
     brokers: Collection[str] | None = None
     internal: bool = True
     assignments: bool = False
+    temporary: bool = True
 
 
 def read_state(cluster: Cluster, request: StateRequest) -> State:
@@ -68,7 +74,28 @@ def read_state(cluster: Cluster, request: StateRequest) -> State:
                 raise
             missing = error.code in ABSENT and not _may_have(cluster, kind)
             (state.absent if missing else state.unread)[kind] = as_failure(error)
+    if not request.temporary:
+        _leave_out_temporary(state)
     return state
+
+
+def _leave_out_temporary(state: State) -> None:
+    """Leave out the TEMPORARY configs, with one note that names them."""
+    from .render import name_changes
+
+    left_out: list[Change] = []
+    for kind in ("topics", "broker_configs"):
+        part = state.parts.get(kind, {})
+        for key, fields in list(part.items()):
+            found = sorted(fields.keys() & TEMPORARY)
+            left_out += (Change(resource_of(kind, key), "delete", name) for name in found)
+            part[key] = {name: value for name, value in fields.items() if name not in found}
+            if kind == "broker_configs" and not part[key]:
+                del part[key]
+    if left_out:
+        state.notes.append(
+            f"throttles and cordons are temporary and are left out: {name_changes(left_out)}"
+        )
 
 
 def _may_have(cluster: Cluster, kind: str) -> bool:

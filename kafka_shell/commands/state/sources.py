@@ -160,7 +160,7 @@ def _read(source: StateSource, file: State | None, kinds: Sequence[str], context
     def read() -> State:
         if file is not None:
             return read_covered_state(connected.cluster, file)
-        return read_state(connected.cluster, StateRequest(kinds))
+        return read_state(connected.cluster, StateRequest(kinds, temporary=False))
 
     try:
         return on_expected_cluster(connected, read)

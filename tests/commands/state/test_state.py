@@ -739,6 +739,36 @@ def test_a_scope_selects_every_kind_of_configs(
     assert key not in target.ok("export", "--only", kind.replace("_", "-")).stdout
 
 
+def test_throttles_and_cordons_are_not_part_of_the_state(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    """They end with a reassignment or a decommission: neither exported nor deleted by --prune."""
+    target.ok("create-topic", name)
+    before = target.ok("export").stdout
+    lists = [f"{side}.replication.throttled.replicas" for side in ("follower", "leader")]
+    rates = [f"{side}.replication.throttled.rate" for side in ("follower", "leader")]
+    target.ok("alter-configs", name, *(f"{key}=0:1" for key in lists))
+    on_broker = ("alter-configs", "--broker-id", "1")
+    target.ok(*on_broker, *(f"{key}=1MB/s" for key in rates), "cordoned.log.dirs=*", "--yes")
+    try:
+        exported = target.ok("export")
+        assert exported.stdout == before
+        left_out = f"topic {name}: {', '.join(lists)}; broker 1: cordoned.log.dirs, "
+        assert f"{left_out}{', '.join(rates)}" in exported.stderr, str(exported)
+        file = state(before.removeprefix("version: 1"))
+        assert target.ok("diff", file).stdout.startswith("no differences")
+        assert target.ok("apply", file, "--prune").stderr.startswith("nothing to change")
+        unscoped = target.ok("diff", state(f"topics: {{{name}: {{}}}}\n")).stdout
+        assert unscoped.startswith("no differences"), "not listed as outside the scope either"
+        same = state(f"broker_configs: {{1: {{{rates[0]}: 1MB/s}}}}\n")
+        assert target("diff", same).status == 0
+        other = target("diff", state(f"broker_configs: {{1: {{{rates[0]}: 2MB/s}}}}\n"))
+        assert f"{rates[0]}: 1MB/s -> 2MB/s" in other.stdout, "the file names it"
+    finally:
+        target.ok(*on_broker, "--delete-config", ",".join((*rates, "cordoned.log.dirs")), "--yes")
+        target.ok("delete-topic", name, "--yes")
+
+
 def test_a_selector_that_selects_nothing_is_named(
     target: Program, state: Callable[[str], str], name: str
 ) -> None:
