@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
-from collections.abc import Callable, Collection, Sequence
+import stat
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +46,8 @@ def write_folder(
     Other state files in the folder are an error: they would be applied as well. But where the
     `whole` cluster is exported, a file that is as an earlier export wrote it is deleted: what was
     in it does not exist any more. If something could not be read, the files of earlier exports
-    stay as they are, and the new ones are FILE.partial.
+    stay as they are, and the new ones are FILE.partial. If a file cannot be written, none is
+    replaced or deleted.
     """
     path = to_path(folder)
     parts = _by_prefix(state) if by == "prefix" else _by_kind(state)
@@ -55,14 +59,13 @@ def write_folder(
         earlier = [each for each in others if (whole or partial) and _is_export(each, as_text)]
         _refuse(path, [each.name for each in others if each not in earlier])
         stale = [] if partial else earlier
-        for each in stale:
-            each.unlink()
         kept = [path / name for name in names if partial and (path / name).exists()]
         targets = {
             name: path / (f"{name}.partial" if path / name in kept else name) for name in names
         }
-        for name, part in names.items():
-            targets[name].write_text(as_text(document(part)), encoding="utf-8")
+        _write_all({targets[name]: as_text(document(part)) for name, part in names.items()})
+        for each in stale:
+            each.unlink()
     except OSError as error:
         where = error.filename or folder
         raise ShellError(
@@ -71,6 +74,40 @@ def write_folder(
     return FolderExport(
         tuple(map(str, targets.values())), tuple(map(str, stale)), tuple(map(str, kept))
     )
+
+
+def _write_all(texts: Mapping[Path, str]) -> None:
+    """Write all files under temporary names, which `load` ignores, and only then replace any: a
+    state file that is cut short may be valid, and --prune would delete what it lacks. Raises
+    OSError that names the file."""
+    real = {path: path.resolve() for path in texts}  # keep symbolic links
+    end = os.urandom(4).hex()
+    temporary = {path: each.with_name(f".{each.name[:200]}.{end}") for path, each in real.items()}
+    try:
+        for path, text in texts.items():
+            mode = _mode(real[path])
+            temporary[path].write_text(text, encoding="utf-8")
+            if mode is not None:
+                temporary[path].chmod(mode)
+        for path in texts:
+            temporary[path].replace(real[path])
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    finally:
+        for each in temporary.values():
+            each.unlink(missing_ok=True)
+
+
+def _mode(file: Path) -> int | None:
+    """The permissions of a file that can be replaced; None if there is none. Raises OSError."""
+    if not file.exists():
+        return None
+    if not file.is_file():
+        raise OSError(errno.EINVAL, "not a regular file")
+    if not os.access(file, os.W_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+    return stat.S_IMODE(file.stat().st_mode)
 
 
 def _others(path: Path, names: Collection[str]) -> list[Path]:
