@@ -32,6 +32,7 @@ _ONLY = Option("--only", kinds.TEXT, f"Only these kinds: {','.join(_KINDS)}.", m
 
 
 _OF_TOPICS = ("topics", "acls")  # what can be exported by topic
+_ALL_TOPICS = "topic *"  # the literal resource pattern of ACLs on all topics
 
 
 def _kinds(invocation: Invocation) -> list[str]:
@@ -162,7 +163,14 @@ def _select(
         return binding.resource_type is AclResourceType.TOPIC and named
 
     if "acls" in state.parts:
+        others = sum(each.target == _ALL_TOPICS for each in state.part("acls"))
         state.parts["acls"] = {each: {} for each in state.part("acls") if applies(each)}
+        if others:
+            apply, are = ("applies", "is") if others == 1 else ("apply", "are")
+            context.note(
+                f"{counted(others, 'ACL')} on {_ALL_TOPICS} also {apply} to these topics and {are}"
+                " not exported"
+            )
     if any(about.startswith(("topic ", HIDDEN)) for about in state.unread):
         # --prune would delete these
         context.note("the export has no scope, because it lacks topics that could not be read")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import chdir
@@ -198,6 +199,23 @@ def test_some_topics_are_exported_with_their_acls_and_as_scope(source: Program) 
     assert "prefixed topic payments.:" in text and "prefixed topic orders." not in text
     assert "replica_assignment: '1" in text or "replica_assignment: 1" in text
     assert "users:" not in text
+
+
+def test_acls_on_all_topics_are_noted_in_an_export_of_some(target: Program, name: str) -> None:
+    """They apply to the exported topics as well: without them, a copy has other permissions."""
+    target.ok("create-topic", name)
+    rule = f"User:{name} Read,Write on topic '*'"
+    target.ok("alter-acls", "--add", f"deny {rule}")
+    try:
+        run = target.ok("export", name)
+        note = r"[2-9] ACLs on topic \* also apply to these topics and are not exported"
+        assert re.search(note, run.stderr), str(run)
+        assert f"User:{name}" not in run.stdout
+        for words in ((), (name, "--only", "topics")):
+            assert "also apply" not in target.ok("export", *words).stderr
+    finally:
+        target.ok("alter-acls", "--remove", f"deny {rule}", "--yes")
+        target.ok("delete-topic", name, "--yes")
 
 
 def test_acls_of_some_topics_have_no_scope_that_deletes_the_topics(
