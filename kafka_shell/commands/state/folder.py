@@ -46,8 +46,8 @@ def write_folder(
     Other state files in the folder are an error: they would be applied as well. But where the
     `whole` cluster is exported, a file that is as an earlier export wrote it is deleted: what was
     in it does not exist any more. If something could not be read, the files of earlier exports
-    stay as they are, and the new ones are FILE.partial. If a file cannot be written, none is
-    replaced or deleted.
+    stay as they are, and all new ones are FILE.partial: together they would be no state that
+    existed. If a file cannot be written, none is replaced or deleted.
     """
     path = to_path(folder)
     parts = _by_prefix(state) if by == "prefix" else _by_kind(state)
@@ -58,12 +58,14 @@ def write_folder(
         others = _others(path, names)
         earlier = [each for each in others if (whole or partial) and _is_export(each, as_text)]
         _refuse(path, [each.name for each in others if each not in earlier])
-        stale = [] if partial else earlier
-        kept = [path / name for name in names if partial and (path / name).exists()]
-        targets = {
-            name: path / (f"{name}.partial" if path / name in kept else name) for name in names
-        }
-        _write_all({targets[name]: as_text(document(part)) for name, part in names.items()})
+        kept = [path / name for name in names if (path / name).exists()] + earlier
+        kept = kept if partial else []
+        end = ".partial" if kept else ""
+        texts = {path / f"{name}{end}": as_text(document(part)) for name, part in names.items()}
+        _write_all(texts)
+        # Names that differ in case may be one file (macOS), which was just written.
+        written = {_identity(each) for each in texts}
+        stale = [each for each in earlier if not partial and _identity(each) not in written]
         for each in stale:
             each.unlink()
     except OSError as error:
@@ -71,9 +73,7 @@ def write_folder(
         raise ShellError(
             f"{where} cannot be written: {error.strerror}", code="bad-file", status=Status.WRONG
         ) from None
-    return FolderExport(
-        tuple(map(str, targets.values())), tuple(map(str, stale)), tuple(map(str, kept))
-    )
+    return FolderExport(tuple(map(str, texts)), tuple(map(str, stale)), tuple(map(str, kept)))
 
 
 def _write_all(texts: Mapping[Path, str]) -> None:
@@ -97,6 +97,11 @@ def _write_all(texts: Mapping[Path, str]) -> None:
     finally:
         for each in temporary.values():
             each.unlink(missing_ok=True)
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    found = file.lstat()
+    return found.st_dev, found.st_ino
 
 
 def _mode(file: Path) -> int | None:
@@ -139,9 +144,11 @@ def _by_kind(state: State) -> dict[str, State]:
 def _by_prefix(state: State) -> dict[str, State]:
     """Topics and their ACLs by the first word of the topic; the rest together."""
     found: dict[str, dict[str, dict[Any, Any]]] = {}
+    spelled: dict[str, str] = {}
     for kind, part in state.parts.items():
         for key, fields in part.items():
             name = _prefix(kind, key)
+            name = spelled.setdefault(name.lower(), name)  # names of files may ignore case
             found.setdefault(name, {}).setdefault(kind, {})[key] = fields
     if not found:  # the scope of an empty cluster
         found[_REST] = {}

@@ -13,6 +13,7 @@ from kafka_shell.commands.state.folder import FolderExport, write_folder
 from kafka_shell.commands.state.model import State
 from kafka_shell.commands.state.write import document, yaml_text
 from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure
 
 pytestmark = pytest.mark.quick
 
@@ -52,6 +53,28 @@ def test_a_full_disk_leaves_all_files_as_they_were(tmp_path: Path) -> None:
     export(tmp_path, state(2, users=5_000))
     after = contents(tmp_path)
     assert set(after) == {"topics.yaml", "users.yaml"} and "partitions: 2" in after["topics.yaml"]
+
+
+def test_an_incomplete_export_is_not_mixed_with_an_earlier_one(tmp_path: Path) -> None:
+    """The scope of a new file would delete what the files of the earlier export lack."""
+    write_folder(state(1), str(tmp_path), "prefix", ".yaml", yaml_text, whole=True)
+    before = contents(tmp_path)
+    later = state(2)
+    later.parts["topics"] = {"audit.log": {}, **later.parts["topics"]}
+    later.unread = {"quotas": Failure("X", "no")}
+    made = write_folder(later, str(tmp_path), "prefix", ".yaml", yaml_text, whole=False)
+    assert set(contents(tmp_path)) - set(before) == {
+        "audit.yaml.partial", "cluster.yaml.partial", "orders.yaml.partial"
+    }  # fmt: skip
+    kept = [Path(each).name for each in made.not_replaced]
+    assert sorted(kept) == ["cluster.yaml", "orders.yaml"]
+
+
+def test_prefixes_that_differ_in_case_are_one_file(tmp_path: Path) -> None:
+    """On macOS one would replace the other."""
+    both = State({"topics": {"Orders.a": {"partitions": 1}, "orders.b": {"partitions": 1}}})
+    write_folder(both, str(tmp_path), "prefix", ".yaml", yaml_text, whole=True)
+    assert list(contents(tmp_path)) == ["Orders.yaml"]
 
 
 def test_links_and_permissions_are_kept(tmp_path: Path) -> None:
