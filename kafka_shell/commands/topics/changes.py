@@ -173,7 +173,8 @@ def _template(name: str, cluster: Cluster) -> NewTopic:
 def _with_acls(
     plan: Plan, created: Sequence[NewTopic], invocation: Invocation, cluster: Cluster
 ) -> Plan:
-    """The plan with the literal ACLs of the topic of --like on the new topics."""
+    """The plan with the literal ACLs of the topic of --like on the new topics. If one of these
+    cannot be created, nothing is sent: the ACLs would apply to a topic that existed before."""
     if not invocation["with-acls"] or not created:
         return plan
     from kafka_shell.admin.acls import change as acl_changes
@@ -189,7 +190,8 @@ def _with_acls(
     copies = [replace(each, name=new.name) for new in created for each in bindings]
     if not copies:
         return plan
-    return merge_plans([plan, acl_changes.plan_create(cluster, copies, of_new=True)])
+    merged = merge_plans([plan, acl_changes.plan_create(cluster, copies, of_new=True)])
+    return replace(merged, whole=True, chained=True)
 
 
 def _assignment(invocation: Invocation, context: Context) -> tuple[tuple[int, ...], ...]:

@@ -182,6 +182,18 @@ def test_a_topic_like_another_one_has_its_shape_configs_and_acls(shell: Shell, s
     assert alone.status == 2 and "--with-acls requires --like" in alone.err
 
 
+def test_a_topic_that_exists_already_gets_no_acls_of_another_one(shell: Shell, stem: str) -> None:
+    """Before: the creation failed, and the ACLs were added to the existing topic."""
+    shell.ok(f"alter-acls --topic {stem}.a --add 'allow User:bob Read'")
+    run = shell(f"create-topic {stem}.b {stem}.c --like {stem}.a --with-acls")
+    assert run.status == 1 and "already exists" in run.out + run.err, str(run)
+    assert "bob" not in shell.ok(f"list-acls --topic {stem}.b").out
+    assert shell.ok(f"list-topics {stem}.*").out.split() == [f"{stem}.a", f"{stem}.b"]
+    shell.ok(f"create-topic {stem}.b {stem}.c --like {stem}.a --with-acls --if-not-exists")
+    assert "bob" not in shell.ok(f"list-acls --topic {stem}.b").out
+    assert "allow User:bob Read" in shell.ok(f"list-acls --topic {stem}.c").out
+
+
 def test_an_export_creates_the_topics_that_it_describes(
     shell: Shell, stem: str, tmp_path: Path
 ) -> None:
