@@ -102,6 +102,13 @@ def _applies_to(binding: AclBinding, access: Access) -> bool:
     return binding.permission is AclPermission.ALLOW and binding.operation in implied
 
 
+def hosts_of(bindings: Iterable[AclBinding]) -> list[str | None]:
+    """The hosts on which verdicts may differ: None for one that no binding names, and those that
+    bindings name. Names and ranges are left out: they never match an address."""
+    named = {binding.host for binding in bindings}
+    return [None, *sorted(host for host in named if acls.client_address(host) == host)]
+
+
 def implied_by(binding: AclBinding) -> tuple[AclOperation, ...]:
     """The operations that a binding allows in addition to its own."""
     if binding.permission is not AclPermission.ALLOW:
@@ -171,16 +178,11 @@ def _elsewhere(rules: Rules, usual: Verdict) -> Iterator[Verdict]:
     if usual.access.host is not None or usual.because == "super-user":
         return
     enough = (usual.access, *_instead(usual.access))
-    hosts = {
-        binding.host
-        for binding in rules.bindings
-        if any(_matches(binding, access) for access in enough)
-    }
-    # Names and ranges never match an address.
-    for host in sorted(host for host in hosts if acls.client_address(host) == host):
-        there = _best_verdict(rules, replace(usual.access, host=host))
-        if there.allowed != usual.allowed:
-            yield there
+    there = [each for each in rules.bindings if any(_matches(each, access) for access in enough)]
+    for host in hosts_of(there)[1:]:
+        other = _best_verdict(rules, replace(usual.access, host=host))
+        if other.allowed != usual.allowed:
+            yield other
 
 
 def _best_verdict(rules: Rules, access: Access) -> Verdict:

@@ -239,12 +239,16 @@ def _concerns(loss: Loss, name: str, group: Group | None) -> bool:
 
 
 def _may_read(rules: Rules, bindings: Bindings, principal: str, group: str) -> bool:
+    """Whether a principal may read a group, from whatever host."""
     if principal == ANYONE:
         return True
     patterns = bindings.patterns(_GROUP, group)
     there = replace(rules, bindings=bindings.deciding(principal, patterns))
-    allowed = authorizer.verdict(there, Access(principal, AclOperation.READ, _GROUP, group))
-    return allowed.allowed is not False
+    accesses = (
+        Access(principal, AclOperation.READ, _GROUP, group, host)
+        for host in authorizer.hosts_of(there.bindings)
+    )
+    return any(authorizer.verdict(there, each).allowed is not False for each in accesses)
 
 
 def _described(

@@ -13,7 +13,7 @@ from msgspec import Struct
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 
-from .authorizer import ANYONE, Rules, implied_by, verdict
+from .authorizer import ANYONE, Rules, hosts_of, implied_by, verdict
 from .model import (
     OPERATIONS_OF,
     Access,
@@ -122,8 +122,8 @@ class _Comparison:
     def lost(
         self, binding: AclBinding, operations: Sequence[AclOperation], number: int
     ) -> frozenset[AclOperation]:
-        """The operations that the principal of a binding loses on resources of this number. Raises
-        _OutOfTime."""
+        """The operations that the principal of a binding loses on resources of this number, on any
+        host that the binding applies to. Raises _OutOfTime."""
         if self._over():
             raise _OutOfTime
         before, after, name = self._examples[number]
@@ -132,9 +132,14 @@ class _Comparison:
         if was == then:
             return frozenset()
         rules = replace(self._rules, bindings=was), replace(self._rules, bindings=then)
-        kind, host = binding.resource_type, _host(binding)
-        accesses = (Access(binding.principal, each, kind, name, host) for each in operations)
-        return frozenset(access.operation for access in accesses if _is_lost(*rules, access))
+        kind, lost = binding.resource_type, set[AclOperation]()
+        # Where nothing is lost on a host that no ACL names, it may be on one that an ACL allows.
+        for host in hosts_of(was) if binding.host == "*" else (binding.host,):
+            if host is not None and self._over():
+                raise _OutOfTime
+            accesses = [Access(binding.principal, each, kind, name, host) for each in operations]
+            lost |= {access.operation for access in accesses if _is_lost(*rules, access)}
+        return frozenset(lost)
 
 
 def suspects(
@@ -245,7 +250,3 @@ def _operations(binding: AclBinding) -> list[AclOperation]:
     if binding.operation is not AclOperation.ALL:
         return [binding.operation]
     return sorted(OPERATIONS_OF.get(binding.resource_type, ()))
-
-
-def _host(binding: AclBinding) -> str | None:
-    return None if binding.host == "*" else binding.host

@@ -136,6 +136,11 @@ def test_the_active_group_that_may_be_of_the_principal_is_named(
         # The other one may not read the group, so that it is not its principal.
         plan = removal(cluster, reads(f"{bob}2", name))
         assert (plan.warnings, plan.notes) == ((f"{bob}2 loses Read on topic {name}",), (KEEP,))
+        # From one host it may.
+        from_host = replace(reads(f"{bob}2", group, GROUP), host="10.0.0.1")
+        done(acl_changes.plan_create(cluster, [from_host]), cluster)
+        plan = removal(cluster, reads(f"{bob}2", name))
+        assert plan.warnings == (f"{bob}2 loses Read on topic {name}; {member} (1 member)",)
         denied = replace(reads(bob, name), permission=DENY)
         plan = acl_changes.plan_create(cluster, [denied])
         assert plan.confirm, "access is lost"
@@ -157,6 +162,21 @@ def test_denying_what_was_not_allowed_takes_nothing(cluster: Cluster, bob: str, 
     assert (plan.warnings, plan.notes) == ((), (keeps,))
     assert not plan.confirm, "nothing is lost"
     assert acl_changes.plan_create(cluster, [reads(bob, name)]).warnings == ()
+
+
+def test_denying_all_hosts_takes_what_is_allowed_to_one(
+    cluster: Cluster, bob: str, name: str
+) -> None:
+    """Before: the plan said that no principal loses access, and was applied without a question."""
+    done(acl_changes.plan_create(cluster, [replace(reads(bob, name), host="10.0.0.1")]), cluster)
+    for principal in (bob, "User:*"):
+        denied = replace(reads(principal, name), permission=DENY)
+        plan = acl_changes.plan_create(cluster, [denied])
+        assert plan.confirm, "access is lost"
+        assert (plan.warnings, plan.notes) == ((f"{bob} loses Read on topic {name}",), (KEEP,))
+    never = replace(reads("User:eve", name), host="10.0.0.0/8")
+    denied = replace(never, host="*", permission=DENY)
+    assert losses(Rules((never,)), [], [denied], {}) == ([], 0), "a range matches no client"
 
 
 def test_denying_everyone_takes_what_each_has(cluster: Cluster, bob: str, name: str) -> None:
