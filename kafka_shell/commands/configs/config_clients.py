@@ -254,12 +254,13 @@ def _alter_credentials(
     if not all(each.password for each in requested):
         password = scram_options.prompt_password(user, invocation, context)
     plans = []
-    if deleted_keys:
-        plans.append(scram.plan_delete(context.cluster, [(user, each) for each in deleted_keys]))
     if requested:
         made = scram_options.complete(requested, user, password)
         plans.append(scram.plan_upsert(context.cluster, made))
-    return merge_plans(plans)
+    if deleted_keys:
+        plans.append(scram.plan_delete(context.cluster, [(user, each) for each in deleted_keys]))
+    # The user is never without a credential: the old one is deleted only after the new one is set.
+    return replace(merge_plans(plans), chained=len(plans) > 1)
 
 
 def _alter_configs(

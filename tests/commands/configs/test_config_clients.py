@@ -117,6 +117,18 @@ def test_credentials_are_set_described_and_deleted(configs: Runner, user: str) -
     assert line in everyone.lines
 
 
+def test_a_mechanism_is_deleted_after_its_replacement_is_set(configs: Runner, user: str) -> None:
+    """Before: it was deleted first, so that the user had no credential if the rest failed."""
+    old, new = "SCRAM-SHA-256", "SCRAM-SHA-512"
+    configs("--user", user, "--alter", "--add-config", f"{old}=[password=a]")
+    words = ("--user", user, "--alter", "--add-config", f"{new}=[password=b]",
+             "--delete-config", old)  # fmt: skip
+    planned = configs(*words, "--dry-run", "--output", "json").json["changes"]
+    assert [each["field"] for each in planned] == [new, old]
+    done = configs(*words, "--force")
+    assert done.lines[-1].endswith(f" are {new}=iterations=4096"), str(done)
+
+
 @pytest.mark.parametrize(
     ("entity", "words", "said"),
     [
