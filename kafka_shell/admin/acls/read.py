@@ -23,9 +23,11 @@ from .model import (
     AclPermission,
     AclResourceType,
     PatternType,
+    word,
 )
 
 EVERYTHING = AclFilter()
+_WITH_PREFIXES = (AclResourceType.GROUP, AclResourceType.TRANSACTIONAL_ID)  # and topics
 _USER_SINCE = 3  # the first version of the three APIs with ACLs on users (Kafka 3.3)
 
 
@@ -110,22 +112,54 @@ def invalid_in_topic(binding: AclBinding) -> str:
 
 
 def doubts(binding: AclBinding) -> Iterator[str]:
-    """Warnings about an ACL that never applies."""
-    if binding.pattern_type is PatternType.PREFIXED and binding.name == "*":
-        yield (
-            f"a prefixed * matches only names that begin with an asterisk (*); a literal * matches"
-            f" every {binding.resource_type.kind}"
-        )
-    elif characters := invalid_in_topic(binding):
-        prefix, star, _ = binding.name.partition("*")
-        instead = f"; for all topics with a prefix: prefixed topic {prefix}" if star else ""
-        yield (
-            f"an ACL on topic '{binding.name}' matches no topic: topic names never contain"
-            f" {characters}{instead}"
-        )
+    """Warnings about an ACL that never applies, or only to a name that is probably not meant."""
+    yield from _doubts_of_principal(binding.principal)
+    yield from _doubts_of_name(binding)
     yield from _doubts_of_operation(binding)
     if binding.host != "*":
         yield from _doubts_of_host(binding.host)
+
+
+def _doubts_of_principal(principal: str) -> Iterator[str]:
+    """Warnings about a principal. Brokers compare it as text; only User:* stands for others."""
+    kind, _, name = principal.partition(":")
+    if kind != "User" and kind.lower() == "user":
+        yield f"principal {principal} never matches: types are case-sensitive, use User:{name}"
+    # The name of a TLS certificate may be that of a wildcard: CN=*.example.com.
+    elif "*" in name and name != "*" and "=" not in name:
+        yield (
+            f"principal {principal} matches no user but '{name}': only User:* is a wildcard, there"
+            " are no prefixes"
+        )
+
+
+def _doubts_of_name(binding: AclBinding) -> Iterator[str]:
+    """Warnings about the name of a resource."""
+    kind, name = binding.resource_type, binding.name
+    prefix, star, rest = name.partition("*")
+    noun = kind.kind.replace("-id", " ID")
+    instead = ""
+    if prefix and star:
+        instead = f"; for all {noun}s with a prefix: prefixed {kind.kind} {word(prefix)}"
+    literal = binding.pattern_type is PatternType.LITERAL
+    if binding.pattern_type is PatternType.PREFIXED and name == "*":
+        yield (
+            f"a prefixed * matches only names that begin with an asterisk (*); a literal * matches"
+            f" every {kind.kind}"
+        )
+    elif characters := invalid_in_topic(binding):
+        yield (
+            f"an ACL on topic '{name}' matches no topic: topic names never contain"
+            f" {characters}{instead}"
+        )
+    elif kind in _WITH_PREFIXES and instead and not rest:
+        begin = "" if literal else "names that begin with "
+        yield (
+            f"an ACL on {binding.target} matches only {begin}'{name}': the asterisk (*) is not a"
+            f" wildcard there{instead}"
+        )
+    elif kind is AclResourceType.USER and literal and name != "*" and ":" not in name:
+        yield f"an ACL on user {word(name)} never matches: use the principal, User:{name}"
 
 
 def _doubts_of_operation(binding: AclBinding) -> Iterator[str]:

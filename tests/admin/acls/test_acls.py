@@ -243,6 +243,51 @@ def test_a_host_that_never_matches_is_doubted(host: str, said: str) -> None:
     assert len(list(acls.doubts(star))) == 1
 
 
+@pytest.mark.parametrize(
+    ("principal", "said"),
+    [
+        ("User:*", ""),
+        ("User:CN=*.example.com", ""),
+        ("Group:ops", ""),
+        ("user:eve", "principal user:eve never matches: types are case-sensitive, use User:eve"),
+        ("USER:*", "use User:*"),
+        ("User:svc-*", "matches no user but 'svc-*': only User:* is a wildcard"),
+    ],
+)
+def test_a_principal_that_never_matches_is_doubted(principal: str, said: str) -> None:
+    """Before: only the topic, the operation and the host of an ACL were checked."""
+    doubts = list(acls.doubts(reads(principal)))
+    assert len(doubts) == bool(said)
+    assert said in "".join(doubts)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "pattern", "said"),
+    [
+        (GROUP, "*", LITERAL, ""),
+        (GROUP, "a*b", LITERAL, ""),
+        (GROUP, "svc-", PREFIXED, ""),
+        (GROUP, "svc-*", LITERAL,
+         "an ACL on group svc-* matches only 'svc-*': the asterisk (*) is not a wildcard there;"
+         " for all groups with a prefix: prefixed group svc-"),
+        (GROUP, "svc-*", PREFIXED,
+         "an ACL on prefixed group svc-* matches only names that begin with 'svc-*'"),
+        (AclResourceType.TRANSACTIONAL_ID, "tx-*", LITERAL,
+         "for all transactional IDs with a prefix: prefixed transactional-id tx-"),
+        (AclResourceType.USER, "User:eve", LITERAL, ""),
+        (AclResourceType.USER, "*", LITERAL, ""),
+        (AclResourceType.USER, "eve", LITERAL, "never matches: use the principal, User:eve"),
+    ],
+)  # fmt: skip
+def test_a_name_that_matches_less_than_it_seems_is_doubted(
+    kind: AclResourceType, name: str, pattern: PatternType, said: str
+) -> None:
+    operation = AclOperation.ALL
+    doubts = list(acls.doubts(AclBinding("User:b", "*", operation, ALLOW, kind, name, pattern)))
+    assert len(doubts) == bool(said)
+    assert said in "".join(doubts)
+
+
 def test_an_acl_is_said_as_it_is_typed() -> None:
     said = {
         reads("User:bob"): "allow User:bob Read on topic orders",
