@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.records import log
 from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.users.model import prefixed_users
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
@@ -101,6 +102,7 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
         fresh=lambda later: tuple(
             config for config in describe(later) if config.entity in entities
         ),
+        warnings=(*prefixed_users(each.entity.user for each in alterations), *made.warnings),
         refused=Results({}, refused),
         unchanged=AlterClientConfigs(same, _replaced(current.values, same)).changes,
         not_checked=(*made.not_checked, *limits.not_checked),

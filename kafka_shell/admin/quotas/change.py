@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep, confirmed, read_again, row_failure
+from kafka_shell.admin.users.model import prefixed_users
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
@@ -147,6 +148,7 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
         ),
         touches=frozenset({"quotas", "users", "client_ids"}),
         fresh=lambda later: describe_each(later, changed),
+        warnings=prefixed_users(each.entity.user for each in alterations),
         refused=Results({}, refused),
         unchanged=tuple(
             replace(change, note="no change: already set" if change.after is not None

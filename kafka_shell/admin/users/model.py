@@ -10,6 +10,8 @@ from kafka_shell.common.coded_enum import CodedEnum
 from kafka_shell.plan.results import Failure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kafka_shell.admin.acls.model import AclBinding
     from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistration
     from kafka_shell.admin.quotas.model import EffectiveQuotas, Quota
@@ -71,6 +73,17 @@ class UserPage(Struct, frozen=True):
             self.tokens, self.groups,
         )  # fmt: skip
         return all(not isinstance(part, Failure) or part.name in ABSENT for part in parts)
+
+
+def prefixed_users(users: Iterable[object]) -> tuple[str, ...]:
+    """Warnings about users that are named as principals. Kafka accepts such names: they are other
+    users."""
+    named = dict.fromkeys(each for each in users if isinstance(each, str))
+    return tuple(
+        f"user names do not include 'User:': {each} is not user {each.removeprefix('User:')}"
+        for each in named
+        if each.startswith("User:")
+    )
 
 
 class ScramMechanism(CodedEnum):

@@ -27,6 +27,7 @@ from .model import (
     NewScramCredential,
     ScramCredential,
     ScramMechanism,
+    prefixed_users,
 )
 
 _SALT_BYTES = 32
@@ -174,16 +175,20 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
     users = list(dict.fromkeys(new.user for new in wanted))
     now, new = _existing(cluster, users), {(each.user, each.mechanism) for each in wanted}
     replaced = [had for had in now if (had.user, had.mechanism) in new]
+    prefixed = prefixed_users(users)
     return Plan(
         Effect.CHANGE,
         tuple(AlterScramCredentials(news, (), now) for news in _requests(wanted)),
-        confirm=bool(replaced),
+        confirm=bool(replaced or prefixed),
         stakes=f"replaces {counted(len(replaced), 'password')}" if replaced else "",
         touches=frozenset({"users"}),
-        warnings=tuple(
-            f"user {user} will not be able to log in: SCRAM in Kafka supports ASCII names only"
-            for user in users
-            if not user.isascii()
+        warnings=(
+            *prefixed,
+            *(
+                f"user {user} will not be able to log in: SCRAM in Kafka supports ASCII names only"
+                for user in users
+                if not user.isascii()
+            ),
         ),
         fresh=lambda later: describe(later, users),
         refused=Results({}, refused),

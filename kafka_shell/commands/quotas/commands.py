@@ -7,7 +7,6 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.common.command_results import Listing, NoRows
-from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
@@ -136,13 +135,7 @@ def alter_quotas(invocation: Invocation, context: Context) -> Plan:
     alterations = [
         QuotaAlteration(entity, key, value) for entity in entities for key, value in limits.items()
     ]
-    plan = quota_changes.plan_alter(context.cluster, alterations)
-    prefixed = [user for user in invocation["user"] if user.startswith("User:")]
-    if not prefixed:
-        return plan
-    name = prefixed[0].removeprefix("User:")
-    warning = f"quotas use user names without 'User:'; did you mean --user {name}?"
-    return replace(plan, warnings=(*plan.warnings, warning))
+    return quota_changes.plan_alter(context.cluster, alterations)
 
 
 def _limits(invocation: Invocation, *, ip: bool) -> dict[str, float | None]:

@@ -144,6 +144,17 @@ def test_a_password_is_asked_for_twice_without_echo(
     assert status == 1 and "no password entered" in said
 
 
+def test_a_user_with_its_type_in_front_is_asked_about(program: Program, user: str) -> None:
+    """Before: the password of another user was set, and that of the named one stayed valid."""
+    for words in (
+        ("scram-credentials", "--add", "SCRAM-SHA-256=[password=one]", "--username"),
+        ("config-command", "--alter", "--add-config", "SCRAM-SHA-256=[password=one]", "--user"),
+    ):
+        asked = program(*words, f"User:{user}")
+        assert asked.status == 2 and "confirmation is required" in asked.stderr, str(asked)
+        assert f"User:{user} is not user {user}" in asked.stderr, str(asked)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
