@@ -23,7 +23,7 @@ from kafka_shell.plan.results import Failure
 
 from . import authorizer
 from .authorizer import ANYONE, STANDARD, Rules
-from .lost_access import Bindings, Loss, is_pattern, losses, suspects
+from .lost_access import Bindings, Loss, is_pattern, losses, sample_name, suspects
 from .model import (
     Access,
     AclBinding,
@@ -70,10 +70,10 @@ def find(
     if created:
         with budget.until(0.4):
             _find_first(cluster, created, found)
-    if not changed:
+    if not changed and not deleted:
         return found
     with budget.until(0.5):
-        rules = attempt(lambda: _rules(cluster, changed))
+        rules = attempt(lambda: _rules(cluster, [*changed, *deleted]))
     if isinstance(rules, Failure):
         found.miss("who loses access", rules)
         return found
@@ -89,7 +89,7 @@ def find(
     found.warnings += _texts(lost, readers)
     if lost:
         found.notes += _notes(rules, lost, readers)
-    elif not left_out:
+    elif changed and not left_out:
         found.notes += _no_loss(deleted, created)
     found.warnings += _unprotected(rules, deleted, created)
     if rules.authorizer not in ("", STANDARD):
@@ -113,14 +113,11 @@ def _rules(cluster: Cluster, changed: Iterable[AclBinding]) -> Rules:
             every = each.principal == ANYONE and each.permission is AclPermission.DENY
             for principal in (None,) if every else (each.principal, ANYONE):
                 wanted[AclFilter(principal, resource_type=kind)] = None
-        if not is_pattern(each):
-            wanted[
-                AclFilter(
-                    resource_type=each.resource_type,
-                    name=each.name,
-                    pattern_type=PatternType.MATCH,
-                )
-            ] = None
+        wanted[
+            AclFilter(
+                resource_type=each.resource_type, name=each.name, pattern_type=PatternType.MATCH
+            )
+        ] = None
     filters = list(wanted) if len(wanted) <= MANY else [EVERYTHING]
     found = describe_each(cluster, filters)
     bindings = tuple(dict.fromkeys(each for part in found for each in part))
@@ -343,9 +340,7 @@ def _unprotected(
     gone = frozenset(deleted)
     after = Bindings([each for each in rules.bindings if each not in gone] + list(created))
     bare = [
-        each.target
-        for each in deleted
-        if not is_pattern(each) and not after.matching(each.resource_type, each.name)
+        each.target for each in deleted if not after.matching(each.resource_type, sample_name(each))
     ]
     if not bare:
         return []

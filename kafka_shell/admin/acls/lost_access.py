@@ -209,11 +209,8 @@ def _both(one: Loss, other: Loss) -> Loss:
 def _loss(comparison: _Comparison, binding: AclBinding, names: Sequence[str] | None) -> Loss | None:
     """What the principal of a binding loses by its deletion or creation."""
     kind = binding.resource_type
-    sample = binding.name
-    if is_pattern(binding):
-        sample = _NO_NAME if binding.name == "*" else binding.name + _NO_NAME
     numbers = {name: comparison.alike(kind, name) for name in names or ()}
-    every = dict.fromkeys((comparison.alike(kind, sample), *numbers.values()))
+    every = dict.fromkeys((comparison.alike(kind, sample_name(binding)), *numbers.values()))
     for candidates in (_operations(binding), implied_by(binding)):  # what is implied if it is all
         lost = {each: comparison.lost(binding, candidates, each) for each in every}
         operations = frozenset().union(*lost.values())
@@ -239,6 +236,14 @@ def _matched(binding: AclBinding, names: Names) -> Sequence[str] | None:
     if existing is None or binding.name == "*":
         return existing
     return [name for name in existing if name.startswith(binding.name)]
+
+
+def sample_name(binding: AclBinding) -> str:
+    """The name of a binding; if it matches several, one that only this pattern and those that cover
+    it match."""
+    if not is_pattern(binding):
+        return binding.name
+    return _NO_NAME if binding.name == "*" else binding.name + _NO_NAME
 
 
 def is_pattern(binding: AclBinding) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from kafka_shell.admin.acls import change as acl_changes
 from kafka_shell.admin.acls.model import (
     AclBinding,
+    AclFilter,
     AclOperation,
     AclPermission,
     AclResourceType,
@@ -83,6 +84,25 @@ def test_patterns_may_be_the_first_acls_of_what_they_match(open_cluster: Cluster
         plan = creation(open_cluster, covered)
         assert (plan.warnings, plan.confirm) == ((), False)
     assert "what topic * matches" in creation(open_cluster, reads("*")).warnings[0]
+
+
+def test_the_deletion_of_the_last_acl_may_allow_everyone(open_cluster: Cluster) -> None:
+    """Before: not if it denies or is prefixed; and another principal's ACL was not seen if one that
+    denies was deleted together with one that allows."""
+    denied = replace(reads("last.denied"), permission=AclPermission.DENY)
+    prefixed = reads("last.prefixed.", PatternType.PREFIXED)
+    shared = replace(reads("last.shared"), permission=AclPermission.DENY)
+    others = replace(reads("last.shared"), principal="User:carol")
+    done(creation(open_cluster, denied, prefixed, shared, others), open_cluster)
+
+    def warned(*bindings: AclBinding) -> str:
+        filters = list(map(AclFilter.exactly, bindings))
+        return "\n".join(acl_changes.plan_delete(open_cluster, filters).warnings)
+
+    for last in (denied, prefixed):
+        assert f"no ACL is left on {last.target}: access depends on" in warned(last)
+    assert "no ACL is left on topic last.denied, prefixed topic last" in warned(denied, prefixed)
+    assert "last.shared" not in warned(shared, prefixed)
 
 
 def test_brokers_with_the_default_deny_everyone_anyway(cluster: Cluster, name: str) -> None:
