@@ -23,6 +23,7 @@ from .model import (
     AclResourceType,
     PatternType,
 )
+from .read import doubts
 
 _MOST_NAMES = 50_000  # existing names that are checked one by one
 _NO_NAME = "\0"  # in no name: only patterns match it
@@ -134,7 +135,7 @@ class _Comparison:
         rules = replace(self._rules, bindings=was), replace(self._rules, bindings=then)
         kind, lost = binding.resource_type, set[AclOperation]()
         # Where nothing is lost on a host that no ACL names, it may be on one that an ACL allows.
-        for host in hosts_of(was) if binding.host == "*" else (binding.host,):
+        for host in hosts_of(was) if binding.host == "*" else hosts_of([binding])[1:]:
             if host is not None and self._over():
                 raise _OutOfTime
             accesses = [Access(binding.principal, each, kind, name, host) for each in operations]
@@ -145,10 +146,15 @@ class _Comparison:
 def suspects(
     deleted: Iterable[AclBinding], created: Iterable[AclBinding]
 ) -> tuple[AclBinding, ...]:
-    """The bindings whose deletion or creation can take access away."""
+    """The bindings whose deletion or creation can take access away. A created one that probably
+    matches no client is left out: it has a warning of its own."""
     return (
         *(each for each in deleted if each.permission is AclPermission.ALLOW),
-        *(each for each in created if each.permission is AclPermission.DENY),
+        *(
+            each
+            for each in created
+            if each.permission is AclPermission.DENY and not any(doubts(each))
+        ),
     )
 
 

@@ -179,6 +179,18 @@ def test_denying_all_hosts_takes_what_is_allowed_to_one(
     assert losses(Rules((never,)), [], [denied], {}) == ([], 0), "a range matches no client"
 
 
+@pytest.mark.parametrize(
+    ("principal", "host"), [("user:eve", "*"), ("User:svc-*", "*"), ("User:eve", "10.0.0.0/8")]
+)
+def test_denying_nobody_takes_nothing(principal: str, host: str) -> None:
+    """Before: `user:eve loses Read`, next to a warning that this principal never matches."""
+    everyone = reads("User:*", "orders")
+    denied = replace(everyone, principal=principal, host=host, permission=DENY)
+    assert losses(Rules((everyone,)), [], [denied], {}) == ([], 0)
+    unused = replace(everyone, principal="User:bob", host="10.0.0.0/8")
+    assert losses(Rules((unused,)), [unused], [], {}) == ([], 0)
+
+
 def test_denying_everyone_takes_what_each_has(cluster: Cluster, bob: str, name: str) -> None:
     other = replace(reads(f"{bob}2", name), operation=WRITE)
     done(acl_changes.plan_create(cluster, [reads(bob, name), other]), cluster)
