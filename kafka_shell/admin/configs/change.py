@@ -18,7 +18,7 @@ from kafka_shell.plan.results import Results
 
 from .alterations import change_of, changes_of
 from .checks import ConfigRefused, check, entry_of, refuse_twice
-from .losses import DataLoss, related
+from .losses import DataLoss, is_tiered, related
 from .model import (
     DELETE_ALL,
     ConfigAlteration,
@@ -138,7 +138,12 @@ def plan_alter(
             steps.append(AlterConfigs(pairs, _now(pairs, known.values)))
     entries = {Resource(each.kind, each.name): of for each, of in known.values.items()}
     altered = [
-        Altered(change, _value_after(change, entries[change.resource]), loss)
+        Altered(
+            change,
+            _value_after(change, entries[change.resource]),
+            loss,
+            tiered=is_tiered(entries[change.resource]),
+        )
         for step in steps
         for change, loss in step.with_losses
     ]

@@ -26,7 +26,16 @@ from kafka_shell.plan.results import Failure
 from . import lost_records, unclean
 from .inheritance import TOPIC_KEYS, TopicValues
 from .inheritance import read as read_topics
-from .losses import DELETED_BY, OF_BROKER, POLICY, DataLoss, RetentionLimits, policies
+from .losses import (
+    DELETED_BY,
+    OF_BROKER,
+    POLICY,
+    REMOTE,
+    DataLoss,
+    RetentionLimits,
+    is_tiered,
+    policies,
+)
 from .read import own_values
 
 _DEFAULT = "broker-default"
@@ -36,11 +45,12 @@ _NAMED = 5  # brokers that a warning names
 
 class Altered(Struct, frozen=True):
     """One altered config: its change, the value that applies afterwards (None: unknown), and what
-    it deletes."""
+    it deletes. `tiered`: it is a config of a topic with records in remote storage."""
 
     change: Change
     value: str | None
     loss: DataLoss | None = None
+    tiered: bool = False
 
     @property
     def key(self) -> str:
@@ -131,7 +141,7 @@ def _topics(
         return None
     keys = {each.topic_key for each in inherited}
     if any(each.loss for each in inherited):
-        keys.add(POLICY)
+        keys |= {POLICY, REMOTE}
     read = attempt(lambda: read_topics(cluster, keys))
     names = ", ".join(sorted({each.key for each in inherited}))
     if isinstance(read, Failure):
@@ -187,6 +197,9 @@ def _losses(
         if each.loss is not None:
             groups.setdefault((_verb(each), each.key, each.loss), []).append(each)
     limits: dict[str, RetentionLimits] = {}
+    tiered = {each.change.resource.name for each in altered if each.tiered}
+    if topics:
+        tiered |= {name for name, entries in topics.values.items() if is_tiered(entries)}
     for (verb, key, loss), group in groups.items():
         if _of_broker(group[0]):
             names = _affected(topics, group[0]) if topics else []
@@ -205,7 +218,7 @@ def _losses(
         found.stakes = f"deletes {some(list(dict.fromkeys(each.what for *_, each in groups)), 2)}"
     if not limits:
         return
-    lost, missing = lost_records.count(cluster, limits, round(time.time() * 1000))
+    lost, missing = lost_records.count(cluster, limits, round(time.time() * 1000), tiered)
     found.not_checked += missing
     if lost.checked:
         (found.warnings if lost.partitions else found.notes).append(lost.text)

@@ -13,7 +13,7 @@ from .model import ConfigEntry, ConfigResource, ResourceType
 
 POLICY = "cleanup.policy"
 _AGE, _SIZE = "retention.ms", "retention.bytes"
-_REMOTE, _REMOTE_DELETED = "remote.storage.enable", "remote.log.delete.on.disable"
+REMOTE, _REMOTE_DELETED = "remote.storage.enable", "remote.log.delete.on.disable"
 _OF_TOPIC = (
     "retention.ms",
     "retention.bytes",
@@ -21,7 +21,7 @@ _OF_TOPIC = (
     "local.retention.bytes",
     "delete.retention.ms",
     POLICY,
-    _REMOTE,
+    REMOTE,
     _REMOTE_DELETED,
 )
 # A broker's key -> the topic's key that inherits it; the first that is set wins.
@@ -75,7 +75,7 @@ def losses(
         name = names.get(key, "")
         if name == POLICY:
             loss = _by_policy(old, new)
-        elif name == _REMOTE:
+        elif name == REMOTE:
             loss = _by_remote(old, new)
         elif name in DELETED_BY:
             loss = _by_limit(name, old, new, resource.type is ResourceType.TOPIC)
@@ -120,7 +120,7 @@ def _by_policy(old: Mapping[str, str], new: Mapping[str, str]) -> DataLoss | Non
 
 
 def _by_remote(old: Mapping[str, str], new: Mapping[str, str]) -> DataLoss | None:
-    ended = old.get(_REMOTE) == "true" and new.get(_REMOTE) != "true"
+    ended = old.get(REMOTE) == "true" and new.get(REMOTE) != "true"
     return (
         DataLoss("records in remote storage")
         if ended and new.get(_REMOTE_DELETED) == "true"
@@ -146,6 +146,11 @@ def _by_limit(
         _beyond(name, new),
         limits=RetentionLimits(limit) if name == _AGE else RetentionLimits(None, limit),
     )
+
+
+def is_tiered(entries: Mapping[str, ConfigEntry]) -> bool:
+    """Whether a topic with these configs has records in remote storage (KIP-405)."""
+    return REMOTE in entries and entries[REMOTE].value == "true"
 
 
 def policies(value: str) -> set[str]:

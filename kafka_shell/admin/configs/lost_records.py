@@ -1,12 +1,13 @@
 """How many records and bytes lower limits of age and size delete, as far as brokers report it.
 
 Kafka deletes whole segments, so the numbers are upper bounds. Offsets count records, and log
-directories bytes: of a part of a partition, one is estimated from the other.
+directories bytes: of a part of a partition, one is estimated from the other. Log directories do not
+include remote storage (KIP-405), so of tiered topics no sizes are known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -78,17 +79,29 @@ class LostRecords(Struct):
 
 
 def count(
-    cluster: Cluster, limits: Mapping[str, RetentionLimits], now_ms: int
+    cluster: Cluster,
+    limits: Mapping[str, RetentionLimits],
+    now_ms: int,
+    tiered: Collection[str] = (),
 ) -> tuple[LostRecords, list[NotChecked]]:
-    """What these limits of topics would delete now, and what could not be read."""
+    """What these limits of topics would delete now, and what could not be read. `tiered` are those
+    with records in remote storage: what a limit of their size deletes is not known."""
     lost, missing = LostRecords(tuple(limits)), list[NotChecked]()
     partitions = attempt(lambda: _partitions(cluster, limits))
     if isinstance(partitions, Failure):
         about = f"the records of {counted(len(limits), 'topic')}"
         return lost, [not_checked(about, partitions)]
-    sizes = _sizes(cluster, partitions, missing)
-    filled = [each for each in partitions if any(sizes.get(each, (1,)))]
-    lost.checked = len(partitions) - len(filled)
+    local = [each for each in partitions if each.topic not in tiered]
+    sizes = _sizes(cluster, local, missing) if local else {}
+    filled = [each for each in local if any(sizes.get(each, (1,)))]
+    lost.checked = len(local) - len(filled)
+    remote = [each for each in partitions if each.topic in tiered]
+    unsized = [each for each in remote if limits[each.topic].size is not None]
+    aged = [each for each in remote if limits[each.topic].size is None]
+    for what, which in (("records", unsized), ("size", aged)):
+        if which:
+            about = f"the {what} of {counted(len(which), 'partition')}"
+            missing.append(NotChecked(about, "sizes do not include remote storage"))
 
     def read(batch: Sequence[TopicPartition]) -> list[Failure]:
         spans = ranges(cluster, batch)
@@ -103,9 +116,9 @@ def count(
                 _add(lost, limits[each.topic], sizes.get(each, ()), *rows, cut)
         return list(failures.values())
 
-    parts, unread = in_batches(filled, _AT_ONCE, read)
+    parts, unread = in_batches([*filled, *aged], _AT_ONCE, read)
     failures = [failure for part in parts for failure in part] + unread
-    lost.unread = len(failures)
+    lost.unread = len(failures) + len(unsized)
     missing += not_checked_of("the records of", failures, "partition")
     return lost, missing
 
