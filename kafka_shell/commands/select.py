@@ -55,16 +55,16 @@ def topics_and_scan(
 
 
 def topics_to_change(invocation: Invocation, context: Context) -> list[str]:
-    """As `topics`, but only a name, or a pattern that begins with `_`, selects an internal
-    topic."""
+    """As `topics`, but an internal topic is selected only by its name or by a pattern that itself
+    begins with `_`."""
     names = topics(invocation, context.cluster)
     left_out = _internal(invocation["topic"], names, context)
     return [name for name in names if name not in left_out]
 
 
 def partitions_to_change(invocation: Invocation, context: Context) -> Results[Resource, Partition]:
-    """As `partitions`, but only a name, or a pattern that begins with `_`, selects partitions of an
-    internal topic."""
+    """As `partitions`, but those of an internal topic are selected only by its name or by a pattern
+    that itself begins with `_`."""
     from kafka_shell.plan.results import Results
 
     found = partitions(invocation, context.cluster)
@@ -77,16 +77,18 @@ def partitions_to_change(invocation: Invocation, context: Context) -> Results[Re
 def _internal(words: Iterable[str], names: Iterable[str], context: Context) -> set[str]:
     """The internal topics of these that the words do not select; a note names them."""
     items = [item for word in words for item in split(word)]
-    patterns = [item for item in items if is_pattern(item)]
-    if not patterns or any(item.lstrip("/^").startswith("_") for item in patterns):
+    if not any(is_pattern(item) for item in items):
         return set()
-    suspects = [name for name in names if name.startswith("_") and name not in items]
+    suspects = [name for name in names if name.startswith("_")]
+    wanted = [item for item in items if item.lstrip("/^").startswith("_")]
+    suspects = sorted({*suspects} - {*select(wanted, suspects).names})
     if not suspects:
         return set()
+    from kafka_shell.admin.topics.internal import is_internal
     from kafka_shell.admin.wire import metadata_scan
 
     found = metadata_scan.scan(context.cluster, suspects)
-    internal = sorted(name for name in found.names if found.summary(name).internal)
+    internal = sorted(name for name in found.names if is_internal(found.summary(name)))
     if internal:
         context.note(
             f"internal topics are not changed unless they are named: {', '.join(internal)}"

@@ -20,6 +20,7 @@ from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from . import growth
+from .internal import INTERNAL_STATE, is_internal
 from .model import NewTopic, Topic, TopicDescription, format_assignment, named_topics
 from .read import describe
 from .steps import (
@@ -35,11 +36,6 @@ _INVALID_PARTITIONS = ("INVALID_PARTITIONS", 37)
 _INVALID_FACTOR = ("INVALID_REPLICATION_FACTOR", 38)
 _INVALID_ASSIGNMENT = ("INVALID_REPLICA_ASSIGNMENT", 39)
 _INVALID_REQUEST = ("INVALID_REQUEST", 42)
-_STATE = {
-    "__consumer_offsets": "the committed offsets of all groups are lost",
-    "__transaction_state": "the state of all transactional IDs is lost",
-    "__share_group_state": "the state of all share groups is lost",
-}
 _OTHER_STATE = "Kafka stores its own state in it"
 _INT16, _INT32 = (1 << 15) - 1, (1 << 31) - 1
 
@@ -179,9 +175,10 @@ def plan_delete(
 
     found = describe(cluster, names)
     warnings = tuple(
-        f"{topic.name} is an internal topic: {_STATE.get(topic.name, _OTHER_STATE)}"
+        f"{topic.name} is an internal topic: {state.deleted if state else _OTHER_STATE}"
         for topic in found
-        if topic.internal
+        if is_internal(topic)
+        for state in (INTERNAL_STATE.get(topic.name),)
     )
     use, not_checked = topic_use.read(cluster, list(found))
     return Plan(

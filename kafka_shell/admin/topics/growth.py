@@ -11,22 +11,13 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import NotChecked
 
 from .cleanup import cleanup_policies
+from .internal import INTERNAL_STATE
 from .model import named_topics
-
-# Brokers find the state of a group or a transactional ID in the partition hash(ID) % partitions,
-# with the number of partitions when they started.
-_STATE = {
-    "__consumer_offsets": ("groups", "their committed offsets are lost"),
-    "__transaction_state": (
-        "transactional IDs",
-        "their open transactions hang, and their old producers are not fenced",
-    ),
-    "__share_group_state": ("partitions of share groups", "their start offsets are lost"),
-}
 
 
 class GrowthEffects(Struct):
-    """The warnings, what could not be read for them, and whether brokers lose state."""
+    """The warnings, what could not be read for them, and whether Kafka or kafka.sh loses its
+    own state."""
 
     warnings: list[str] = field(default_factory=list)
     not_checked: list[NotChecked] = field(default_factory=list)
@@ -36,13 +27,9 @@ class GrowthEffects(Struct):
 def check(cluster: Cluster, growing: Mapping[str, int]) -> GrowthEffects:
     """What it means that these topics get more partitions. `growing` are their current ones."""
     found = GrowthEffects()
-    ordinary = [topic for topic in growing if topic not in _STATE]
-    for topic in (topic for topic in _STATE if topic in growing):
-        what, loss = _STATE[topic]
-        found.warnings.append(
-            f"topic {topic}: after a restart, brokers look for the state of most {what} in another"
-            f" partition: {loss}"
-        )
+    ordinary = [topic for topic in growing if topic not in INTERNAL_STATE]
+    for topic in (topic for topic in INTERNAL_STATE if topic in growing):
+        found.warnings.append(f"topic {topic}: {INTERNAL_STATE[topic].grown}")
         found.loses_state = True
     policies = cleanup_policies(cluster, ordinary, found.not_checked)
     known = frozenset(topic for topic, items in policies.items() if "compact" in items)

@@ -9,9 +9,11 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit, forget
+from tests.admin.helpers import done, make_topic
 from tests.in_process_shell import Shell
 from tests.produced_records import fill
 from tests.program import Program
@@ -43,8 +45,10 @@ def test_a_topic_with_as_many_partitions_is_unchanged(shell: Shell, stem: str) -
 def test_a_pattern_does_not_change_internal_topics(
     shell: Shell, cluster: Cluster, stem: str
 ) -> None:
-    """Before: delete-topic '*' deleted __consumer_offsets, and all committed offsets with it."""
+    """Before: delete-topic '*' deleted __consumer_offsets, and all committed offsets with it.
+    Metadata does not mark the topic of tiered storage as internal."""
     commit(cluster, f"{stem}.group", f"{stem}.a", 0)  # creates __consumer_offsets
+    tiered = make_topic(cluster, "__remote_log_metadata")
     for line in (
         "delete-topic *",
         "delete-topic '/.*/'",
@@ -53,14 +57,20 @@ def test_a_pattern_does_not_change_internal_topics(
         "alter-topic * --partitions 60",
     ):
         run = shell(f"{line} --dry-run")
-        plan, note = run.out + run.err, "not changed unless they are named: __consumer_offsets"
-        assert note in run.err and f"{stem}.a" in plan, line
-        assert "topic __consumer_offsets" not in plan, line
-        assert "partition __consumer_offsets" not in plan, line
+        plan = run.out + run.err
+        note = plan.partition("internal topics are not changed unless they are named: ")[2]
+        for name in ("__consumer_offsets", tiered):
+            assert name in note.partition("\n")[0] and f"{stem}.a" in plan, line
+            assert f"topic {name}" not in plan, line
+            assert f"partition {name}" not in plan, line
     for selector in ("__consumer_offsets", "__c*", "'/__.*/'", "__consumer_offsets,t*"):
         run = shell.ok(f"delete-topic {selector} --dry-run")
         assert "- topic __consumer_offsets" in run.out, selector
         assert "not changed" not in run.err
+    run = shell.ok("delete-topic '_*log*' '*offsets*' --dry-run")
+    assert f"- topic {tiered}" in run.out, "a pattern that begins with _ selects it"
+    assert "- topic __consumer_offsets" not in run.out, "another pattern does not"
+    done(topic_changes.plan_delete(cluster, [tiered]), cluster)
     forget(cluster, f"{stem}.group")
 
 
