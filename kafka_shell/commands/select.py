@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.common.quoting import quote
@@ -178,12 +178,16 @@ def matching(words: Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def partitions(
-    invocation: Invocation, cluster: Cluster, name: str = "topic"
+    invocation: Invocation,
+    cluster: Cluster,
+    name: str = "topic",
+    *,
+    among: Collection[str] | None = None,
 ) -> Results[Resource, Partition]:
     """The partitions selected by argument `name` (`orders:0,3-5`, `svc-*`), by topic and number.
 
     Each missing topic or partition is a failure. A pattern that matches nothing raises ShellError.
-    Without words: all partitions.
+    Without words: all partitions. Patterns match only topics in `among`; None is all.
     """
     from kafka_shell.admin.topics import partitions as partitions_module
     from kafka_shell.admin.wire.metadata_scan import scan
@@ -194,7 +198,7 @@ def partitions(
     items = [item for word, _ in words for item in split(word)]
     exact = bool(items) and not any(is_pattern(item) for item in items)
     found = scan(cluster, list(dict.fromkeys(items)) if exact else None)
-    existing = sorted(found.names)
+    existing = sorted(each for each in found.names if among is None or each in among)
     requested: dict[str, dict[int, None] | None] = {} if words else dict.fromkeys(existing)
     for index, (word, numbers) in enumerate(words):
         chosen = select([word], existing)

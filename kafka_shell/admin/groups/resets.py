@@ -367,13 +367,23 @@ def _by_topic_only(name: str, topic: str) -> Failure:
 
 def offsets_of(cluster: Cluster, name: str) -> dict[TopicPartition, int]:
     """The offsets of a group by partition. Raises ShellError if it has none."""
-    described = groups.describe(cluster, [name])
-    if name in described.failures:
-        raise as_error(described.failures[name])
-    now = committed(cluster, name, described[name].type)
     found = {
-        each: committed.offset for each, committed in now.items() if committed.offset is not None
+        each: committed.offset
+        for each, committed in _committed(cluster, name).items()
+        if committed.offset is not None
     }
     if not found:
         raise as_error(_no_offsets(cluster, name))
     return found
+
+
+def topics_of(cluster: Cluster, name: str) -> frozenset[str]:
+    """The topics in which a group has offsets. Raises ShellError if it does not exist."""
+    return frozenset(each.topic for each in _committed(cluster, name))
+
+
+def _committed(cluster: Cluster, name: str) -> Offsets:
+    described = groups.describe(cluster, [name])
+    if name in described.failures:
+        raise as_error(described.failures[name])
+    return committed(cluster, name, described[name].type)

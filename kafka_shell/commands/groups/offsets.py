@@ -16,11 +16,12 @@ from kafka_shell.language import kinds, selectors
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kind import CandidateSource, Kind
 from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import GroupType, ResetTo
     from kafka_shell.admin.partitions.model import TopicPartition
+    from kafka_shell.admin.topics.model import Partition
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
@@ -90,11 +91,33 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
         hint = "Name the partitions: --topic orders:0,1 or --topic orders"
         plan = with_hint(plan, "NO_OFFSETS", hint)
     else:
-        chosen = select.partitions(invocation, cluster)
+        chosen = _partitions_to_reset(invocation, context)
         plan = group_resets.plan_reset(cluster, group, where, select.topic_partitions(chosen), kind)
         plan.refused.failures.update(chosen.failures)
     time = where.number if where.to is ResetTarget.TIME else 0
     return with_future_warning(plan, time, context)
+
+
+def _partitions_to_reset(invocation: Invocation, context: Context) -> Results[Resource, Partition]:
+    """The partitions that --topic selects. A pattern selects only topics in which the group has
+    offsets, because it does not read others. If it has none, internal topics are left out."""
+    from kafka_shell.admin.groups import resets as group_resets
+
+    cluster, words = context.cluster, [word for word, _ in invocation["topic"]]
+    if not any(map(selectors.is_pattern, words)):
+        return select.partitions(invocation, cluster)
+    try:
+        topics = group_resets.topics_of(cluster, invocation["group"])
+    except ShellError:  # it does not exist, or the plan is refused for the same reason
+        topics = frozenset()
+    if not topics:
+        return select.partitions_to_change(invocation, context)
+    for index, word in enumerate(words):
+        for _, item in selectors.select([word], sorted(topics)).unmatched:
+            if selectors.is_pattern(item):
+                hint = "Without a pattern, --topic also selects a topic without offsets."
+                raise _no_match(item, invocation.span("topic", index), hint)
+    return select.partitions(invocation, cluster, among=topics)
 
 
 def _plan_copy(invocation: Invocation, cluster: Cluster, offsets: Offsets, kind: GroupType) -> Plan:
@@ -145,9 +168,9 @@ def _selected(
     return list(chosen) if invocation["topic"] else sorted(offsets), refused
 
 
-def _no_match(item: str, span: Span) -> ShellError:
-    return ShellError(f"no topic with offsets matches '{item}'", code="no-match",
-                      span=span)  # fmt: skip
+def _no_match(item: str, span: Span, hint: str = "") -> ShellError:
+    message = f"no topic with offsets matches '{item}'"
+    return ShellError(message, hint=hint, code="no-match", span=span)
 
 
 def _no_offset(about: str, hint: str = "") -> Failure:
@@ -289,7 +312,9 @@ COMMANDS: tuple[Command, ...] = (
             "A number of more than 11 digits is a time in milliseconds, as in the output of"
             " read-records; --to-offset is always an offset.\n"
             "To save the current offsets: --to current --export before.csv --dry-run.\n"
-            "Without --topic, resets all partitions with committed offsets. A group with members is"
+            "Without --topic, resets all partitions with committed offsets. A pattern in --topic"
+            " selects only topics in which the group has offsets, if it has any; a name selects any"
+            " topic. A group with members is"
             " refused, because they would keep their positions. With --topic or --offset, a group"
             " that does not exist is created. The options of kafka-consumer-groups work too:"
             " --to-earliest, --shift-by, --to-datetime, --by-duration, --from-file ..."

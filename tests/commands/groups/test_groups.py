@@ -336,6 +336,25 @@ def test_records_that_no_longer_exist_are_not_skipped(
     assert f"group {group} will skip up to 5 records" in ahead.stdout, "3 from 5, 2 from 6"
 
 
+def test_a_pattern_selects_only_topics_with_offsets(
+    kafka: Program, cluster: Cluster, topic: str, group: str
+) -> None:
+    """Before: offsets were committed in all topics that it matches, which the group never read."""
+    other = make_topic(cluster, f"{topic}.unread")
+    line = ("--to", "latest", "--dry-run")
+    for words in (["--topic", f"{topic}*"], ["--topic", "*"], ["--topic", "/.*/"]):
+        plan = kafka.ok("reset-offsets", group, *line, *words).stdout
+        assert f"{topic}:0:" in plan and other not in plan and "__" not in plan, words
+    named = kafka.ok("reset-offsets", group, *line, "--topic", other, "--topic", f"{topic}*")
+    assert other in named.stdout and f"{topic}:0:" in named.stdout
+    run = kafka("reset-offsets", group, *line, "--topic", f"{other}*")
+    assert run.status == 1 and f"no topic with offsets matches '{other}*'" in run.stderr
+    new = kafka.ok("reset-offsets", f"{group}.new", *line, "--topic", "*")
+    assert other in new.stdout and "__consumer_offsets:" not in new.stdout
+    assert "__consumer_offsets" in new.stderr, "a note says that it is left out"
+    done(topic_changes.plan_delete(cluster, [other]), cluster)
+
+
 def test_a_mistyped_topic_of_a_reset(kafka: Program, topic: str, group: str) -> None:
     """The topic is the error: that the group has no offsets would be wrong."""
     run = kafka("reset-offsets", group, "--to", "-1h", "--topic", topic + "x", "--dry-run")
