@@ -18,11 +18,11 @@ from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
-from .model import ResourceType
+from .model import DELETE_ALL, ResourceType
 
 _DELETE = 1  # the operation of IncrementalAlterConfigs
 _TOO_LATE = (
@@ -80,7 +80,14 @@ class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
 
 
 def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -> Plan:
-    """Delete these dynamic configs of brokers that are not running. A running broker is refused."""
+    """Delete these dynamic configs of brokers that are not running. A running broker is refused.
+    Raises UsageError for `*`: they cannot be listed."""
+    if DELETE_ALL.key in keys:
+        raise UsageError(
+            "'*' cannot be used with other configs of a stopped broker",
+            hint="Use --delete-config '*' alone to delete them all.",
+            code="bad-value",
+        )
     refused = {broker: _running_failure(cluster, broker) for broker in brokers}
     return Plan(
         Effect.DESTROY,
