@@ -153,6 +153,7 @@ def plan_alter(
     return Plan(
         Effect.DESTROY if means.unclean or any(each.loss for each in altered) else Effect.CHANGE,
         tuple(steps),
+        confirm=means.fails_producers,
         touches=frozenset({"configs"}),
         warnings=tuple(warnings),
         notes=tuple(means.notes),

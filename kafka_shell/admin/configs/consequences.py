@@ -7,14 +7,14 @@ producers need are read within a time budget; what could not be read is reported
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from kafka_shell.admin.facts import Budget, attempt, not_checked
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.min_isr import Requirement
-from kafka_shell.admin.topics.model import named_topics
+from kafka_shell.admin.topics.model import Partition, named_topics
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
@@ -67,13 +67,15 @@ class Altered(Struct, frozen=True):
 
 class Consequences(Struct):
     """The warnings and notes of a plan that alters configs, what could not be read for them, and
-    what is lost in a few words. `unclean`: leaders that lack records are elected at once."""
+    what is lost in a few words. `unclean`: leaders that lack records are elected at once.
+    `fails_producers`: those with acks=all fail at once."""
 
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     not_checked: list[NotChecked] = field(default_factory=list)
     stakes: str = ""
     unclean: bool = False
+    fails_producers: bool = False
 
 
 def find(cluster: Cluster, altered: Sequence[Altered]) -> Consequences:
@@ -319,33 +321,74 @@ def _required_replicas(
     topics: TopicValues | None,
     found: Consequences,
 ) -> None:
-    """Warnings where a topic has no more replicas than must be in sync."""
-    wanted: dict[str, str | None] = {}
+    """Warnings where a topic has no more replicas, or in-sync replicas now, than are required."""
+    wanted: dict[str, Altered] = {}
     for each in altered:
         if each.topic_key == min_isr.KEY and each.change.resource.kind == "topic":
-            wanted[each.change.resource.name] = each.value
+            wanted[each.change.resource.name] = each
         elif each.topic_key == min_isr.KEY and each.change.resource.kind == _DEFAULT and topics:
-            wanted |= dict.fromkeys(topics.inheriting(min_isr.KEY), each.value)
+            wanted |= dict.fromkeys(topics.inheriting(min_isr.KEY), each)
     if not wanted:
         return
-    read: MetadataScan | Failure
-    read = topics.found if topics else attempt(lambda: scan(cluster, list(wanted)))
+    names = list(wanted)
+    seen = topics.found if topics else None
+    read = attempt(lambda: scan_reassigned(cluster, names, seen=seen or scan(cluster, names)))
     if isinstance(read, Failure):
         found.not_checked.append(not_checked("replication factors", read))
         return
-    read = scan_reassigned(cluster, list(wanted), seen=read)
-    unknown = sum(value is None for value in wanted.values())
+    unknown = sum(each.value is None for each in wanted.values())
     if unknown:
         about = f"{min_isr.KEY} of {counted(unknown, 'topic')}"
         found.not_checked.append(NotChecked(about, "its default is not known"))
-    after = [
-        Requirement(name, int(value), read.summary(name).replication_factor)
-        for name, value in wanted.items()
-        if value is not None and value.isdecimal() and name in read
+    after = {
+        name: int(each.value)
+        for name, each in wanted.items()
+        if each.value is not None and each.value.isdecimal() and name in read
+    }
+    requirements = [
+        Requirement(name, minimum, read.summary(name).replication_factor)
+        for name, minimum in after.items()
     ]
-    warnings = attempt(lambda: min_isr.warnings(cluster, after))
-    if isinstance(warnings, Failure):
+    before = {name: _number(wanted[name].change.replaced) for name in after}
+    checked = attempt(
+        lambda: (min_isr.warnings(cluster, requirements), _failing(cluster, read, before, after))
+    )
+    if isinstance(checked, Failure):
         about = f"{min_isr.KEY} of {counted(len(after), 'topic')}"
-        found.not_checked.append(not_checked(about, warnings))
-    else:
-        found.warnings += warnings
+        found.not_checked.append(not_checked(about, checked))
+        return
+    warnings, failing = checked
+    found.warnings += warnings
+    if failing:
+        partitions = counted(len(failing), "partition")
+        of = named_topics(sorted({each.topic for each in failing}))
+        have = "has" if len(failing) == 1 else "have"
+        found.warnings.append(
+            f"{partitions} of {of} {have} too few in-sync replicas for the new {min_isr.KEY}:"
+            " acks=all producers fail immediately"
+        )
+        stops = f"acks=all producers fail in {partitions}"
+        found.stakes = ", ".join(filter(None, (found.stakes, stops)))
+        found.fails_producers = True
+
+
+def _failing(
+    cluster: Cluster, read: MetadataScan, before: Mapping[str, int], after: Mapping[str, int]
+) -> set[Partition]:
+    """The partitions whose in-sync replicas are enough for acks=all before, but not after."""
+    topics = [
+        read.topic(name)
+        for name, minimum in after.items()
+        if minimum > before[name]
+        and (read.summary(name).under_replicated or name in read.reassigned)
+    ]
+    if not topics:
+        return set()
+    capped = min_isr.is_capped(cluster)
+    already = {*min_isr.below(topics, before, capped=capped)}
+    return {*min_isr.below(topics, after, capped=capped)} - already
+
+
+def _number(value: object) -> int:
+    """The number in a config value; 0 if unknown."""
+    return int(str(value)) if str(value).isdecimal() else 0
