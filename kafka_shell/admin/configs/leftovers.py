@@ -85,7 +85,7 @@ def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -
     if DELETE_ALL.key in keys:
         raise UsageError(
             "'*' cannot be used with other configs of a stopped broker",
-            hint="Use --delete-config '*' alone to delete them all.",
+            hint="Use '*' alone to delete all of them.",
             code="bad-value",
         )
     refused = {broker: _running_failure(cluster, broker) for broker in brokers}
