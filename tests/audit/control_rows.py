@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from kafka_shell.audit import control_tests
 from kafka_shell.audit.control import load
 from kafka_shell.audit.engine import Engine
@@ -16,6 +18,8 @@ CONTROLS = load(Path(control_tests.__file__).parent / "controls")
 NOW = datetime.now(UTC)
 DAY = timedelta(days=1)
 Rows = list[dict[str, Any]]
+# Control, what is judged, rows by table, and what is found.
+Case = tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]
 
 ORDERS: Rows = [{"topic": "orders", "partitions": 1}]
 UNLIMITED = {"retention_ms": "-1", "retention_bytes": "-1", "cleanup_policy": "delete"}
@@ -48,3 +52,12 @@ def assert_found(
     session = engine.session.newSession()  # views of its own
     result = control_tests.run(session, CONTROLS[control], test, 1, TABLES)
     assert result.status == "passed", result
+
+
+def parameters(cases: Sequence[Case]) -> Any:
+    """The parameters of a test of these cases."""
+    return pytest.mark.parametrize(
+        ("control", "rows", "expected"),
+        [pytest.param(name, rows, expected, id=f"{name} {about}")
+         for name, about, rows, expected in cases],
+    )  # fmt: skip

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from kafka_shell.audit.engine import Engine
 from tests.audit.control_rows import (
     DAY,
     NOW,
     ORDERS,
     UNLIMITED,
+    Case,
     Rows,
     assert_found,
     batch,
     configs,
     found,
+    parameters,
 )
 
 
@@ -63,8 +63,7 @@ def quota(entity: str, **values: Any) -> Rows:
             for key in ("producer_byte_rate", "consumer_byte_rate")]  # fmt: skip
 
 
-# Control, what is judged, rows by table, and what is found.
-CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
+CASES: list[Case] = [
     (
         "T06", "an offline broker is not in the list, and a reassignment adds replicas for a time",
         {"brokers": [{"broker_id": 1}, {"broker_id": 2}],
@@ -367,11 +366,7 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("control", "rows", "expected"),
-    [pytest.param(name, rows, expected, id=f"{name} {about}")
-     for name, about, rows, expected in CASES],
-)  # fmt: skip
+@parameters(CASES)
 def test_a_control_on_given_rows(
     engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
 ) -> None:
