@@ -3,7 +3,8 @@
 -- severity: high
 -- tags: durability
 -- description: Topics without their own min.insync.replicas use this value, so acks=all can mean
---   a single copy. Kafka uses the replication factor where that is lower.
+--   a single copy. Kafka uses the replication factor where that is lower. There is no remedy where
+--   the default of all brokers would change nothing, or would lower the value of a broker.
 -- source: Apache Kafka documentation, Broker configs, min.insync.replicas
 -- needs: broker_configs, features
 -- configs: broker_configs min.insync.replicas
@@ -11,9 +12,15 @@
 -- remedy: dynamic, disruptive
 WITH judged AS (
   SELECT cluster, min(try_cast(value AS INT)) AS lowest, max(cluster_default) AS cluster_default,
+    min(CASE WHEN source <> 'dynamic_broker' THEN try_cast(value AS INT) END) AS inherited,
+    max(CASE WHEN source <> 'dynamic_broker' THEN try_cast(value AS INT) END) AS most_inherited,
     array_join(array_sort(collect_list(
       CASE WHEN try_cast(value AS INT) < {copies} THEN broker_id END)), ', ') AS brokers
   FROM broker_configs WHERE key = 'min.insync.replicas' GROUP BY cluster
+),
+mendable AS (
+  SELECT *, lowest < {copies} AND inherited = lowest AND most_inherited <= {copies} AS mendable
+  FROM judged
 ),
 -- where eligible leader replicas are on, the default of all brokers can be set but not deleted
 kept AS (
@@ -27,13 +34,13 @@ SELECT
   CASE WHEN lowest < {copies}
     THEN concat('min.insync.replicas is ', lowest, ' on brokers ', brokers)
     ELSE concat('min.insync.replicas is at least ', lowest) END AS reason,
-  CASE WHEN lowest < {copies} THEN 'alter-configs --broker-default min.insync.replicas={copies}'
+  CASE WHEN mendable THEN 'alter-configs --broker-default min.insync.replicas={copies}'
   END AS remedy,
   CASE
-    WHEN lowest >= {copies} THEN NULL
+    WHEN mendable IS NOT TRUE THEN NULL
     WHEN cluster_default IS NOT NULL OR kept
       THEN concat('alter-configs --broker-default min.insync.replicas=',
         coalesce(cluster_default, CAST(lowest AS STRING)))
     ELSE 'alter-configs --broker-default --delete-config min.insync.replicas'
   END AS undo
-FROM judged j LEFT JOIN kept ON kept.cluster = j.cluster
+FROM mendable j LEFT JOIN kept ON kept.cluster = j.cluster

@@ -4,7 +4,8 @@
 -- tags: performance
 -- description: Brokers have fewer threads than the defaults of Kafka, or a single replica
 --   fetcher, so requests wait while CPUs and disks are idle. One change can at most double the
---   number of threads.
+--   number of threads. There is no remedy where the default of all brokers would change nothing,
+--   or would lower the value of a broker.
 -- source: Apache Kafka documentation, Broker configs, num.io.threads, num.network.threads,
 --   num.replica.fetchers; Updating thread configs
 -- needs: broker_configs
@@ -16,11 +17,17 @@
 WITH threads AS (
   SELECT cluster, key, min(try_cast(value AS INT)) AS threads, max(cluster_default) AS before,
     min(CASE WHEN source <> 'dynamic_broker' THEN try_cast(value AS INT) END) AS inherited,
+    max(CASE WHEN source <> 'dynamic_broker' THEN try_cast(value AS INT) END) AS most_inherited,
     CASE key WHEN 'num.io.threads' THEN {io} WHEN 'num.network.threads' THEN {network}
       ELSE {fetchers} END AS floor
   FROM broker_configs
   WHERE key IN ('num.io.threads', 'num.network.threads', 'num.replica.fetchers')
   GROUP BY cluster, key
+),
+judged AS (
+  SELECT *, threads < floor AND inherited = threads
+    AND most_inherited <= least(floor, threads * 2) AS mendable
+  FROM threads
 )
 SELECT
   cluster,
@@ -28,12 +35,12 @@ SELECT
   CASE WHEN threads < floor THEN 'alarm' ELSE 'ok' END AS status,
   concat(key, ' is ', threads, CASE WHEN threads < floor THEN concat(', less than ', floor)
     ELSE '' END) AS reason,
-  CASE WHEN threads < floor AND inherited = threads
+  CASE WHEN mendable
     THEN concat('alter-configs --broker-default ', key, '=', least(floor, threads * 2))
   END AS remedy,
   CASE
-    WHEN threads >= floor OR NOT inherited <=> threads THEN NULL
+    WHEN mendable IS NOT TRUE THEN NULL
     WHEN before IS NULL THEN concat('alter-configs --broker-default --delete-config=', key)
     ELSE concat('alter-configs --broker-default ', key, '=', before)
   END AS undo
-FROM threads
+FROM judged

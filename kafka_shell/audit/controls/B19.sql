@@ -3,17 +3,25 @@
 -- severity: medium
 -- tags: upgrade
 -- description: The brokers were upgraded but the feature was not, so its improvements are off.
+--   A cluster with static voters (controller.quorum.voters) has kraft.version 0, which is
+--   supported.
 -- source: Apache Kafka documentation, Upgrading, kafka-features (KIP-584)
 -- needs: features
 -- absence: features
 -- remedy: dynamic, irreversible
+WITH judged AS (
+  SELECT *, level < highest AS below, feature = 'kraft.version' AND level = 0 AS static_voters
+  FROM features
+)
 SELECT
   cluster,
   feature AS resource,
-  CASE WHEN level < highest THEN 'alarm' ELSE 'ok' END AS status,
-  concat('level ', level, CASE WHEN level < highest
-    THEN concat(', all brokers support ', highest) ELSE '' END) AS reason,
-  CASE WHEN level < highest THEN concat('update-features ', feature, '=', highest) END AS remedy,
-  CASE WHEN level < highest AND feature <> 'kraft.version'
+  CASE WHEN NOT below THEN 'ok' WHEN static_voters THEN 'info' ELSE 'alarm' END AS status,
+  concat('level ', level, CASE WHEN below
+    THEN concat(', all brokers support ', highest) ELSE '' END,
+    IF(static_voters, '; the voters are static', '')) AS reason,
+  CASE WHEN below AND NOT static_voters
+    THEN concat('update-features ', feature, '=', highest) END AS remedy,
+  CASE WHEN below AND feature <> 'kraft.version'
     THEN concat('update-features ', feature, '=', level) END AS undo
-FROM features
+FROM judged

@@ -1,0 +1,69 @@
+"""Controls of brokers and of the cluster evaluated on given rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_shell.audit.engine import Engine
+from tests.audit.control_rows import Case, Rows, assert_found, found, parameters
+
+
+def config(broker: int, key: str, value: str, source: str = "static_broker",
+           **values: Any) -> dict[str, Any]:  # fmt: skip
+    """A config of a broker."""
+    static = value if source == "static_broker" else None
+    return {"broker_id": broker, "key": key, "value": value, "source": source,
+            "static_value": static} | values  # fmt: skip
+
+
+MIN_ISR = "min.insync.replicas"
+
+CASES: list[Case] = [
+    (
+        "B19", "static voters are supported",
+        {"features": [{"feature": "kraft.version", "level": 0, "highest": 1},
+                      {"feature": "metadata.version", "level": 1, "highest": 2}]},
+        [found("kraft.version", "info", remedy="", undo="",
+               reason="level 0, all brokers support 1; the voters are static"),
+         found("metadata.version", "alarm", remedy="update-features metadata.version=2")],
+    ),
+    (
+        "B17", "the default of all brokers would lower the value of one",
+        {"broker_configs": [config(1, "num.io.threads", "2"), config(2, "num.io.threads", "32"),
+                            config(1, "num.network.threads", "2"),
+                            config(2, "num.network.threads", "3")]},
+        [found("num.io.threads", "alarm", remedy="", undo=""),
+         found("num.network.threads", "alarm",
+               remedy="alter-configs --broker-default num.network.threads=3",
+               undo="alter-configs --broker-default --delete-config=num.network.threads")],
+    ),
+    (
+        "B03", "the default of all brokers would lower the value of one",
+        {"broker_configs": [config(1, MIN_ISR, "1"), config(2, MIN_ISR, "3")]},
+        [found("brokers", "alarm", reason="min.insync.replicas is 1 on brokers 1", remedy="",
+               undo="")],
+    ),
+    (
+        "B03", "the default of all brokers has no effect on a broker with its own value",
+        {"broker_configs": [config(1, MIN_ISR, "1", "dynamic_broker", cluster_default="2"),
+                            config(2, MIN_ISR, "2", "dynamic_default_broker",
+                                   cluster_default="2")]},
+        [found("brokers", "alarm", remedy="", undo="")],
+    ),
+    (
+        "B03", "the default of all brokers raises the value of each",
+        {"broker_configs": [config(1, MIN_ISR, "1"), config(2, MIN_ISR, "2"),
+                            config(3, MIN_ISR, "3", "dynamic_broker")]},
+        [found("brokers", "alarm",
+               remedy="alter-configs --broker-default min.insync.replicas=2",
+               undo="alter-configs --broker-default --delete-config min.insync.replicas")],
+    ),
+]  # fmt: skip
+
+
+@parameters(CASES)
+def test_a_control_on_given_rows(
+    engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
+) -> None:
+    assert_found(engine, control, rows, expected)
