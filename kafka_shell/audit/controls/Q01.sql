@@ -4,7 +4,9 @@
 -- tags: quotas
 -- description: A single client can use the whole network bandwidth of a broker. A generous
 --   default quota limits all clients that have no quota of their own. The default for the clients
---   of one user, or for the users of one client ID, limits only those.
+--   of one user, or for the users of one client ID, limits only those. A default user quota takes
+--   precedence over the quotas of client IDs: where there are any, the remedy sets the default of
+--   all client IDs.
 -- source: Apache Kafka documentation, Setting quotas
 -- needs: quotas, clusters
 -- absence: quotas
@@ -16,6 +18,10 @@ defaults AS (
   FROM quotas
   WHERE (user_default OR client_id_default) AND user IS NULL AND client_id IS NULL
   GROUP BY cluster, key
+),
+client_ids AS (
+  SELECT DISTINCT cluster, key FROM quotas
+  WHERE client_id IS NOT NULL AND user IS NULL AND NOT user_default
 )
 SELECT
   c.cluster,
@@ -23,9 +29,12 @@ SELECT
   CASE WHEN d.key IS NULL THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN d.key IS NULL THEN concat('no default user or client ID quota sets ', rates.key)
     ELSE concat(d.entity, ': ', {quota concat(d.key, '=', d.value)}) END AS reason,
-  CASE WHEN d.key IS NULL THEN concat('alter-quotas --user-default ', rates.key, '={rate}')
+  CASE WHEN d.key IS NULL THEN concat('alter-quotas ',
+    IF(i.key IS NULL, '--user-default ', '--client-id-default '), rates.key, '={rate}')
   END AS remedy,
-  CASE WHEN d.key IS NULL THEN concat('alter-quotas --user-default --delete-config=', rates.key)
+  CASE WHEN d.key IS NULL THEN concat('alter-quotas ',
+    IF(i.key IS NULL, '--user-default', '--client-id-default'), ' --delete-config=', rates.key)
   END AS undo
 FROM clusters c CROSS JOIN rates
 LEFT JOIN defaults d ON d.cluster = c.cluster AND d.key = rates.key
+LEFT JOIN client_ids i ON i.cluster = c.cluster AND i.key = rates.key

@@ -3,9 +3,10 @@
 -- severity: medium
 -- tags: quotas
 -- description: User quotas take precedence over client ID quotas, and so does the default user
---   quota. This quota applies only to unauthenticated clients. The remedy sets it for the client
---   ID of all users, and a producer_byte_rate as high as Q04 requires. It throttles clients that
---   the default user quota did not throttle so far.
+--   quota, so this quota never applies: unauthenticated clients are User:ANONYMOUS, to whom the
+--   default user quota applies as well. The remedy sets it for the client ID of all users, and a
+--   producer_byte_rate as high as Q04 requires. It throttles clients that the default user quota
+--   did not throttle so far.
 -- source: Apache Kafka documentation, Quotas, order of precedence (KIP-55)
 -- needs: quotas, broker_configs, topic_configs
 -- absence: quotas
@@ -39,7 +40,7 @@ SELECT
   cluster,
   concat(entity, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN bad THEN concat({quota concat(key, '=', value)}, ' never applies to an authenticated user: ',
+  CASE WHEN bad THEN concat({quota concat(key, '=', value)}, ' never applies: ',
       'the default user quota is ', {quota concat(key, '=', outranked_by)})
     ELSE {quota concat(key, '=', value)} END AS reason,
   CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' ', key, '=', wanted)

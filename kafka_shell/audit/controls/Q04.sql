@@ -3,13 +3,14 @@
 -- severity: medium
 -- tags: quotas
 -- description: The quota allows fewer bytes per quota window than the largest message, so the
---   sender of such a message is throttled for longer than the window.
+--   sender of such a message is throttled for longer than the window. The remedy lets the client
+--   use more of the brokers; another is a lower max.message.bytes of the topic.
 -- source: Apache Kafka documentation, Broker configs, quota.window.num and
 --   quota.window.size.seconds
 -- needs: quotas, broker_configs, topic_configs
 -- configs: broker_configs quota.window.num, quota.window.size.seconds
 -- configs: topic_configs max.message.bytes
--- remedy: dynamic, safe
+-- remedy: dynamic, disruptive
 WITH windows AS (
   SELECT n.cluster, min(try_cast(n.value AS BIGINT) * try_cast(s.value AS BIGINT)) AS seconds
   FROM broker_configs n
@@ -18,11 +19,12 @@ WITH windows AS (
   WHERE n.key = 'quota.window.num' GROUP BY n.cluster
 ),
 messages AS (
-  SELECT cluster, max(try_cast(value AS BIGINT)) AS bytes
+  SELECT cluster, max(try_cast(value AS BIGINT)) AS bytes,
+    max_by(topic, struct(try_cast(value AS BIGINT), topic)) AS topic
   FROM topic_configs WHERE key = 'max.message.bytes' GROUP BY cluster
 ),
 judged AS (
-  SELECT q.*, seconds, bytes, q.value * seconds < bytes AS bad
+  SELECT q.*, seconds, bytes, topic, q.value * seconds < bytes AS bad
   FROM quotas q
   JOIN windows ON windows.cluster = q.cluster
   JOIN messages ON messages.cluster = q.cluster
@@ -33,7 +35,7 @@ SELECT
   concat(entity, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat({bytes CAST(value * seconds AS BIGINT)}, ' in ', seconds,
-    's, the largest max.message.bytes is ', {bytes bytes}) AS reason,
+    's, the largest max.message.bytes is ', {bytes bytes}, ' (topic ', topic, ')') AS reason,
   CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=',
     CAST(ceil(bytes / seconds) AS BIGINT)) END AS remedy,
   CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', value) END AS undo

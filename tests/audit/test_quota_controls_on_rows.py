@@ -1,0 +1,54 @@
+"""Controls of quotas evaluated on given rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_shell.audit.engine import Engine
+from tests.audit.control_rows import Case, Rows, assert_found, configs, found, parameters
+
+
+def quota(entity: str, key: str, value: float = 1e6, **values: Any) -> dict[str, Any]:
+    """A quota."""
+    options = f"--{entity.replace(' ', '=')}"
+    return {"entity": entity, "key": key, "value": value, "options": options} | values
+
+
+CASES: list[Case] = [
+    (
+        "Q01", "a default user quota would outrank the quotas of client IDs",
+        {"quotas": [quota("client-id a", "producer_byte_rate", client_id="a"),
+                    quota("user u client-id a", "consumer_byte_rate", client_id="a", user="u")]},
+        [found("producer_byte_rate", "alarm",
+               remedy="alter-quotas --client-id-default producer_byte_rate=104857600",
+               undo="alter-quotas --client-id-default --delete-config=producer_byte_rate"),
+         found("consumer_byte_rate", "alarm",
+               remedy="alter-quotas --user-default consumer_byte_rate=104857600",
+               undo="alter-quotas --user-default --delete-config=consumer_byte_rate")],
+    ),
+    (
+        "Q02", "the default user quota applies to unauthenticated clients as well",
+        {"quotas": [quota("client-id a", "producer_byte_rate", client_id="a"),
+                    quota("user-default", "producer_byte_rate", 2e6, user_default=True)]},
+        [found("client-id a producer_byte_rate", "alarm",
+               reason="1MB/s never applies: the default user quota is 2MB/s")],
+    ),
+    (
+        "Q04", "the topic with the largest messages is named",
+        {"quotas": [quota("user u", "producer_byte_rate", 100.0, user="u")],
+         "broker_configs": [{"broker_id": 1, "key": "quota.window.num", "value": "10"},
+                            {"broker_id": 1, "key": "quota.window.size.seconds", "value": "1"}],
+         "topic_configs": [*configs("small", max_message_bytes="1048576"),
+                           *configs("huge", max_message_bytes="20971520")]},
+        [found("user u producer_byte_rate", "alarm",
+               reason="1kB in 10s, the largest max.message.bytes is 20MiB (topic huge)")],
+    ),
+]  # fmt: skip
+
+
+@parameters(CASES)
+def test_a_control_on_given_rows(
+    engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
+) -> None:
+    assert_found(engine, control, rows, expected)
