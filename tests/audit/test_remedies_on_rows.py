@@ -12,11 +12,13 @@ from tests.audit.control_rows import (
     DAY,
     ORDERS,
     UNLIMITED,
+    Case,
     Rows,
     assert_found,
     batch,
     configs,
     found,
+    parameters,
 )
 
 OFFSETS = "__consumer_offsets"
@@ -36,8 +38,7 @@ def internal(
     }
 
 
-# Control, what is judged, rows by table, and what is found.
-CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
+CASES: list[Case] = [
     (
         "B16", "a move between log directories is info only, as one collection shows no age",
         {"disk_replicas": [{"broker_id": 1, "path": "/a", "topic": "orders", "word": "/a"},
@@ -98,6 +99,14 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
                reason="offset 40, the log contains offsets 50 to 90")],
     ),
     (
+        "T03", "min.insync.replicas=1 is no remedy of replication factor 2",
+        {"topics": [{"topic": "two", "min_factor": 2}, {"topic": "three", "min_factor": 3}],
+         "topic_configs": [*configs("two", min_insync_replicas="2"),
+                           *configs("three", min_insync_replicas="3")]},
+        [found("two", "alarm", remedy="", undo=""),
+         found("three", "alarm", remedy="alter-configs --topic=three min.insync.replicas=2")],
+    ),
+    (
         "T12", "an empty cleanup.policy keeps records whatever the retention is",
         {"topic_configs": [
             *configs("orders", retention_ms="60000", retention_bytes="-1", cleanup_policy=""),
@@ -116,16 +125,12 @@ CASES: list[tuple[str, str, Mapping[str, Rows], list[dict[str, str]]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["B11", "Q02", "Q06", "T25"])
+@pytest.mark.parametrize("name", ["B11", "Q02", "Q04", "Q06", "T25"])
 def test_a_remedy_that_clients_may_notice_is_not_safe(name: str) -> None:
     assert CONTROLS[name].risk == "disruptive"
 
 
-@pytest.mark.parametrize(
-    ("control", "rows", "expected"),
-    [pytest.param(name, rows, expected, id=f"{name} {about}")
-     for name, about, rows, expected in CASES],
-)  # fmt: skip
+@parameters(CASES)
 def test_a_control_on_given_rows(
     engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
 ) -> None:

@@ -3,7 +3,8 @@
 -- severity: critical
 -- tags: availability
 -- description: min.insync.replicas equals the replication factor, so producers with acks=all fail
---   as soon as one replica is not in sync.
+--   as soon as one replica is not in sync. With replication factor 2 the remedy is that of T02:
+--   after min.insync.replicas=1, acks=all could mean a single copy.
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
 -- needs: topics, topic_configs
 -- configs: topic_configs min.insync.replicas
@@ -20,8 +21,8 @@ SELECT
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('min.insync.replicas is ', wanted, ', replication factor is ', min_factor) AS reason,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
+  CASE WHEN bad AND min_factor > 2 THEN concat('alter-configs --topic=', topic, ' ',
     {override min.insync.replicas = min_factor - 1}) END AS remedy,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
+  CASE WHEN bad AND min_factor > 2 THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config min.insync.replicas')) END AS undo
 FROM judged
