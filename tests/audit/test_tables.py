@@ -15,7 +15,6 @@ from kafka_shell.admin.records import batches
 from kafka_shell.audit.read_tasks import PLACES, ReadTask, Sampling, Target
 from kafka_shell.audit.table import COMMON, DDL
 from kafka_shell.audit.tables import TABLES, commits
-from kafka_shell.audit.tables.commits import read_commit
 from kafka_shell.sandbox.state import Sandbox
 from tests.audit import bad_cluster, cluster_tables
 from tests.in_process_shell import Shell
@@ -201,11 +200,6 @@ def _create(cluster: Any, topic: str) -> None:
 def test_a_torn_batch_is_left_out() -> None:
     assert list(batches.headers(b"\0" * 40)) == []
     assert list(batches.headers(b"\0" * 8 + (500).to_bytes(4, "big") + b"\2" * 80)) == []
-
-
-def test_a_record_of_the_offsets_topic_that_is_no_commit() -> None:
-    assert read_commit(b"\0\2\0\1g", b"\0\3", 1) is None  # a group's metadata
-    assert read_commit(b"\0\1\0\1g\0\1t\0\0\0\0", None, 1) is None  # deleted
 
 
 def test_listeners_of_a_secured_broker(secure_sandbox: Sandbox, secure: Path) -> None:

@@ -3,11 +3,12 @@
 -- severity: high
 -- tags: groups, lag
 -- description: There are records to read, and more time has passed since the last commit than
---   between the first and the last of the recent commits.
+--   between the first and the last of the recent commits, and more than a minute.
 -- source: Burrow, Consumer Lag Evaluation Rules, stopped
 -- needs: group_commits, group_offsets
 -- absence: group_commits
 -- parameter: commits = 3
+-- parameter: quiet_ms = 60000
 WITH windows AS (
   SELECT cluster, group, topic, partition, count(*) AS commits, min(committed_at) AS first,
     max(committed_at) AS last, max(collected_at) AS now
@@ -19,7 +20,7 @@ SELECT
   CASE
     WHEN o.lag IS NULL THEN 'skip'
     WHEN o.lag > 0 AND unix_millis(w.now) - unix_millis(w.last)
-      > unix_millis(w.last) - unix_millis(w.first) THEN 'alarm'
+      > greatest(unix_millis(w.last) - unix_millis(w.first), {quiet_ms}) THEN 'alarm'
     ELSE 'ok'
   END AS status,
   CASE WHEN o.lag IS NULL THEN concat('the end offset of the partition is unknown: ', o.note)

@@ -11,7 +11,8 @@
 -- parameter: commits = 3
 WITH windows AS (
   SELECT cluster, group, topic, partition, count(*) AS commits,
-    count(DISTINCT c.offset) AS positions, max(c.offset) AS offset, max(c.lag) AS lag_then
+    count(DISTINCT c.offset) AS positions, max(c.offset) AS offset,
+    min_by(c.lag, c.position) AS lag_then
   FROM group_commits c GROUP BY cluster, group, topic, partition HAVING count(*) >= {commits}
 )
 SELECT

@@ -5,7 +5,7 @@
 -- description: The group went back to an earlier offset and has not reached its previous
 --   position: it is reading records again.
 -- source: Burrow, Consumer Lag Evaluation Rules, rewind
--- needs: group_commits
+-- needs: group_commits, group_offsets
 -- absence: group_commits
 -- parameter: commits = 2
 WITH windows AS (
@@ -14,11 +14,13 @@ WITH windows AS (
   FROM group_commits c GROUP BY cluster, group, topic, partition HAVING count(*) >= {commits}
 )
 SELECT
-  cluster,
-  concat('group ', w.group, ' ', topic, ':', partition) AS resource,
+  w.cluster,
+  concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
   CASE WHEN now < furthest THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN now < furthest THEN concat('at offset ', now, ', previously at ', furthest)
     ELSE concat('at offset ', now) END AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM windows w
+JOIN group_offsets o ON o.cluster = w.cluster AND o.group = w.group AND o.topic = w.topic
+  AND o.partition = w.partition AND (o.lag IS NOT NULL OR o.note <> 'no such topic')

@@ -15,7 +15,6 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records.internal_topics import read_key, read_value
 from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table, with_leaders
-from kafka_shell.common.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -26,7 +25,7 @@ WINDOW = 10  # commits per group and partition
 _TAIL = 20_000  # records at the end of each partition
 _FETCH_BYTES = 1 << 20
 _MOST_FETCHES = 50
-_MOST_ROUNDS = 20  # groups that read one partition
+_MOST_ROUNDS = 40  # two for each group that reads one partition
 _COMMIT_KEYS = (0, 1)  # key versions of offset commits
 
 
@@ -38,17 +37,25 @@ class Commit(Struct, frozen=True):
     offset: int
     at: int
     position: int
-    lag: int | None = None
 
 
-def read_commit(key: bytes | None, value: bytes | None, position: int) -> Commit | None:
-    """Return the commit of a record; None for a tombstone and for other records."""
-    if key is None or value is None or int.from_bytes(key[:2], "big") not in _COMMIT_KEYS:
+class Deleted(Struct, frozen=True):
+    """A tombstone: the committed offset was deleted or has expired."""
+
+    group: str
+    where: TopicPartition
+
+
+def read_commit(key: bytes | None, value: bytes | None, position: int) -> Commit | Deleted | None:
+    """Return the commit of a record, or its deletion; None for other records."""
+    if key is None or int.from_bytes(key[:2], "big") not in _COMMIT_KEYS:
         return None
     of = read_key(_TOPIC, key)[1]["data"]
+    group, where = of["group"] or "", TopicPartition(of["topic"] or "", of["partition"])
+    if value is None:
+        return Deleted(group, where)
     at = read_value(_TOPIC, key, value)[1]["data"]
-    where = TopicPartition(of["topic"] or "", of["partition"])
-    return Commit(of["group"] or "", where, at["offset"], at["commitTimestamp"], position)
+    return Commit(group, where, at["offset"], at["commitTimestamp"], position)
 
 
 Windows = dict[tuple[str, TopicPartition], deque[Commit]]
@@ -64,7 +71,7 @@ Windows = dict[tuple[str, TopicPartition], deque[Commit]]
     offset        long    The committed offset.
     committed_at  time    When the offset was committed.
     position      long    The offset of the commit in __consumer_offsets.
-    lag           long?   The lag at that time; only for the first commit of each partition.
+    lag           long?   The lag at that time; only for the first and last commit of a partition.
     """,
 )
 def read_group_commits(cluster: Cluster, names: Names) -> Rows:
@@ -74,18 +81,20 @@ def read_group_commits(cluster: Cluster, names: Names) -> Rows:
             yield found
             continue
         of = (found.group, found.where)
-        windows.setdefault(of, deque(maxlen=WINDOW)).append(found)
-    lags = _first_lags(cluster, windows)
-    for of, window in windows.items():
-        first = replace(window[0], lag=lags.get(of))
-        for commit in (first, *list(window)[1:]):
+        if isinstance(found, Deleted):
+            windows.pop(of, None)
+        else:
+            windows.setdefault(of, deque(maxlen=WINDOW)).append(found)
+    lags = _lags(cluster, windows)
+    for window in windows.values():
+        for commit in window:
             yield (
                 commit.group, commit.where.topic, commit.where.partition, commit.offset,
-                commit.at, commit.position, commit.lag,
+                commit.at, commit.position, lags.get(commit),
             )  # fmt: skip
 
 
-def _commits(cluster: Cluster) -> Iterator[Commit | ReadFailure]:
+def _commits(cluster: Cluster) -> Iterator[Commit | Deleted | ReadFailure]:
     from kafka_shell.admin.records import batches, decode
     from kafka_shell.admin.records.offsets import ranges
     from kafka_shell.admin.wire import metadata_scan as scan
@@ -117,26 +126,27 @@ def _commits(cluster: Cluster) -> Iterator[Commit | ReadFailure]:
                 yield ReadFailure(f"partition {where}", "incomplete", reason)
 
 
-def _first_lags(cluster: Cluster, windows: Windows) -> Mapping[tuple[str, TopicPartition], int]:
-    """Return the lag of each group at the first commit of its window.
+def _lags(cluster: Cluster, windows: Windows) -> Mapping[Commit, int]:
+    """Return the lag of each group at the first and at the last commit of its window.
 
-    The end offset at that time is the offset of the first record with that timestamp or a later
-    one, which is exact only if record timestamps are.
+    Both are measured at a commit: between two commits the lag of a group that keeps up grows. The
+    end offset at that time is the offset of the first record with that timestamp or a later one,
+    which is exact only if record timestamps are.
     """
     from kafka_shell.admin.records.offsets import list_offsets
 
-    left = {of: window[0] for of, window in windows.items()}
-    lags: dict[tuple[str, TopicPartition], int] = {}
-    ends = list_offsets(cluster, dict.fromkeys({where for _, where in left}, LATEST))
+    left = {each for window in windows.values() for each in (window[0], window[-1])}
+    lags: dict[Commit, int] = {}
+    ends = list_offsets(cluster, dict.fromkeys({each.where for each in left}, LATEST))
     for _ in range(_MOST_ROUNDS):
-        batch = {where: (group, where) for group, where in left if where in ends.values}
+        batch = {each.where: each for each in left if each.where in ends.values}
         if not batch:
             break
-        offsets = list_offsets(cluster, {where: left[of].at for where, of in batch.items()})
-        for where, of in batch.items():
-            first = left.pop(of)
+        offsets = list_offsets(cluster, {where: each.at for where, each in batch.items()})
+        for where, each in batch.items():
+            left.remove(each)
             if where in offsets.values:
                 found = offsets[where].offset
                 end = ends[where].offset or 0 if found is None else found
-                lags[of] = max(0, end - first.offset)
+                lags[each] = max(0, end - each.offset)
     return lags
