@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from kafka_shell.audit.engine import Engine
-from tests.audit.control_rows import Case, Rows, assert_found, found, parameters
+from tests.audit.control_rows import NOW, Case, Rows, assert_found, found, parameters
 
 
 def config(broker: int, key: str, value: str, source: str = "static_broker",
@@ -18,6 +19,7 @@ def config(broker: int, key: str, value: str, source: str = "static_broker",
 
 
 MIN_ISR = "min.insync.replicas"
+LAST_RECORD = f"the last record has the timestamp {NOW - timedelta(hours=2):%Y-%m-%d %H:%M} UTC"
 
 CASES: list[Case] = [
     (
@@ -37,6 +39,26 @@ CASES: list[Case] = [
          found("num.network.threads", "alarm",
                remedy="alter-configs --broker-default num.network.threads=3",
                undo="alter-configs --broker-default --delete-config=num.network.threads")],
+    ),
+    (
+        "B22", "a producer that a coordinator knows may have begun the transaction since",
+        {"broker_configs": [config(1, "transaction.max.timeout.ms", "900000")],
+         "transactions": [{"transactional_id": "app", "producer_id": 7, "producer_epoch": 3,
+                           "state": "CompleteCommit", "partitions": [], "word": "app"}],
+         "open_transactions": [
+             {"topic": "orders", "producer_id": producer, "producer_epoch": epoch,
+              "start_offset": 10 * producer + epoch, "last_written": NOW - timedelta(hours=2)}
+             for producer, epoch in ((7, 2), (7, 3), (7, 4), (8, 3))]},
+        [*(found(f"orders:0 at offset {offset}", "info", remedy="",
+                 reason="opened by producer 7 of transactional ID app, but its coordinator does"
+                        f" not list the partition; {LAST_RECORD}") for offset in (73, 74)),
+         found("orders:0 at offset 72", "alarm",
+               reason="opened by producer 7 with epoch 2, older than that of transactional ID app;"
+                      f" {LAST_RECORD}",
+               remedy="abort-transaction --topic=orders:0 --start-offset 72"),
+         found("orders:0 at offset 83", "alarm",
+               reason=f"opened by producer 8, unknown to all coordinators; {LAST_RECORD}",
+               remedy="abort-transaction --topic=orders:0 --start-offset 83")],
     ),
     (
         "B03", "the default of all brokers would lower the value of one",

@@ -4,7 +4,10 @@
 -- tags: transactions
 -- description: Consumers with isolation.level=read_committed cannot read past an open
 --   transaction. A coordinator aborts a transaction after its timeout; one that is open for
---   longer than any timeout is never aborted.
+--   longer than any timeout is never aborted. The age in a partition is that of the last record by
+--   its timestamp, which the producer may set. The tables are read one after the other: if a
+--   coordinator knows the producer, the transaction may be new, and find-hanging-transactions
+--   checks it again.
 -- source: Apache Kafka documentation, kafka-transactions (KIP-664)
 -- needs: transactions, open_transactions, broker_configs
 -- absence: transactions, broker_configs
@@ -14,7 +17,21 @@ WITH most AS (
   SELECT cluster, max(try_cast(value AS BIGINT)) AS ms
   FROM broker_configs WHERE key = 'transaction.max.timeout.ms' GROUP BY cluster
 ),
-known AS (SELECT cluster, producer_id, explode(partitions) AS part FROM transactions)
+known AS (SELECT cluster, producer_id, explode(partitions) AS part FROM transactions),
+producers AS (
+  SELECT cluster, producer_id, max(producer_epoch) AS epoch, max(transactional_id) AS id
+  FROM transactions GROUP BY cluster, producer_id
+),
+-- transactions of version 2 raise the epoch (KIP-890), so it may be newer than the coordinator's
+opened AS (
+  SELECT o.*, known.part IS NOT NULL AS listed, p.id, o.producer_epoch >= p.epoch AS current,
+    o.last_written < o.collected_at - make_interval(0, 0, 0, 0, 0, 0, most.ms / 1000) AS old
+  FROM open_transactions o
+  JOIN most ON most.cluster = o.cluster
+  LEFT JOIN known ON known.cluster = o.cluster AND known.producer_id = o.producer_id
+    AND known.part = concat(o.topic, ':', o.partition)
+  LEFT JOIN producers p ON p.cluster = o.cluster AND p.producer_id = o.producer_id
+)
 SELECT
   t.cluster,
   concat('transactional ID ', t.transactional_id) AS resource,
@@ -26,26 +43,28 @@ SELECT
 FROM transactions t JOIN most ON most.cluster = t.cluster
 UNION ALL
 SELECT
-  o.cluster,
-  concat(o.topic, ':', o.partition, ' at offset ', o.start_offset),
+  cluster,
+  concat(topic, ':', partition, ' at offset ', start_offset),
   CASE
-    WHEN known.part IS NOT NULL THEN 'ok'
-    WHEN o.last_written IS NULL THEN 'skip'
-    WHEN o.last_written < o.collected_at - make_interval(0, 0, 0, 0, 0, 0, most.ms / 1000)
-      THEN 'alarm'
+    WHEN listed THEN 'ok'
+    WHEN last_written IS NULL THEN 'skip'
+    WHEN old AND current THEN 'info'
+    WHEN old THEN 'alarm'
     ELSE 'ok'
   END,
-  CASE WHEN known.part IS NULL
-    THEN concat('opened by producer ', o.producer_id, ', unknown to all coordinators; ',
-      coalesce(concat('last written ', date_format(o.last_written, 'yyyy-MM-dd HH:mm'), ' UTC'),
+  CASE WHEN listed THEN 'known to its coordinator'
+    ELSE concat('opened by producer ', producer_id, CASE
+        WHEN id IS NULL THEN ', unknown to all coordinators; '
+        WHEN current THEN concat(' of transactional ID ', id,
+          ', but its coordinator does not list the partition; ')
+        ELSE concat(' with epoch ', producer_epoch, ', older than that of transactional ID ', id,
+          '; ') END,
+      coalesce(concat('the last record has the timestamp ',
+        date_format(last_written, 'yyyy-MM-dd HH:mm'), ' UTC'),
         'the time of its last write is unknown'))
-    ELSE 'known to its coordinator' END,
-  CASE WHEN known.part IS NULL
-      AND o.last_written < o.collected_at - make_interval(0, 0, 0, 0, 0, 0, most.ms / 1000)
-    THEN concat('abort-transaction --topic=', o.topic, ':', o.partition, ' --start-offset ',
-      o.start_offset) END,
+  END,
+  CASE WHEN NOT listed AND old AND current IS NOT TRUE
+    THEN concat('abort-transaction --topic=', topic, ':', partition, ' --start-offset ',
+      start_offset) END,
   NULL
-FROM open_transactions o
-JOIN most ON most.cluster = o.cluster
-LEFT JOIN known ON known.cluster = o.cluster AND known.producer_id = o.producer_id
-  AND known.part = concat(o.topic, ':', o.partition)
+FROM opened

@@ -54,7 +54,7 @@ def read_transactions(cluster: Cluster, names: Names) -> Rows:
     producer_id     long    The producer ID.
     producer_epoch  int     The producer epoch.
     start_offset    long    The first offset; read_committed consumers stop here.
-    last_written    time?   When the producer last wrote to the partition.
+    last_written    time?   The timestamp of the producer's last record in the partition.
     """,
     by="topics",
 )
