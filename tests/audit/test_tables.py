@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +12,12 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import batches
 from kafka_shell.audit.read_tasks import PLACES, ReadTask, Sampling, Target
 from kafka_shell.audit.table import COMMON, DDL
 from kafka_shell.audit.tables import TABLES, commits
+from kafka_shell.audit.tables import batches as batch_tables
 from kafka_shell.sandbox.state import Sandbox
 from tests.audit import bad_cluster, cluster_tables
 from tests.in_process_shell import Shell
@@ -195,6 +198,20 @@ def _create(cluster: Any, topic: str) -> None:
     plan = topic_changes.plan_create([NewTopic(topic, 1, 1)])
     for step in plan.steps:
         assert not step.send(cluster, validate_only=False).failures
+
+
+@pytest.mark.parametrize(("attributes", "first"), [(0, 1000), (8, 9000)])
+def test_the_broker_replaces_the_largest_timestamp_only(
+    monkeypatch: pytest.MonkeyPatch, attributes: int, first: int
+) -> None:
+    """With LogAppendTime, that of the first record in the header is the producer's."""
+    raw = struct.pack(">qiibIhiqqqhii", 5, 49, 0, 2, 0, attributes, 0, 1000, 9000, 7, 0, 0, 1)
+    sample = (TopicPartition("orders", 0), "earliest", raw)
+    monkeypatch.setattr(batch_tables, "_samples", lambda cluster, names: iter([sample]))
+    nothing: Any = None
+    (row,) = batch_tables.read_batches.read(nothing, ())
+    assert isinstance(row, tuple)
+    assert row[9:11] == (first, 9000)
 
 
 def test_a_torn_batch_is_left_out() -> None:

@@ -64,6 +64,12 @@ class Batch(Struct, frozen=True):
         return bool(self.attributes & 0x08)
 
     @property
+    def first_timestamp(self) -> int:
+        """The timestamp of the first record. If the broker wrote the timestamps, all records have
+        the largest: `base_timestamp` is still the producer's."""
+        return self.max_timestamp if self.append_time else self.base_timestamp
+
+    @property
     def transactional(self) -> bool:
         """Whether it belongs to a transaction."""
         return bool(self.attributes & 0x10)

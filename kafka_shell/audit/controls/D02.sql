@@ -5,7 +5,7 @@
 -- description: Half of the sampled batches contain almost no records, and the topic receives many
 --   records. linger.ms and batch.size of the producers have no effect, and almost every record is
 --   a request of its own. The rate is the average between the first and the last sampled batch of a
---   partition, of which there must be two.
+--   partition, of which there must be two. Records that compaction removed count.
 -- source: Apache Kafka documentation, Producer configs, linger.ms and batch.size
 -- needs: batches, topics
 -- parameter: records = 2
@@ -23,7 +23,7 @@ rates AS (
   SELECT cluster, topic, sum(rate) AS rate FROM partitions_sampled GROUP BY cluster, topic
 ),
 sizes AS (
-  SELECT cluster, topic, median(records) AS records, count(*) AS batches,
+  SELECT cluster, topic, median(last_offset - base_offset + 1) AS records, count(*) AS batches,
     count_if(base_timestamp IS NULL OR max_timestamp IS NULL) AS undated
   FROM batches WHERE NOT control GROUP BY cluster, topic
 )

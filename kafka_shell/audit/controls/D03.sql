@@ -4,26 +4,42 @@
 -- tags: log, durability
 -- description: Batches without a producer ID in topics where order matters: compacted topics, and
 --   topics that match the pattern. A retry can write a record twice, or an older value after a
---   newer one. Kafka Connect and Schema Registry wait for each record instead.
+--   newer one. Kafka Connect and Schema Registry wait for each record instead, and MirrorMaker
+--   copies are written by MirrorMaker. Only the last offsets of each partition are evaluated:
+--   older batches may be of producers that were changed since.
 -- source: Apache Kafka documentation, Producer configs, enable.idempotence
 -- needs: batches, topic_configs, topics
+-- absence: topics
 -- configs: topic_configs cleanup.policy
 -- parameter: besides = $frameworks
 -- parameter: ordered = .*\.ordered
-WITH sampled AS (
+-- parameter: last = 100
+WITH ends AS (
+  SELECT *, max(last_offset) OVER (PARTITION BY cluster, topic, partition) AS latest FROM batches
+  WHERE NOT control
+),
+sampled AS (
   SELECT cluster, topic, count(*) AS batches, count_if(producer_id IS NULL) AS plain
-  FROM batches WHERE NOT control GROUP BY cluster, topic
+  FROM ends WHERE last_offset > latest - {last} GROUP BY cluster, topic
+),
+-- MirrorMaker writes ALIAS.checkpoints.internal to the cluster that it copies to
+copied AS (
+  SELECT c.cluster, t.topic FROM topics c
+  JOIN topics t ON t.cluster = c.cluster
+    AND startswith(t.topic, replace(c.topic, 'checkpoints.internal', ''))
+  WHERE c.topic LIKE '%.checkpoints.internal'
 )
 SELECT
   s.cluster,
   s.topic AS resource,
   CASE WHEN s.plain > 0 THEN 'alarm' ELSE 'ok' END AS status,
-  concat(s.plain, ' of ', s.batches, ' sampled batches have no producer ID') AS reason,
+  concat(s.plain, ' of ', s.batches, ' batches at the end of the log have no producer ID') AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM sampled s
 JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal
 JOIN topic_configs p
   ON p.cluster = s.cluster AND p.topic = s.topic AND p.key = 'cleanup.policy'
+LEFT ANTI JOIN copied ON copied.cluster = s.cluster AND copied.topic = s.topic
 WHERE (p.value LIKE '%compact%' OR s.topic RLIKE r'^({ordered})$')
   AND NOT s.topic RLIKE r'^({besides})$'

@@ -4,7 +4,7 @@
 -- tags: log, cost
 -- description: The slowest group of the topic is never further behind than a small part of the
 --   retained records. Ages are upper bounds, taken from the sampled batch at or before the
---   committed offset. Only topics of which the start of the log was sampled are evaluated.
+--   committed offset. If there is none, the group has read nothing of what is retained. Only topics of which the start of the log was sampled are evaluated.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: batches, group_offsets, topic_configs, partition_offsets
 -- absence: batches, group_offsets, partition_offsets
@@ -18,14 +18,16 @@ WITH slowest AS (
 ages AS (
   SELECT s.cluster, s.topic, s.partition,
     CASE WHEN max(p.latest) <= max(s.offset) THEN 0
-      ELSE unix_millis(max(b.collected_at)) - unix_millis(max(b.base_timestamp)) END AS unread,
+      ELSE unix_millis(max(b.collected_at)) - unix_millis(coalesce(
+        max(b.base_timestamp) FILTER (WHERE b.base_offset <= s.offset),
+        min(b.base_timestamp))) END AS unread,
     unix_millis(max(b.collected_at))
       - unix_millis(min(b.base_timestamp) FILTER (WHERE b.place = 'earliest')) AS kept
   FROM slowest s
   JOIN partition_offsets p
     ON p.cluster = s.cluster AND p.topic = s.topic AND p.partition = s.partition
   JOIN batches b ON b.cluster = s.cluster AND b.topic = s.topic AND b.partition = s.partition
-    AND b.base_offset <= s.offset AND NOT b.control AND b.base_timestamp IS NOT NULL
+    AND NOT b.control AND b.base_timestamp IS NOT NULL
   GROUP BY s.cluster, s.topic, s.partition
 ),
 topics_read AS (

@@ -166,7 +166,7 @@ def read_batches(cluster: Cluster, names: Names) -> Rows:
             yield (
                 where.topic, where.partition, place, batch.base_offset, batch.last_offset,
                 batch.records, batch.size, batch.codec, batch.append_time,
-                batch.base_timestamp, batch.max_timestamp,
+                batch.first_timestamp, batch.max_timestamp,
                 batch.producer_id if batch.producer_id >= 0 else None,
                 batch.transactional, batch.control,
             )  # fmt: skip
