@@ -19,6 +19,7 @@ def config(broker: int, key: str, value: str, source: str = "static_broker",
 
 
 MIN_ISR = "min.insync.replicas"
+CLIENT_AUTH = "listener.name.ext.ssl.client.auth"
 LAST_RECORD = f"the last record has the timestamp {NOW - timedelta(hours=2):%Y-%m-%d %H:%M} UTC"
 
 CASES: list[Case] = [
@@ -59,6 +60,54 @@ CASES: list[Case] = [
          found("orders:0 at offset 83", "alarm",
                reason=f"opened by producer 8, unknown to all coordinators; {LAST_RECORD}",
                remedy="abort-transaction --topic=orders:0 --start-offset 83")],
+    ),
+    (
+        "B08", "a voter that never caught up with the current leader",
+        {"quorum": [{"node_id": 1, "role": "leader", "votes": True, "behind_ms": 0},
+                    {"node_id": 2, "votes": True, "lag": 90000},
+                    {"node_id": 3, "votes": True, "lag": 9, "last_fetch": NOW},
+                    {"node_id": 4, "votes": True, "behind_ms": 200},
+                    {"node_id": 5, "votes": False},
+                    {"cluster": "old", "node_id": 6, "votes": True}]},
+        [found("voter 2", "alarm", reason="has not fetched from the current leader"),
+         found("voter 3", "alarm", reason="has not caught up with the current leader"),
+         found("voter 4", "ok"),
+         found("voter 6", "skip", cluster="old")],
+    ),
+    (
+        "B10", "a config that some of the brokers have",
+        {"broker_configs": [*(config(broker, "num.io.threads", "8") for broker in (1, 2, 3)),
+                            *(config(broker, CLIENT_AUTH, "required") for broker in (1, 2)),
+                            config(1, "listener.name.ext.max.connections", "9",
+                                   "dynamic_broker")]},
+        [found("num.io.threads", "ok", reason="the same on all brokers"),
+         found(CLIENT_AUTH, "alarm",
+               reason="broker 1: required; broker 2: required; broker 3: (not set)"),
+         found("listener.name.ext.max.connections", "ok")],
+    ),
+    (
+        "B13", "a broker without replicas is one of the brokers",
+        {"brokers": [{"broker_id": broker} for broker in (1, 2, 3, 4)],
+         "disk_replicas": [{"broker_id": broker, "topic": "orders", "size": 1 << 40}
+                           for broker in (1, 2, 3)]},
+        [*(found(f"broker {broker} bytes", "alarm",
+                 reason="1.0 TiB, the average of all brokers is 768 GiB")
+           for broker in (1, 2, 3)),
+         found("broker 4 bytes", "ok")],
+    ),
+    *(
+        (
+            "B13", f"leaders that are {about}",
+            {"brokers": [{"broker_id": 1}, {"broker_id": 2}],
+             "replicas": [{"topic": "orders", "partition": partition, "broker_id": broker,
+                           "leader": broker == 1,
+                           "position": (broker - 1) ^ (partition % 2 if turned else 0)}
+                          for partition in range(200) for broker in (1, 2)]},
+            [found("broker 1 leaders", "alarm", remedy=remedy)],
+        )
+        for about, turned, remedy in (
+            ("preferred leaders", False, "rebalance --only-leaders"),
+            ("not preferred", True, "preferred-replica-leader-election"))
     ),
     (
         "B03", "the default of all brokers would lower the value of one",

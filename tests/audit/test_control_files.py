@@ -108,6 +108,7 @@ def check_complete(name: str, control: Control) -> None:
 # Tables that may lack rows although `absence` does not name them, and why that is no alarm.
 NO_ALARM = {
     ("B03", "features"): "only for undo",
+    ("B10", "broker_configs"): "the configs of a broker are read together",
     ("D01", "record_samples"): "only for the estimated saving",
     ("D02", "batches"): "the rate is then unknown",
     ("G08", "features"): "the cluster may then lack the protocol",

@@ -8,14 +8,21 @@
 -- needs: broker_configs
 -- parameter: besides = broker.id|node.id|broker.rack|.*listeners|log.dirs?|metadata.log.dir|.*keystore.*|.*quorum.*|process.roles
 -- remedy: restart, safe
-WITH statics AS (
-  SELECT cluster, key, count(DISTINCT coalesce(static_value, '(not set)')) > 1 AS differs,
+WITH brokers_read AS (SELECT DISTINCT cluster, broker_id FROM broker_configs),
+keys AS (
+  SELECT cluster, key FROM broker_configs WHERE NOT key RLIKE r'^({besides})$'
+  GROUP BY cluster, key HAVING NOT bool_or(sensitive)
+),
+-- a broker returns a config of a listener only if it is set
+statics AS (
+  SELECT k.cluster, k.key, count(DISTINCT coalesce(c.static_value, '(not set)')) > 1 AS differs,
     array_join(array_sort(collect_list(
-      concat('broker ', broker_id, ': ', coalesce(static_value, '(not set)')))), '; ')
+      concat('broker ', b.broker_id, ': ', coalesce(c.static_value, '(not set)')))), '; ')
       AS static_values
-  FROM broker_configs
-  WHERE NOT sensitive AND NOT key RLIKE r'^({besides})$'
-  GROUP BY cluster, key
+  FROM keys k JOIN brokers_read b ON b.cluster = k.cluster
+  LEFT JOIN broker_configs c
+    ON c.cluster = k.cluster AND c.broker_id = b.broker_id AND c.key = k.key
+  GROUP BY k.cluster, k.key
 )
 SELECT
   cluster,

@@ -3,7 +3,7 @@
 -- severity: medium
 -- tags: balance
 -- description: The broker has more replicas, leaders or bytes than the average broker. Small
---   amounts are ignored.
+--   amounts are ignored. The election of preferred leaders moves leaders only if others lead.
 -- source: Apache Kafka documentation, Balancing leadership
 -- needs: replicas, brokers, disk_replicas
 -- absence: replicas, brokers, disk_replicas
@@ -12,17 +12,20 @@
 -- parameter: fewest_bytes = 10737418240
 -- remedy: dynamic, disruptive
 WITH held AS (
-  SELECT cluster, broker_id, count(*) AS replicas, count_if(leader) AS leaders
+  SELECT cluster, broker_id, count(*) AS replicas, count_if(leader) AS leaders,
+    count_if(position = 0) AS preferred
   FROM replicas GROUP BY cluster, broker_id
 ),
 measures AS (
   SELECT b.cluster, b.broker_id, {fewest_replicas} AS fewest,
     stack(2, 'replicas', coalesce(replicas, 0), 'leaders', coalesce(leaders, 0))
-      AS (measure, amount)
+      AS (measure, amount), coalesce(preferred, 0) AS preferred
   FROM brokers b LEFT JOIN held ON held.cluster = b.cluster AND held.broker_id = b.broker_id
   UNION ALL
-  SELECT cluster, broker_id, {fewest_bytes}, 'bytes', sum(size)
-  FROM disk_replicas GROUP BY cluster, broker_id
+  SELECT b.cluster, b.broker_id, {fewest_bytes}, 'bytes', coalesce(sum(d.size), 0), 0
+  FROM brokers b LEFT JOIN disk_replicas d
+    ON d.cluster = b.cluster AND d.broker_id = b.broker_id
+  GROUP BY b.cluster, b.broker_id
 ),
 judged AS (
   SELECT *, avg(amount) OVER (PARTITION BY cluster, measure) AS mean,
@@ -40,6 +43,7 @@ SELECT
     ELSE concat({number amount}, ' ', measure, ', the average of all brokers is ', {number mean})
   END AS reason,
   CASE
+    WHEN bad AND measure = 'leaders' AND preferred > {times} * mean THEN 'rebalance --only-leaders'
     WHEN bad AND measure = 'leaders' THEN 'preferred-replica-leader-election'
     WHEN bad THEN "reassign-partitions --topics '*'"
   END AS remedy,
