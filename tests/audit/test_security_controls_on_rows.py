@@ -35,6 +35,20 @@ def refused(resource: str, reason: str) -> dict[str, str]:
 
 CASES: list[Case] = [
     (
+        "S05", "operations that are worse than Write",
+        {"acls": [{"acl": operation, "principal": "User:*", "permission": permission,
+                   "operation": operation, "word": operation}
+                  for permission, operations in (
+                      ("allow", ("Delete", "AlterConfigs", "ClusterAction", "Create", "Read")),
+                      ("deny", ("Write",)))
+                  for operation in operations]},
+        [*(found(operation, "alarm", reason=f"everyone may {operation}",
+                 remedy=f"alter-acls --remove={operation}")
+           for operation in ("Delete", "AlterConfigs", "ClusterAction", "Create")),
+         found("Read", "ok", reason="everyone may only Read"),
+         found("Write", "ok", reason="denies Write to everyone")],
+    ),
+    (
         "S12", "a restart is required",
         {"listeners": [tls("CLIENTS", client_auth="none")],
          "broker_configs": [stored("ssl.client.auth", "static_broker")]},
