@@ -75,8 +75,8 @@ def _client_names(change: Change) -> set[str]:
     entity, field = str(change.resource), change.field
     names = {entity, f"{entity} {field}", f"user {change.resource.name} {field}",
              f"user {change.resource.name}"}  # fmt: skip
-    if change.resource.kind == "user-default":
-        rest = entity.removeprefix("user-default").strip()
+    if change.resource.kind in ("user-default", "client-id-default"):
+        rest = entity.removeprefix(change.resource.kind).strip()
         names |= {f"{rest} {field}"} if rest else {field}
     return names
 

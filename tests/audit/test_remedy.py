@@ -50,6 +50,8 @@ def _plan(*changes: Change) -> Plan:
         ("user idle SCRAM-SHA-512", Resource("user", "idle"), "SCRAM-SHA-512"),
         ("client-id app producer_byte_rate", QuotaEntity(client_id="app").resource,
          "producer_byte_rate"),
+        ("consumer_byte_rate", Resource("user-default", ""), "consumer_byte_rate"),
+        ("consumer_byte_rate", Resource("client-id-default", ""), "consumer_byte_rate"),
         ("transactional ID t", Resource("transactional-id", "t"), "epoch"),
         ("orders:0 at offset 5", Resource("transaction", "orders:0 at offset 5"), ""),
         ("brokers", Resource("broker-default", ""), "min.insync.replicas"),
