@@ -38,6 +38,13 @@ def internal(
     }
 
 
+def tiered(topic: str, **values: str) -> Rows:
+    """A topic that keeps its records for a year."""
+    own = {"retention_ms": "31536000000", "cleanup_policy": "delete",
+           "remote_storage_enable": "true", "local_retention_bytes": "-2"}  # fmt: skip
+    return configs(topic, **own | values)
+
+
 CASES: list[Case] = [
     (
         "B16", "a move between log directories is info only, as one collection shows no age",
@@ -105,6 +112,33 @@ CASES: list[Case] = [
                            *configs("three", min_insync_replicas="3")]},
         [found("two", "alarm", remedy="", undo=""),
          found("three", "alarm", remedy="alter-configs --topic=three min.insync.replicas=2")],
+    ),
+    (
+        "T07", "an unclean election needs a replica that is online",
+        {"partitions": [{"topic": topic, "leader": None, "replicas": [1, 2], "isr": [1],
+                         "offline": offline}
+                        for topic, offline in (("orders", [1]), ("down", [1, 2]))]},
+        [found("orders:0", "alarm", remedy="elect-leaders --topic=orders:0 --election-type unclean",
+               reason="no leader; replicas on brokers 1, 2, in-sync replicas: 1"),
+         found("down:0", "alarm", remedy="",
+               reason="no leader; replicas on brokers 1, 2, in-sync replicas: 1;"
+                      " all replicas are offline")],
+    ),
+    (
+        "T14", "tiered storage that keeps everything on local disks as well",
+        {"topic_configs": [
+            *tiered("same", local_retention_ms="-2"),
+            *tiered("short", local_retention_ms="86400000"),
+            *tiered("small", local_retention_ms="-2", local_retention_bytes="1000"),
+            *({"pair": "local.retention.ms=7776000000", "overridden": True} | each
+              if each["key"] == "local.retention.ms" else each
+              for each in tiered("long", local_retention_ms="7776000000"))]},
+        [found("same", "alarm", reason="retention.ms is 365d, local.retention.ms is -2",
+               remedy="alter-configs --topic=same local.retention.ms=2592000000",
+               undo="alter-configs --topic=same --delete-config local.retention.ms"),
+         found("short", "ok"), found("small", "ok"),
+         found("long", "alarm", remedy="alter-configs --topic=long local.retention.ms=2592000000",
+               undo="alter-configs --topic=long local.retention.ms=7776000000")],
     ),
     (
         "T12", "an empty cleanup.policy keeps records whatever the retention is",
