@@ -168,26 +168,30 @@ def _plan(
         racks = _racks(cluster, requested.moves, now)
         figures = move_sizes.figures(requested.moves, racks, now.replicas, sizes, throttle)
     reduced = _reduced(requested.moves)
-    too_high, not_checked = min_isr.of_reduced(cluster, {} if quick else reduced)
+    in_sync = min_isr.MoveWarnings()
+    if not quick:
+        in_sync = min_isr.of_moves(cluster, requested.moves, reduced, now.found)
     return Plan(
         Effect.CHANGE,
         tuple(steps),
+        confirm=bool(in_sync.during),
         follow=Follow(tuple(requested.followed), dirs=dirs),
         afterwards=(removal,) if removal else (),
         lasting=RemoveThrottleLater(record) if removal else None,
         touches=frozenset({"topics"}),
         fresh=lambda later: state(later, wanted, dirs),
         warnings=(
+            *in_sync.during,
             *_cancelled(len(requested.reverted)),
             *too_slow,
             *log_dirs.warnings,
-            *too_high,
+            *in_sync.after,
             *min_isr.unreplicated(reduced),
         ),
         refused=Results({}, requested.refused),
         unchanged=tuple(requested.unchanged),
         figures=figures,
-        not_checked=not_checked,
+        not_checked=in_sync.not_checked,
     )
 
 

@@ -10,9 +10,10 @@ from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.known import of_some_broker
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.facts import Budget, attempt, not_checked
-from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.model import Move, TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure, Results
@@ -194,20 +195,64 @@ def _factor(new: NewTopic, default: str | None) -> int:
     return new.replication_factor or int(default or 0)
 
 
-def of_reduced(
-    cluster: Cluster, factors: Mapping[str, int]
-) -> tuple[tuple[str, ...], tuple[NotChecked, ...]]:
-    """The same for existing topics that get fewer replicas: their new replication factors."""
-    if not factors:
-        return (), ()
+class MoveWarnings(Struct, frozen=True):
+    """What min.insync.replicas means for topics that are moved: warnings about the time `during`
+    the move and `after` it, and what could not be checked."""
+
+    during: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    not_checked: tuple[NotChecked, ...] = ()
+
+
+def of_moves(
+    cluster: Cluster, moves: Sequence[Move], factors: Mapping[str, int], found: MetadataScan
+) -> MoveWarnings:
+    """The warnings about these moves. `factors` are the new replication factors of topics that get
+    fewer replicas."""
+    adding = [move for move in moves if move.adding and move.leader is not None]
+    topics = sorted({*factors, *(move.partition.topic for move in adding)})
+    if not topics:
+        return MoveWarnings()
     with Budget(cluster).until(1):
-        found = attempt(lambda: read(cluster, factors))
-    if isinstance(found, Failure):
-        found = Results({}, dict.fromkeys(factors, found))
-    after = [Requirement(topic, found[topic], factors[topic]) for topic in found.values]
-    missing = list(found.failures.values())
+        minimum = attempt(lambda: read(cluster, topics))
+    if isinstance(minimum, Failure):
+        minimum = Results({}, dict.fromkeys(topics, minimum))
+    after = [Requirement(topic, minimum[topic], factors[topic]) for topic in minimum.values
+             if topic in factors]  # fmt: skip
+    missing = list(minimum.failures.values())
     about = f"{KEY} of {counted(len(missing), 'topic')}"
-    return (
+    return MoveWarnings(
+        tuple(_during(cluster, adding, minimum.values, found)),
         tuple(warnings(cluster, after)),
         (not_checked(about, missing[0]),) if missing else (),
     )
+
+
+def _during(
+    cluster: Cluster, adding: Sequence[Move], minimum: Mapping[str, int], found: MetadataScan
+) -> Iterator[str]:
+    """Brokers cap the requirement at the number of replicas, and count those that are added: it
+    rises when the move starts, and what is in sync may be too little until a copy is complete."""
+    rising = [move for move in adding if minimum.get(move.partition.topic, 0) > len(move.before)]
+    if not rising or not is_capped(cluster):
+        return
+    names = {move.partition.topic for move in rising}
+    topics = [found.topic(name) for name in names if name in found]
+    now = {(each.topic, each.partition): each for topic in topics for each in topic.partitions}
+    groups: dict[tuple[int, int, int], set[str]] = {}
+    for move in rising:
+        topic, number = move.partition.topic, move.partition.partition
+        new = Partition(topic, number, move.leader, 0, move.before, move.before)
+        each = now.get((topic, number), new)  # a partition that is created first is all in sync
+        during = replace(each, replicas=tuple({*each.replicas, *move.before, *move.after}))
+        required = needed(during, minimum[topic], capped=True)
+        if needed(each, minimum[topic], capped=True) <= len(each.isr) < required:
+            groups.setdefault((minimum[topic], required, len(each.isr)), set()).add(topic)
+    for (value, required, isr), affected in sorted(groups.items()):
+        until = counted(required - isr, "more replica")
+        are = "is" if required - isr == 1 else "are"
+        yield (
+            f"{named_topics(sorted(affected))}: acks=all producers fail until {until} {are} in"
+            f" sync: with the replicas that are added, {KEY}={value} requires {required} in-sync"
+            f" replicas. To avoid this, set {KEY}={isr} until the reassignment is complete"
+        )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from kafka import KafkaProducer
+from kafka.errors import NotEnoughReplicasError
 
 from kafka_shell.admin.cluster import health
 from kafka_shell.admin.configs import change as config_changes
@@ -19,8 +20,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.config_alterations import DEFAULT, delete, restored, set_, topic_of
-from tests.admin.helpers import done, make_topic
+from tests.admin.helpers import done, make_topic, wait_for
 from tests.program import Program
+from tests.reassigned_topics import Filled, put
 
 
 @pytest.mark.parametrize(
@@ -169,3 +171,53 @@ def test_names_that_are_the_same_in_metrics(cluster: Cluster, name: str) -> None
     later = apply(topic_changes.plan_create([NewTopic(f"{name}_c", 1)]), cluster)
     (why,) = later.failures.values()
     assert why.name == "INVALID_TOPIC_EXCEPTION" and "collides with existing topic" in why.message
+
+
+# -- moves that add replicas -----------------------------------------------------------------------
+
+
+def _accepts(bootstrap: str, topic: str) -> bool:
+    """Whether a record is acknowledged; not if too few replicas are in sync."""
+    producer = KafkaProducer(bootstrap_servers=bootstrap.split(","), acks="all", retries=0)
+    try:
+        producer.send(topic, b"x", partition=0).get(30)
+    except NotEnoughReplicasError:
+        return False
+    finally:
+        producer.close()
+    return True
+
+
+def test_a_move_that_stops_acks_all_producers_is_confirmed(
+    three_brokers: Sandbox, three: Cluster, kafka_on_three: Program
+) -> None:
+    """Brokers count the replicas that are added before they are in sync."""
+    (topic,) = Filled(three_brokers, three, (1,), min_isr=2).topics(1)
+    warning = (
+        f"topic {topic}: acks=all producers fail until 1 more replica is in sync: with the replicas"
+        f" that are added, {KEY}=2 requires 2 in-sync replicas. To avoid this, set {KEY}=1 until"
+        " the reassignment is complete"
+    )
+    assert _accepts(three_brokers.bootstrap, topic)
+    words = ("alter-topic", topic, "--replication-factor", "3", "--throttle", "1")
+    asked = kafka_on_three(*words)
+    assert asked.status == 2 and "confirmation is required" in asked.stderr, str(asked)
+    assert warning in " ".join(asked.stderr.split()), str(asked)
+    kafka_on_three.ok(*words, "--yes")
+    wait_for("they fail", lambda: not _accepts(three_brokers.bootstrap, topic))
+    put(three, topic_of(topic), KEY, "1")
+    wait_for("they write again", lambda: _accepts(three_brokers.bootstrap, topic))
+    done(topic_changes.plan_delete(three, [topic]), three)
+
+
+def test_moves_that_do_not_stop_producers_are_not_confirmed(three: Cluster, name: str) -> None:
+    assignment = ((1, 2), (2, 3))
+    make_topic(three, name, assignment=assignment, configs=((KEY, "2"),))
+    more = reassignment.plan_move(three, {TopicPartition(name, 0): (1, 2, 3)})
+    other = reassignment.plan_move(three, {TopicPartition(name, 1): (1, 2)})
+    for plan in (more, other):
+        assert (plan.warnings, plan.confirm, plan.not_checked) == ((), False, ())
+    put(three, topic_of(name), KEY, "3")
+    stops = reassignment.plan_move(three, {TopicPartition(name, 0): (1, 3)})
+    assert stops.confirm and "until 1 more replica is in sync" in stops.warnings[0]
+    done(topic_changes.plan_delete(three, [name]), three)
