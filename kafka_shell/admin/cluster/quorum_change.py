@@ -19,6 +19,7 @@ from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call, response_timeout
 from kafka_shell.admin.wire.uuids import uuid_of
 from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -29,6 +30,7 @@ from .quorum import describe
 DEFAULT_TIMEOUT_MS = 30_000
 UNKNOWN_DIRECTORY_ID = "unknown-directory-id"
 _FAR_BEHIND = 1_000  # records; the leader refuses a voter that has not caught up
+_BEHIND_MS = 10_000  # a voter that has not caught up for longer commits nothing
 
 
 class AddVoter(Struct, BaseStep, frozen=True):
@@ -64,18 +66,24 @@ class AddVoter(Struct, BaseStep, frozen=True):
 
 
 class RemoveVoter(Struct, BaseStep, frozen=True):
-    """One RemoveRaftVoter request (KIP-853, API key 81). A leader that removes itself resigns."""
+    """One RemoveRaftVoter request (KIP-853, API key 81). A leader that removes itself resigns.
+    `earlier` are the steps that are sent before."""
 
     voter: Voter
+    earlier: tuple[AddVoter | RemoveVoter, ...] = ()
 
     @property
     def changes(self) -> tuple[Change, ...]:
         return (Change(_resource(self.voter.id), "delete", before=_format_voter(self.voter)),)
 
     def reread(self, cluster: Cluster) -> RemoveVoter:
-        for replica in describe(cluster).voters:
-            if (replica.id, replica.directory_id) == (self.voter.id, self.voter.directory_id):
-                return RemoveVoter(_voter(replica))
+        quorum = describe(cluster)
+        for replica in quorum.voters:
+            if _key(replica) == _key(self.voter):
+                lost = _Majority.of(quorum, self.earlier).lost_without(self.voter)
+                if lost is not None:
+                    raise as_error(lost)
+                return replace(self, voter=_voter(replica))
         raise as_error(_no_voter(self.voter, "it was removed"))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
@@ -127,15 +135,28 @@ def plan_alter(
         else:
             adding.append(AddVoter(found, timeout_ms))
     back = {step.voter.id for step in adding}
+    live = _Majority.of(quorum).live
     first = [step for step in removing if step.voter.id in back]
     last = [step for step in removing if step.voter.id not in back]
+    last.sort(key=lambda step: _key(step.voter) in live)  # a majority of fewer voters is smaller
+    ordered: list[AddVoter | RemoveVoter] = [*first, *adding, *last]
+    steps: list[AddVoter | RemoveVoter] = []
+    for step in ordered:
+        lost = None
+        if isinstance(step, RemoveVoter):
+            lost = _Majority.of(quorum, steps).lost_without(step.voter)
+            step = replace(step, earlier=tuple(steps))
+        if lost is None:
+            steps.append(step)
+        else:
+            refused[_resource(step.voter.id)] = lost
     return Plan(
         Effect.DESTROY if removing else Effect.CHANGE,
-        (*first, *adding, *last),
+        tuple(steps),
         chained=True,
         touches=frozenset({"brokers"}),
         fresh=describe,
-        warnings=tuple(_warnings(quorum, adding, removing)),
+        warnings=tuple(_warnings(quorum, steps)),
         refused=Results({}, refused),
     )
 
@@ -190,22 +211,74 @@ def _voter_to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Vote
     return Voter(voter.id, directory, endpoints)
 
 
-def _warnings(
-    quorum: Quorum, adding: Sequence[AddVoter], removing: Sequence[RemoveVoter]
-) -> Iterable[str]:
-    ids = [step.voter.id for step in adding]
+class _Majority(Struct, frozen=True):
+    """The voters of a quorum, and those of them that keep up with the leader."""
+
+    voters: frozenset[tuple[int, str]]
+    live: frozenset[tuple[int, str]]
+
+    @classmethod
+    def of(cls, quorum: Quorum, steps: Iterable[AddVoter | RemoveVoter] = ()) -> _Majority:
+        """The majority after these steps. The leader adds no voter that does not keep up."""
+        voters = {_key(each) for each in quorum.voters}
+        live = {_key(each) for each in quorum.voters if each.keeps_up(_BEHIND_MS)}
+        for step in steps:
+            if isinstance(step, AddVoter):
+                voters.add(_key(step.voter))
+                live.add(_key(step.voter))
+            else:
+                voters.discard(_key(step.voter))
+                live.discard(_key(step.voter))
+        return cls(frozenset(voters), frozenset(live))
+
+    @property
+    def behind(self) -> list[int]:
+        """The voters that do not keep up."""
+        return sorted(id for id, _ in self.voters - self.live)
+
+    @property
+    def tolerated(self) -> int:
+        """How many more voters may fail."""
+        return max(len(self.live) - len(self.voters) // 2 - 1, 0)
+
+    def lost_without(self, voter: Voter) -> Failure | None:
+        """Why a voter cannot be removed: too few of those that are left keep up, so that nothing
+        could be committed any more, the removal included."""
+        if _key(voter) not in self.live:
+            return None
+        if len(self.voters) == 1:
+            return _LAST
+        left, required = len(self.live) - 1, (len(self.voters) - 1) // 2 + 1
+        if left >= required:
+            return None
+        behind = ", ".join(map(str, self.behind))
+        one = len(self.behind) == 1
+        those = f"Voter {behind} has" if one else f"Voters {behind} have"
+        them = "it" if one else "them"
+        return Failure(
+            "majority-lost",
+            f"the metadata quorum would lose its majority without voter {voter.id}:"
+            f" {counted(left, 'voter')} left, {required} required",
+            hint=f"{those} not caught up with the leader: start or remove {them} first.",
+            see=Resource("voter"),
+        )
+
+
+def _warnings(quorum: Quorum, steps: Sequence[AddVoter | RemoveVoter]) -> Iterable[str]:
+    ids = [step.voter.id for step in steps if isinstance(step, AddVoter)]
     for replica in quorum.replicas:
         if replica.id in ids and not replica.votes and replica.lag > _FAR_BEHIND:
             yield (
                 f"observer {replica.id} is {replica.lag:,} records behind the leader and cannot be"
                 " added until it catches up"
             )
-    if removing:
-        left = len(quorum.voters) + len(adding) - len(removing)
-        failures = max(left - 1, 0) // 2
+    if len(ids) < len(steps):
+        majority = _Majority.of(quorum, steps)
+        left, failures = len(majority.voters), majority.tolerated
         voters = "1 voter is" if left == 1 else f"{left} voters are"
+        behind = f" ({len(majority.behind)} not caught up)" if majority.behind else ""
         tolerated = {0: "no failure", 1: "1 failure"}.get(failures, f"{failures} failures")
-        yield f"{voters} left: the quorum then tolerates {tolerated}"
+        yield f"{voters} left{behind}: the quorum then tolerates {tolerated}"
 
 
 _LAST = Failure(
@@ -243,11 +316,15 @@ def _votes(cluster: Cluster, voter: Voter) -> bool | None:
         if error.code == "CLUSTER_AUTHORIZATION_FAILED":
             raise
         return None
-    return any((each.id, each.directory_id) == (voter.id, voter.directory_id) for each in now)
+    return any(_key(each) == _key(voter) for each in now)
 
 
 def _resource(id: int) -> Resource:
     return Resource("voter", str(id))
+
+
+def _key(each: Voter | QuorumReplica) -> tuple[int, str]:
+    return each.id, each.directory_id
 
 
 def _voter(replica: QuorumReplica) -> Voter:

@@ -14,6 +14,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
+from kafka_shell.errors import ShellError
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Effect
@@ -23,6 +24,7 @@ from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from tests import shared_cluster
 from tests.admin.helpers import connect, done, refusals, wait_for
+from tests.outages import stopped
 
 ABSENT = Voter(99, "A" * 21 + "Q", (Endpoint("", "127.0.0.1", 1),))
 
@@ -142,6 +144,43 @@ def test_a_voter_that_nobody_can_reach_is_not_added(three: Cluster) -> None:
     (why,) = step.send(three, validate_only=False).failures.values()
     assert why.name == "REQUEST_TIMED_OUT" and why.see == Resource("voter")
     assert sorted(voters(three)) == before
+
+
+def test_a_voter_whose_removal_would_end_the_majority_is_not_removed(
+    three_brokers: Sandbox, quorum_of_three: Cluster
+) -> None:
+    """One of two voters that are left would be alive: the removal could not be committed."""
+    three = quorum_of_three
+    leader = quorum.describe(three).leader
+    dead, other = sorted({1, 2, 3} - {leader})
+    safe = quorum_change.plan_alter(three, [], [Voter(other)])
+    with stopped(three_brokers, dead):
+        wait_for("it is behind", lambda: not voters(three)[dead].keeps_up(11_000), 60)
+        for id in (other, leader):
+            plan = quorum_change.plan_alter(three, [], [Voter(id)])
+            why = refusals(plan)[str(id)]
+            assert plan.steps == ()
+            assert why.message == (
+                f"the metadata quorum would lose its majority without voter {id}: 1 voter left,"
+                " 2 required"
+            )
+            assert why.hint == (
+                f"Voter {dead} has not caught up with the leader: start or remove it first."
+            )
+        with pytest.raises(ShellError, match="would lose its majority"):
+            safe.steps[0].reread(three)
+        replaced = quorum_change.plan_alter(three, [ABSENT], [Voter(other)])
+        assert replaced.refused.ok, "the new voter is part of the majority"
+        assert replaced.steps[1].reread(three) == replaced.steps[1]
+        assert replaced.warnings == (
+            "3 voters are left (1 not caught up): the quorum then tolerates no failure",
+        )
+        both = quorum_change.plan_alter(three, [], [Voter(other), Voter(dead)])
+        assert [change.resource.name for change in both.changes] == [str(dead), str(other)]
+        alone = quorum_change.plan_alter(three, [], [Voter(dead)])
+        assert alone.warnings == ("2 voters are left: the quorum then tolerates no failure",)
+        done(alone, three)
+        assert sorted(voters(three)) == sorted({1, 2, 3} - {dead})
 
 
 @pytest.mark.parametrize("fixture", ["cluster", "old_cluster"])
