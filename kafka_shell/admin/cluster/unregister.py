@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep, refused_of, row_failure
+from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import BROKER_ID_NOT_REGISTERED, INVALID_REQUEST
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
-from kafka_shell.common.units import counted
+from kafka_shell.common.units import counted, some
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from .registrations import registered
+
+_NAMED = 3  # partitions that a warning names
 
 
 class UnregisterBroker(Struct, BaseStep, frozen=True):
@@ -86,15 +89,32 @@ def _refusal(cluster: Cluster, broker: int) -> Failure | None:
     return None
 
 
-def _warnings(cluster: Cluster, gone: Iterable[int]) -> Iterable[str]:
+def _warnings(cluster: Cluster, gone: Collection[int]) -> Iterable[str]:
     if not gone:
         return
     found = metadata_scan.scan(cluster)
-    sick = [found.topic(summary.name) for summary in found.summaries() if summary.under_replicated]
+    sick = [partition for name in found.unhealthy() for partition in found.topic(name).partitions]
+    running = {each.id for each in found.brokers}
     for broker in gone:
-        count = sum(broker in p.replicas for topic in sick for p in topic.partitions)
+        count = sum(broker in each.replicas for each in sick)
         if count:
             yield (
                 f"broker {broker} still has {counted(count, 'replica')}, which"
                 f" {'stays' if count == 1 else 'stay'} offline until reassigned to other brokers"
             )
+        only = [each for each in sick if broker in (last := _last_in_sync(each, running))
+                and last.issubset(gone)]  # fmt: skip
+        if only:
+            names = some([f"{each.topic}:{each.partition}" for each in only], _NAMED)
+            have = "has" if len(only) == 1 else "have"
+            yield (
+                f"{counted(len(only), 'partition')} ({names}) {have} no in-sync replica on another"
+                f" broker: without the disks of broker {broker}, records are lost"
+            )
+
+
+def _last_in_sync(partition: Partition, running: Collection[int]) -> set[int]:
+    """The in-sync replicas. They may all be offline (KIP-966): then no running one can lead."""
+    if partition.leader is not None or partition.isr:
+        return set(partition.isr)
+    return set(partition.replicas) - set(running)

@@ -79,6 +79,7 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
     gone = 3 if quorum.describe(three).leader != 3 else 2
     other = 5 - gone
     make_topic(three, name, assignment=((gone, other), (other, gone), (1, other)))
+    alone = make_topic(three, f"{name}.alone", assignment=((gone,), (1,)))
     program = Program(tmp_path, three_brokers.bootstrap)
     with stopped(three_brokers, gone):
         for words in (
@@ -97,8 +98,16 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
         assert plan.effect is Effect.DESTROY
         assert [change.resource.name for change in plan.changes] == [str(gone)]
         assert "is running" in refusals(plan)[str(other)].message
-        (warning,) = plan.warnings
-        assert "offline until reassigned" in warning
+        offline, lost = plan.warnings
+        assert "offline until reassigned" in offline
+        found = metadata_scan.scan(three)
+        every = [each for topic in found.names for each in found.topic(topic).partitions]
+        replicas = [gone in each.replicas for each in every]
+        assert f"broker {gone} still has {sum(replicas)} replicas" in offline, "the only ones too"
+        assert lost == (
+            f"1 partition ({alone}:0) has no in-sync replica on another broker: without the disks"
+            f" of broker {gone}, records are lost"
+        )
         assert registrations.registered(three) == {1, 2, 3}
         assert states(three) == {1: "up", other: "up", gone: "fenced"}
         assert apply(plan, three).ok
@@ -112,7 +121,7 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
     with pytest.raises(ShellError, match="is running"):
         plan.steps[0].reread(three)
     wait_until_healthy(three)
-    done(topic_changes.plan_delete(three, [name]), three)
+    done(topic_changes.plan_delete(three, [name, alone]), three)
 
 
 def test_configs_that_an_unregistered_broker_left_behind(
