@@ -50,7 +50,12 @@ KEPT = (("retention.ms", "-1"),)
 
 
 def lose_requests(
-    monkeypatch: pytest.MonkeyPatch, api_key: int, after: int = 0, *, received: bool = False
+    monkeypatch: pytest.MonkeyPatch,
+    api_key: int,
+    after: int = 0,
+    *,
+    received: bool = False,
+    code: str = "outcome-unknown",
 ) -> None:
     """All requests of this API but the first ones fail as a whole, with unknown outcome; if
     `received`, brokers receive them, and only the responses are lost."""
@@ -63,7 +68,7 @@ def lose_requests(
             if sent > after:
                 if received:
                     drive(self, calls)
-                raise ShellError("the connection was lost", code="outcome-unknown")
+                raise ShellError("the connection was lost", code=code)
         return drive(self, calls)
 
     monkeypatch.setattr(Cluster, "_drive", losing)

@@ -65,7 +65,7 @@ class StartBatches(Struct, BaseStep, frozen=True):
     def reread(self, cluster: Cluster) -> StartBatches:
         return replace(self, step=self.step.reread(cluster))
 
-    def remove_throttle(self, cluster: Cluster) -> None:
+    def remove_throttle(self, cluster: Cluster, error: ShellError) -> None:
         """Nothing: each batch has a throttle of its own."""
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:

@@ -76,8 +76,8 @@ class RecordedMove(Struct, BaseStep, frozen=True):
         """Write both files, then start the moves. Raises ShellError if a file cannot be written."""
         try:
             self.write(cluster)
-        except ShellError:
-            self.step.remove_throttle(cluster)
+        except ShellError as error:
+            self.step.remove_throttle(cluster, error)
             raise
         sent = self.step.send(cluster, validate_only=validate_only)
         results: Outcomes = Results(dict(sent.values), dict(sent.failures))

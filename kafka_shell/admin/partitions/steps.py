@@ -24,7 +24,7 @@ from .current_assignment import current
 from .log_dir_targets import LogDirPlan
 from .model import Assignment, Move, TopicPartition
 from .progress import TIMEOUT_MS, needing, spell, under_way
-from .throttle_steps import RemoveThrottle
+from .throttle_steps import RemoveThrottle, note_still_set, with_still_set
 
 
 class MoveReplicas(Struct, BaseStep, frozen=True):
@@ -87,19 +87,21 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
             moved = self._send(cluster, placed.failures)
         except ShellError as error:
             if error.code not in ("deadline", "outcome-unknown"):
-                self.remove_throttle(cluster)
+                self.remove_throttle(cluster, error)
             if not placed.values:
                 raise
             failure = as_failure(error)
             return Results.merge([placed, Results({}, dict.fromkeys(self._replicas, failure))])
-        if not moved.values:
-            self.remove_throttle(cluster)
+        if not moved.values and self.throttle is not None and not self.throttle.attempt(cluster):
+            failures = {each: with_still_set(why) for each, why in moved.failures.items()}
+            moved = Results({}, failures)
         return Results.merge([placed, moved])
 
-    def remove_throttle(self, cluster: Cluster) -> None:
-        """Remove the throttle that was set for the reassignment."""
-        if self.throttle is not None:
-            self.throttle.send(cluster, validate_only=False)
+    def remove_throttle(self, cluster: Cluster, error: ShellError) -> None:
+        """Remove the throttle that was set for the reassignment, which failed with this error. If
+        that fails, too, the error says so."""
+        if self.throttle is not None and not self.throttle.attempt(cluster):
+            note_still_set(error)
 
     def _send(self, cluster: Cluster, misplaced: Mapping[Change, Failure]) -> Outcomes:
         refused = {change.resource.name: reason for change, reason in misplaced.items()}

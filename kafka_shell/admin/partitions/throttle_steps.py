@@ -35,6 +35,8 @@ from .throttles import left_behind, on_down_brokers
 _IN_USE = "unchanged: another partition reassignment uses it"
 _NOT_OURS = "unchanged: modified after the throttle was set"
 _STILL_SET = "The throttle is still set."
+_THROTTLE = Resource("throttle")
+_UNKNOWN = ("deadline", "outcome-unknown", "REQUEST_TIMED_OUT")  # it may have been set
 
 
 class SetThrottle(Struct, BaseStep, frozen=True):
@@ -67,16 +69,20 @@ class SetThrottle(Struct, BaseStep, frozen=True):
         failures = _alter(cluster, values, validate_only)
         results = Results.of(self.changes, (failures.get(row.config) for row in self._changed))
         if results.failures and not validate_only:
-            with suppress(ShellError):  # the record has the configs that are still set
-                self.removal.send(cluster, validate_only=False)
             change, failure = next(iter(results.failures.items()))
-            raise ShellError(
+            error = ShellError(
                 f"{change.resource} could not be set: {failure.message}",
                 hint=failure.hint
                 or "No partition was moved. Omit the throttle to move at any rate.",
                 code=failure.name,
                 see=failure.see,
             )
+            nothing_set = len(results.failures) == len(self._changed) and not any(
+                each.name in _UNKNOWN for each in results.failures.values()
+            )
+            if not self.removal.attempt(cluster) and not nothing_set:
+                note_still_set(error)
+            raise error
         return results
 
     def _recorded(self, record: Record) -> Record:
@@ -123,10 +129,8 @@ class RemoveThrottle(Struct, BaseStep, frozen=True):
         for row, change in zip(self._changed, self.changes, strict=True):
             config, value = row.config, after.get(row.config)
             if failure := failed.get(config) or configs.failures.get(row.resource):
-                hint, see = f"{failure.hint} {_STILL_SET}".strip(), failure.see
-                results.failures[change] = replace(
-                    failure, hint=hint, see=see or Resource("throttle")
-                )
+                about = with_still_set(failure)
+                results.failures[change] = replace(about, see=failure.see or _THROTTLE)
             else:
                 own = config in still or row.entries or value is None
                 note = notes.get(config, "" if own else _NOT_OURS)
@@ -139,6 +143,24 @@ class RemoveThrottle(Struct, BaseStep, frozen=True):
                 if config not in done or row.entries.keys() & entries_of(after.get(config)).keys()
             })  # fmt: skip
         return results
+
+    def attempt(self, cluster: Cluster) -> bool:
+        """Remove a throttle for which nothing was moved. Returns whether that worked; the record
+        has the configs that are still set."""
+        try:
+            return self.send(cluster, validate_only=False).ok
+        except ShellError:
+            return False
+
+
+def note_still_set(error: ShellError) -> None:
+    """Add to an error that the throttle is still set."""
+    error.hint, error.see = f"{error.hint} {_STILL_SET}".strip(), _THROTTLE
+
+
+def with_still_set(failure: Failure) -> Failure:
+    """A failure that also says that the throttle is still set."""
+    return replace(failure, hint=f"{failure.hint} {_STILL_SET}".strip(), see=_THROTTLE)
 
 
 class ReportLeft(Struct, BaseStep, frozen=True):
@@ -157,7 +179,7 @@ class ReportLeft(Struct, BaseStep, frozen=True):
         return Results({}, {
             row.change(row.value, row.when_removed): Failure(
                 "broker-down", f"broker {row.resource.name} is down", hint=_STILL_SET,
-                see=Resource("throttle"),
+                see=_THROTTLE,
             )
             for row in down
         })  # fmt: skip

@@ -49,15 +49,17 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.output.resource_kinds import command_for
+from kafka_shell.output.resource_kinds import command_for, hint_of
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
 from tests import reassigned_topics
-from tests.admin.helpers import connect, refusals, wait_for
+from tests.admin.helpers import connect, lose_requests, refusals, wait_for
 from tests.reassigned_topics import MB, Filled, placed, put, replicas, to
 from tests.shared_cluster import wait_until_applied
+
+ALTER_CONFIGS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS = 44, 45, 46
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +171,53 @@ def test_where_nothing_is_moved_no_throttle_stays(cluster: Cluster, record: Thro
     assert [why.name for why in failed.values()] == ["INVALID_REPLICA_ASSIGNMENT"]
     assert reassigned_topics.throttles(cluster, topic) == {}
     assert record.read() == {}
+
+
+@pytest.mark.parametrize("as_a_whole", [False, True])
+def test_a_throttle_that_cannot_be_removed_does_not_hide_what_failed(
+    cluster: Cluster, record: ThrottleRecord, monkeypatch: pytest.MonkeyPatch, as_a_whole: bool
+) -> None:
+    """The controller fails while a refused reassignment is cleaned up."""
+    topic = placed(cluster, (1, 2))
+    move = Move(TopicPartition(topic, 0), (1, 2), (1, 99), 1)
+    rows = plan_throttle(cluster, [replace(move, after=(1, 3))], MB, {}, [move.partition])
+    throttle = SetThrottle(rows, record)
+    assert throttle.send(cluster, validate_only=False).ok
+    step = MoveReplicas((move,), throttle.removal)
+    with monkeypatch.context() as patch:
+        lose_requests(patch, LIST_REASSIGNMENTS)
+        if as_a_whole:
+            lose_requests(patch, ALTER_REASSIGNMENTS, code="no-controller")
+            with pytest.raises(ShellError) as raised:
+                step.send(cluster, validate_only=False)
+            name, failed = raised.value.code, raised.value
+            assert name == "no-controller"
+        else:
+            (failed,) = step.send(cluster, validate_only=False).failures.values()
+            assert failed.name == "INVALID_REPLICA_ASSIGNMENT"
+    assert hint_of(failed).endswith("The throttle is still set. See: verify-reassign-partitions")
+    assert record.read().keys() == {row.config for row in rows}, "it can be removed later"
+
+
+def test_a_part_of_a_throttle_that_stays_is_reported(
+    cluster: Cluster, record: ThrottleRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = placed(cluster, (1, 2))
+    move = Move(TopicPartition(topic, 0), (1, 2), (1, 3), 1)
+    rows = plan_throttle(cluster, [move], MB, {}, [move.partition])
+    with monkeypatch.context() as patch:
+        lose_requests(patch, ALTER_CONFIGS, after=1, code="no-broker")
+        with pytest.raises(ShellError, match="could not be set: the connection was lost") as raised:
+            SetThrottle(rows, record).send(cluster, validate_only=False)
+    assert "The throttle is still set." in raised.value.hint
+    assert raised.value.see == Resource("throttle")
+    assert reassigned_topics.throttles(cluster, topic) != {}
+    reassigned_topics.restore(cluster)
+    with monkeypatch.context() as patch:
+        lose_requests(patch, ALTER_CONFIGS, code="no-broker")
+        with pytest.raises(ShellError) as raised:
+            SetThrottle(rows, record).send(cluster, validate_only=False)
+    assert "still set" not in raised.value.hint, "nothing was set"
 
 
 def test_a_partition_that_is_refused_does_not_keep_the_throttle_of_the_others(
