@@ -40,10 +40,11 @@ class RecordedStep(Struct, frozen=True):
     verb: str = "alter"
     before: str | None = "old"
     later: str = "old"
+    kind: str = "topic"
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        thing = Resource("topic", self.name)
+        thing = Resource(self.kind, self.name)
         return tuple(Change(thing, self.verb, f, self.before, "new") for f in self.fields)
 
     def resolved(self, cluster: Any) -> RecordedStep:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafka_shell.common.units import some
 from kafka_shell.output.resource_kinds import title_of
 from kafka_shell.plan.model import Change, Effect, Resource
-from kafka_shell.plan.outcome import ChangeResult, Outcome
+from kafka_shell.plan.outcome import ChangeResult, Outcome, has_moves
 from kafka_shell.plan.results import Failure, mentions
 
 from .counts import count_kinds, count_records, past
@@ -87,10 +87,11 @@ def draw_problems(outcome: Outcome, stream: StyledStream) -> None:
 
 
 def next_lines(outcome: Outcome) -> Iterator[Text]:
-    """`see: <command>` for a change that continues in the background, and how to continue."""
+    """`see: <command>` for a change that continues in the background, or may do so, and how to
+    continue."""
     plan = outcome.plan
-    done = any(item.status == "done" for item in outcome.changes)
-    if plan.resume and plan.waited is None and done:
+    started = plan.waited is None and any(item.status == "done" for item in outcome.changes)
+    if plan.resume and (started or has_moves(outcome.changes, "unknown")):
         label = "to continue:" if plan.partial else "see:"
         yield text(label, "hint") + " " + text(plan.resume)
     if outcome.check:

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .model import Change, Plan
     from .results import Failure
+
+_MOVED = frozenset({"partition", "replica"})
 
 
 class ChangeResult(Struct, frozen=True):
@@ -17,6 +21,11 @@ class ChangeResult(Struct, frozen=True):
     change: Change
     status: str
     failure: Failure | None = None
+
+
+def has_moves(results: Iterable[ChangeResult], status: str) -> bool:
+    """Whether moves of replicas, which continue after they were sent, have this status."""
+    return any(each.status == status and each.change.resource.kind in _MOVED for each in results)
 
 
 class Outcome(Struct, frozen=True):

@@ -17,7 +17,7 @@ from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.plan.apply import SENDING
 from kafka_shell.plan.model import Change, Monitor, Outcomes, Plan, Report, Step, StepInterrupted
-from kafka_shell.plan.outcome import ChangeResult, JournalEntry
+from kafka_shell.plan.outcome import ChangeResult, JournalEntry, has_moves
 from kafka_shell.plan.results import Failure, as_failure
 
 # Error codes after which a change may still happen: ours for a request, Kafka's for an item.
@@ -45,6 +45,11 @@ def send_and_journal(
     except OtherClusterError as error:
         error.sent = True
         error.hint = f"See what was changed before: journal {intent.id}"
+        raise
+    except ShellError as error:  # of the wait
+        if any(item.status in ("failed", "unknown") for item in done):
+            line = f"Not all changes were applied. See: journal {intent.id}"
+            error.hint = "\n".join(filter(None, (error.hint, line)))
         raise
     finally:
         all_done = [*before, *done]
@@ -120,7 +125,8 @@ def _records_written(done: Sequence[ChangeResult]) -> str:
 
 
 def _send(plan: Plan, context: Context, done: list[ChangeResult]) -> None:
-    """Send the steps in order, and append to `done`. Steps after one without answer are skipped."""
+    """Send the steps in order, and append to `done`. Steps after one without answer are skipped.
+    Moves that were started are followed nevertheless: their throttle is removed at their end."""
     cluster, left, total = context.cluster, list(plan.steps), progress_total(plan)
     try:
         stop = False
@@ -132,7 +138,7 @@ def _send(plan: Plan, context: Context, done: list[ChangeResult]) -> None:
                 stop = stop or (plan.chained and any(item.status != "done" for item in done))
     finally:
         done.extend(ChangeResult(change, "skipped") for step in left for change in step.changes)
-    if plan.waited is None or stop:
+    if plan.waited is None or (stop and not has_moves(done, "done")):
         return
     unexpected_end = follow(plan, context)
     with SENDING:

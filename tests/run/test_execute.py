@@ -9,6 +9,7 @@ import pytest
 
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.output.counts import question
+from kafka_shell.output.outcomes import next_lines
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Change, Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
@@ -465,6 +466,51 @@ def test_a_failed_follow_says_how_to_continue(tmp_path: Path) -> None:
     with pytest.raises(ShellError, match="gone") as failed:
         execution.run(execution.plan(execution.step(), follow=lost, resume="verify it"))
     assert failed.value.hint == "To continue: verify it"
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_a_move_is_followed_although_a_later_change_failed(tmp_path: Path, chained: bool) -> None:
+    """Before: it went on with its throttle, and nothing said so."""
+    execution = make_recorded_execution(tmp_path)
+    refused = ShellError("no") if not chained else None
+    plan = execution.plan(
+        execution.step("orders:0", kind="partition"),
+        execution.step("b", fails=("k",), raises=refused),
+        execution.step("c"),
+        follow=lambda *_: execution.log.append(("follow",)),
+        afterwards=(execution.step("throttle"),),
+        chained=chained,
+    )
+    outcome = execution.run(plan)
+    assert [item.status for item in outcome.changes] == ["done", "failed", "skipped", "done"]
+    assert execution.log[-3:-1] == [("follow",), ("send", "throttle")]
+
+
+def test_a_wait_that_fails_does_not_hide_that_a_change_failed(tmp_path: Path) -> None:
+    execution = make_recorded_execution(tmp_path)
+
+    def lost(*_: Any) -> None:
+        raise ShellError("the broker is gone", hint="Look.")
+
+    steps = execution.step("orders:0", kind="partition"), execution.step("b", fails=("k",))
+    with pytest.raises(ShellError, match="gone") as failed:
+        execution.run(execution.plan(*steps, follow=lost))
+    (entry,) = execution.journal()
+    assert failed.value.hint == f"Look.\nNot all changes were applied. See: journal {entry.id}"
+
+
+def test_a_move_that_may_have_started_says_how_to_continue(tmp_path: Path) -> None:
+    execution = make_recorded_execution(tmp_path)
+    lost = ShellError("lost", code="outcome-unknown")
+    outcome = execution.run(
+        execution.plan(
+            execution.step("orders:0", kind="partition", raises=lost),
+            follow=lambda *_: execution.log.append(("follow",)),
+            resume="verify it",
+        )
+    )
+    assert ("follow",) not in execution.log, "it may never start"
+    assert "see: verify it" in [line.plain for line in next_lines(outcome)]
 
 
 def test_a_change_in_progress_is_followed_too(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from kafka_shell.admin.partitions.reassignment_files import MovePaths
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests import reassigned_topics
-from tests.admin.helpers import connect, wait_for
+from tests.admin.helpers import connect, lose_requests, wait_for
 from tests.program import Program, Run
 from tests.reassigned_topics import HELD, fill, placed, replicas
 
@@ -158,6 +158,22 @@ def test_a_factor_is_changed_by_alter_topic(kafka: Program, cluster: Cluster) ->
     too_many = kafka("alter-topic", topic, "--replication-factor", "4")
     assert too_many.status == 1 and "3 running brokers" in too_many.stderr
     assert kafka("alter-topic", topic, "--replication-factor", "2", "--partitions", "9").status == 2
+
+
+def test_a_move_without_response_says_what_finishes_it(
+    kafka: Program, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not waited for, as it may never start; its throttle stays until it is finished."""
+    topic = placed(cluster, (1,))
+    with monkeypatch.context() as patch:
+        lose_requests(patch, 45)  # AlterPartitionReassignments
+        words = ("alter-topic", topic, "--replication-factor", "2", "--throttle", "1MB/s")
+        run = kafka(*words, "--wait")
+    assert run.status == 1 and "outcome unknown" in run.stderr, str(run)
+    assert reassigned_topics.throttles(cluster, topic) != {}
+    (finish,) = (row for row in run.stderr.splitlines() if row.startswith("see: verify-"))
+    kafka(stdin=finish.removeprefix("see: ") + "\n")
+    assert reassigned_topics.throttles(cluster, topic) == {}
 
 
 def test_a_dry_run_changes_nothing_and_exports_kafkas_json(
