@@ -15,7 +15,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
-from kafka_shell.plan.model import NotChecked
+from kafka_shell.plan.model import NotChecked, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from .model import NewTopic, Partition, Topic, named_topics
@@ -256,3 +256,34 @@ def _during(
             f" sync: with the replicas that are added, {KEY}={value} requires {required} in-sync"
             f" replicas. To avoid this, set {KEY}={isr} until the reassignment is complete"
         )
+
+
+def set_too_early(
+    cluster: Cluster, requested: Mapping[str, tuple[str, int]]
+) -> dict[Resource, Failure]:
+    """Why topics cannot get this min.insync.replicas and this replication factor at once: the
+    config would apply before the added replicas are in sync. Topics that can are left out."""
+    wanted = {
+        name: (int(value), factor) for name, (value, factor) in requested.items()
+        if value.isdecimal()
+    }  # fmt: skip
+    if not wanted:
+        return {}
+    found, refused = scan(cluster, sorted(wanted)), dict[str, Failure]()
+    for name in found.names:
+        topic, (minimum, factor) = found.topic(name), wanted[name]
+        isr = min((len(each.isr) for each in topic.partitions), default=0)
+        if topic.replication_factors[0] < factor and minimum > isr:
+            refused[name] = Failure(
+                "too-few-in-sync",
+                f"topic {name} has {counted(isr, 'in-sync replica')}: with {KEY}={minimum},"
+                " acks=all producers would fail until the added replicas are in sync",
+                hint=f"Raise the replication factor first, and {KEY} when the reassignment is"
+                " complete.",
+            )
+    current = read(cluster, refused).values
+    return {
+        Resource("topic", name): why
+        for name, why in refused.items()
+        if current.get(name, 0) < wanted[name][0]
+    }

@@ -88,6 +88,7 @@ def plan_state(cluster: Cluster, found: FileDifferences, wanted: State, options:
             _HANDLERS[each.kind](each, wanted, options, work)
     if work.client_configs:  # their plan creates their topics
         work.create = [each for each in work.create if each.key not in STORE]
+    _refuse_too_early(cluster, work)
     plans = [plan for plan in _plans(cluster, wanted, work, options) if plan is not None]
     plan = merge_plans(plans) if plans else Plan(Effect.CHANGE, ())
     return replace(
@@ -202,6 +203,25 @@ def _mechanism(label: str) -> ScramMechanism:
     from kafka_shell.admin.users.model import ScramMechanism
 
     return ScramMechanism[label.replace("-", "_")]
+
+
+def _refuse_too_early(cluster: Cluster, work: _Work) -> None:
+    """Refuse topics that get more replicas and a min.insync.replicas that those now do not meet."""
+    if not work.replicas or not work.configs:
+        return
+    from kafka_shell.admin.topics import min_isr
+
+    requested: dict[str, tuple[str, int]] = {}
+    for name, replicas in work.replicas.items():
+        topic = ConfigResource(ResourceType.TOPIC, name)
+        factor = replicas if isinstance(replicas, int) else min(map(len, replicas))
+        for each in work.configs.get(topic, ()):
+            if each.key == min_isr.KEY and each.value is not None:
+                requested[name] = each.value, factor
+    for about, why in min_isr.set_too_early(cluster, requested).items():
+        work.refused[about] = why
+        del work.replicas[about.name], work.configs[ConfigResource(ResourceType.TOPIC, about.name)]
+        work.grow.pop(about.name, None)
 
 
 # -- the plans of the families ---------------------------------------------------------------------

@@ -22,7 +22,8 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Parameter
 from kafka_shell.language.common import TIMEOUT
 from kafka_shell.language.kind import Fragment, Kind, invalid
-from kafka_shell.plan.model import Effect, Plan, merge_plans
+from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
+from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -235,6 +236,7 @@ def _timeout(invocation: Invocation) -> int:
 def alter_topic(invocation: Invocation, context: Context) -> Plan:
     """Add partitions, change the replication factor, set and delete configs."""
     from kafka_shell.admin.topics import change as topic_changes
+    from kafka_shell.admin.topics import min_isr
     from kafka_shell.admin.wire import metadata_scan
 
     _refuse_configs(invocation)
@@ -262,13 +264,17 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
         *(ConfigAlteration(key, ConfigOp.SET, value) for key, value in invocation["config"]),
         *(ConfigAlteration(key, ConfigOp.DELETE) for key in invocation["delete-config"]),
     ]
-    if alterations:
+    factor = invocation["replication-factor"]
+    if factor is not None and (minimum := dict(invocation["config"]).get(min_isr.KEY)):
+        refused = min_isr.set_too_early(cluster, dict.fromkeys(names, (minimum, factor)))
+        plans += [Plan(Effect.CHANGE, (), refused=Results({}, refused))] if refused else []
+        names = [name for name in names if Resource("topic", name) not in refused]
+    if alterations and names:
         resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
         plans.append(alter(invocation, cluster, resources, alterations))
-    if invocation["replication-factor"] is not None:
+    if factor is not None and names:
         from kafka_shell.commands.partitions.reassignments import replicate
 
-        factor = invocation["replication-factor"]
         plans.append(replicate(invocation, context, dict.fromkeys(names, factor)))
     return merge_plans(plans)
 

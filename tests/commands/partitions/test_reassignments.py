@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.partitions.reassignment_files import MovePaths
+from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests import reassigned_topics
@@ -158,6 +159,34 @@ def test_a_factor_is_changed_by_alter_topic(kafka: Program, cluster: Cluster) ->
     too_many = kafka("alter-topic", topic, "--replication-factor", "4")
     assert too_many.status == 1 and "3 running brokers" in too_many.stderr
     assert kafka("alter-topic", topic, "--replication-factor", "2", "--partitions", "9").status == 2
+
+
+def test_more_replicas_and_more_in_sync_replicas_are_two_steps(
+    kafka: Program, cluster: Cluster, tmp_path: Path
+) -> None:
+    """In one, the config applies before the added replicas are in sync."""
+    topic, enough = placed(cluster, (1,)), placed(cluster, (1, 2))
+    words = ("alter-topic", f"{topic},{enough}", "--replication-factor", "3", "--wait")
+    run = kafka(*words, "--config", "min.insync.replicas=2")
+    why = (
+        f"topic {topic} has 1 in-sync replica: with min.insync.replicas=2, acks=all producers would"
+        " fail until the added replicas are in sync"
+    )
+    assert run.status == 1 and why in " ".join(run.stderr.split()), str(run)
+    assert replicas(cluster, topic) == [(1,)]
+    assert len(replicas(cluster, enough)[0]) == 3, "two are in sync"
+    assert min_isr.read(cluster, [topic, enough]).values == {topic: 1, enough: 2}
+    file = tmp_path / "state.yaml"
+    fields = "{replication_factor: 2, configs: {min.insync.replicas: 2}}"
+    file.write_text(f"version: 1\ntopics: {{{topic}: {fields}}}\n")
+    applied = kafka("apply", str(file), "--wait")
+    assert applied.status == 1 and why in " ".join(applied.stderr.split()), str(applied)
+    assert replicas(cluster, topic) == [(1,)]
+    kafka.ok("alter-topic", topic, "--replication-factor", "2", "--wait")
+    kafka.ok("apply", str(file))
+    fewer = ("--replication-factor", "1", "--config", "min.insync.replicas=1", "--wait")
+    kafka.ok("alter-topic", topic, *fewer)
+    assert len(replicas(cluster, topic)[0]) == 1
 
 
 def test_a_move_without_response_says_what_finishes_it(
