@@ -88,7 +88,7 @@ def plan_state(cluster: Cluster, found: FileDifferences, wanted: State, options:
             _HANDLERS[each.kind](each, wanted, options, work)
     if work.client_configs:  # their plan creates their topics
         work.create = [each for each in work.create if each.key not in STORE]
-    _refuse_too_early(cluster, work)
+    _leave_for_later(cluster, work)
     plans = [plan for plan in _plans(cluster, wanted, work, options) if plan is not None]
     plan = merge_plans(plans) if plans else Plan(Effect.CHANGE, ())
     return replace(
@@ -205,8 +205,9 @@ def _mechanism(label: str) -> ScramMechanism:
     return ScramMechanism[label.replace("-", "_")]
 
 
-def _refuse_too_early(cluster: Cluster, work: _Work) -> None:
-    """Refuse topics that get more replicas and a min.insync.replicas that those now do not meet."""
+def _leave_for_later(cluster: Cluster, work: _Work) -> None:
+    """Leave out a min.insync.replicas that is met only when the replicas that are added now are in
+    sync: the next apply sets it."""
     if not work.replicas or not work.configs:
         return
     from kafka_shell.admin.topics import min_isr
@@ -219,9 +220,11 @@ def _refuse_too_early(cluster: Cluster, work: _Work) -> None:
             if each.key == min_isr.KEY and each.value is not None:
                 requested[name] = each.value, factor
     for about, why in min_isr.set_too_early(cluster, requested).items():
-        work.refused[about] = why
-        del work.replicas[about.name], work.configs[ConfigResource(ResourceType.TOPIC, about.name)]
-        work.grow.pop(about.name, None)
+        topic = ConfigResource(ResourceType.TOPIC, about.name)
+        work.configs[topic] = [each for each in work.configs[topic] if each.key != min_isr.KEY]
+        if not work.configs[topic]:
+            del work.configs[topic]
+        work.warnings.append(f"{why.message}. To set it then, run apply again")
 
 
 # -- the plans of the families ---------------------------------------------------------------------
