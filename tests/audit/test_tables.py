@@ -6,6 +6,7 @@ import re
 import struct
 import time
 from collections.abc import Iterator
+from contextvars import Context
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -209,7 +210,8 @@ def test_the_broker_replaces_the_largest_timestamp_only(
     sample = (TopicPartition("orders", 0), "earliest", raw)
     monkeypatch.setattr(batch_tables, "_samples", lambda cluster, names: iter([sample]))
     nothing: Any = None
-    (row,) = batch_tables.read_batches.read(nothing, ())
+    outside_of_a_task = Context()
+    (row,) = outside_of_a_task.run(lambda: list(batch_tables.read_batches.read(nothing, ())))
     assert isinstance(row, tuple)
     assert row[9:11] == (first, 9000)
 
