@@ -45,7 +45,7 @@ def test_every_field_is_as_written(
     written = _odd_records()
     java_records.write(
         sandbox.bootstrap, topic, written,
-        compression_type=codec, linger_ms="200", batch_size="400000",
+        compression_type=codec, linger_ms="60000", batch_size="400000",  # one batch
     )  # fmt: skip
     found = log.read(cluster, topic)
     assert [each.offset for each in found] == list(range(len(written)))
@@ -86,7 +86,7 @@ def test_records_that_do_not_fill_their_batch_are_corrupt(
     sandbox: Sandbox, cluster: Cluster, topic: str
 ) -> None:
     """Whatever bytes have a valid checksum: never an endless loop, a crash or wrong records."""
-    java_records.write(sandbox.bootstrap, topic, _odd_records()[:9], linger_ms="100")
+    java_records.write(sandbox.bootstrap, topic, _odd_records()[:9], linger_ms="60000")
     raw, where = _raw(cluster, topic), TopicPartition(topic, 0)
     batch, at = next(batches.headers(raw))
     data = decode.body(raw, batch, at)
