@@ -23,7 +23,7 @@ def commits(
     """Commits of orders:0 with these offsets, the last so long ago; lags of the first and last."""
     last = len(offsets) - 1
     return [{"group": group, "topic": "orders", "offset": offset, "position": n,
-             "committed_at": NOW - ago - (last - n) * every,
+             "collected_at": NOW, "committed_at": NOW - ago - (last - n) * every,
              "lag": {0: lags[0], last: lags[1]}.get(n)}
             for n, offset in enumerate(offsets)]  # fmt: skip
 

