@@ -54,10 +54,17 @@ def assert_found(
     assert result.status == "passed", result
 
 
-def parameters(cases: Sequence[Case]) -> Any:
-    """The parameters of a test of these cases."""
-    return pytest.mark.parametrize(
+def evaluating(cases: Sequence[Case]) -> Any:
+    """A test that evaluates the control of each case on its rows."""
+
+    @pytest.mark.parametrize(
         ("control", "rows", "expected"),
         [pytest.param(name, rows, expected, id=f"{name} {about}")
          for name, about, rows, expected in cases],
     )  # fmt: skip
+    def test(
+        engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
+    ) -> None:
+        assert_found(engine, control, rows, expected)
+
+    return test

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from kafka_shell.audit.engine import Engine
-from tests.audit.control_rows import NOW, Case, Rows, assert_found, found, parameters
+from tests.audit.control_rows import NOW, Case, evaluating, found
 
 
 def config(broker: int, key: str, value: str, source: str = "static_broker",
@@ -133,8 +131,4 @@ CASES: list[Case] = [
 ]  # fmt: skip
 
 
-@parameters(CASES)
-def test_a_control_on_given_rows(
-    engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
-) -> None:
-    assert_found(engine, control, rows, expected)
+test_a_control_on_given_rows = evaluating(CASES)

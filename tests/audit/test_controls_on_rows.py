@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from kafka_shell.audit.engine import Engine
 from tests.audit.control_rows import (
     DAY,
     NOW,
@@ -14,11 +12,10 @@ from tests.audit.control_rows import (
     UNLIMITED,
     Case,
     Rows,
-    assert_found,
     batch,
     configs,
+    evaluating,
     found,
-    parameters,
 )
 
 
@@ -366,8 +363,4 @@ CASES: list[Case] = [
 ]  # fmt: skip
 
 
-@parameters(CASES)
-def test_a_control_on_given_rows(
-    engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
-) -> None:
-    assert_found(engine, control, rows, expected)
+test_a_control_on_given_rows = evaluating(CASES)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
-from kafka_shell.audit.engine import Engine
-from tests.audit.control_rows import NOW, Case, Rows, assert_found, found, parameters
+from tests.audit.control_rows import NOW, Case, Rows, evaluating, found
 
 MS = timedelta(milliseconds=1)
 SECOND = timedelta(seconds=1)
@@ -73,8 +72,4 @@ CASES: list[Case] = [
 ]  # fmt: skip
 
 
-@parameters(CASES)
-def test_a_control_on_given_rows(
-    engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
-) -> None:
-    assert_found(engine, control, rows, expected)
+test_a_control_on_given_rows = evaluating(CASES)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from kafka_shell.audit.engine import Engine
 from tests.audit.control_rows import (
     CONTROLS,
     DAY,
@@ -14,11 +13,10 @@ from tests.audit.control_rows import (
     UNLIMITED,
     Case,
     Rows,
-    assert_found,
     batch,
     configs,
+    evaluating,
     found,
-    parameters,
 )
 
 OFFSETS = "__consumer_offsets"
@@ -164,8 +162,4 @@ def test_a_remedy_that_clients_may_notice_is_not_safe(name: str) -> None:
     assert CONTROLS[name].risk == "disruptive"
 
 
-@parameters(CASES)
-def test_a_control_on_given_rows(
-    engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
-) -> None:
-    assert_found(engine, control, rows, expected)
+test_a_control_on_given_rows = evaluating(CASES)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from kafka_shell.audit.engine import Engine
-from tests.audit.control_rows import Case, Rows, assert_found, found, parameters
+from tests.audit.control_rows import Case, evaluating, found
 
 IDENTIFICATION = "ssl.endpoint.identification.algorithm"
 TO_RESTART = "in server.properties and restart the broker"
@@ -96,8 +94,4 @@ CASES: list[Case] = [
 ]  # fmt: skip
 
 
-@parameters(CASES)
-def test_a_control_on_given_rows(
-    engine: Engine, control: str, rows: Mapping[str, Rows], expected: list[dict[str, str]]
-) -> None:
-    assert_found(engine, control, rows, expected)
+test_a_control_on_given_rows = evaluating(CASES)
