@@ -18,8 +18,8 @@ WITH judged AS (
       CASE WHEN try_cast(value AS INT) < {copies} THEN broker_id END)), ', ') AS brokers
   FROM broker_configs WHERE key = 'min.insync.replicas' GROUP BY cluster
 ),
-mendable AS (
-  SELECT *, lowest < {copies} AND inherited = lowest AND most_inherited <= {copies} AS mendable
+fixable AS (
+  SELECT *, lowest < {copies} AND inherited = lowest AND most_inherited <= {copies} AS fixable
   FROM judged
 ),
 -- where eligible leader replicas are on, the default of all brokers can be set but not deleted
@@ -34,13 +34,13 @@ SELECT
   CASE WHEN lowest < {copies}
     THEN concat('min.insync.replicas is ', lowest, ' on brokers ', brokers)
     ELSE concat('min.insync.replicas is at least ', lowest) END AS reason,
-  CASE WHEN mendable THEN 'alter-configs --broker-default min.insync.replicas={copies}'
+  CASE WHEN fixable THEN 'alter-configs --broker-default min.insync.replicas={copies}'
   END AS remedy,
   CASE
-    WHEN mendable IS NOT TRUE THEN NULL
+    WHEN fixable IS NOT TRUE THEN NULL
     WHEN cluster_default IS NOT NULL OR kept
       THEN concat('alter-configs --broker-default min.insync.replicas=',
         coalesce(cluster_default, CAST(lowest AS STRING)))
     ELSE 'alter-configs --broker-default --delete-config min.insync.replicas'
   END AS undo
-FROM mendable j LEFT JOIN kept ON kept.cluster = j.cluster
+FROM fixable j LEFT JOIN kept ON kept.cluster = j.cluster

@@ -26,7 +26,7 @@ WITH threads AS (
 ),
 judged AS (
   SELECT *, threads < floor AND inherited = threads
-    AND most_inherited <= least(floor, threads * 2) AS mendable
+    AND most_inherited <= least(floor, threads * 2) AS fixable
   FROM threads
 )
 SELECT
@@ -35,11 +35,11 @@ SELECT
   CASE WHEN threads < floor THEN 'alarm' ELSE 'ok' END AS status,
   concat(key, ' is ', threads, CASE WHEN threads < floor THEN concat(', less than ', floor)
     ELSE '' END) AS reason,
-  CASE WHEN mendable
+  CASE WHEN fixable
     THEN concat('alter-configs --broker-default ', key, '=', least(floor, threads * 2))
   END AS remedy,
   CASE
-    WHEN mendable IS NOT TRUE THEN NULL
+    WHEN fixable IS NOT TRUE THEN NULL
     WHEN before IS NULL THEN concat('alter-configs --broker-default --delete-config=', key)
     ELSE concat('alter-configs --broker-default ', key, '=', before)
   END AS undo

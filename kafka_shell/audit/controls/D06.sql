@@ -4,7 +4,8 @@
 -- tags: log, cost
 -- description: The slowest group of the topic is never further behind than a small part of the
 --   retained records. Ages are upper bounds, taken from the sampled batch at or before the
---   committed offset. If there is none, the group has read nothing of what is retained. Only topics of which the start of the log was sampled are evaluated.
+--   committed offset. If there is none, the group has read nothing of what is retained. Only topics
+--   of which the start of the log was sampled are evaluated.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: batches, group_offsets, topic_configs, partition_offsets
 -- absence: batches, group_offsets, partition_offsets
