@@ -17,7 +17,7 @@ from kafka_shell.admin.topics.min_isr import Requirement
 from kafka_shell.admin.topics.model import Partition, named_topics
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.common.config_units import format_limit
 from kafka_shell.common.units import counted, some
 from kafka_shell.plan.model import Change, NotChecked, Resource
@@ -332,7 +332,7 @@ def _required_replicas(
         return
     names = list(wanted)
     seen = topics.found if topics else None
-    read = attempt(lambda: scan_reassigned(cluster, names, seen=seen or scan(cluster, names)))
+    read = attempt(lambda: scan_reassigned(cluster, names, seen=seen))
     if isinstance(read, Failure):
         found.not_checked.append(not_checked("replication factors", read))
         return
