@@ -271,6 +271,9 @@ def _full_screen() -> FullScreen | None:
 
 
 def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> Context:
+    from signal import SIGHUP, SIGTERM
+
+    from kafka_shell.common.signals import exiting_on
     from kafka_shell.common.structs import replace
     from kafka_shell.sandbox import session
 
@@ -283,7 +286,7 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
         port=_integer(program, "port"),
         secure=bool(program.get("secure")),
     )
-    stack.enter_context(session.ended_by_signals())
+    stack.enter_context(exiting_on(SIGTERM, SIGHUP))
     sandbox, context.resources.sandbox = stack.enter_context(
         session.open_sandbox(
             options,

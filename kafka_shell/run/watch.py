@@ -6,10 +6,11 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from signal import SIGTERM
 from typing import TextIO, cast
 
 from kafka_shell.common.escaping import escape, printable
-from kafka_shell.common.sigterm import exiting_on_sigterm
+from kafka_shell.common.signals import exiting_on
 from kafka_shell.common.structs import replace
 from kafka_shell.context import Context
 from kafka_shell.errors import Status, UsageError
@@ -144,7 +145,7 @@ class _Screen(_Blocks):
     @contextmanager
     def during(self) -> Iterator[None]:
         """Use the alternate screen, and restore the screen afterwards."""
-        with exiting_on_sigterm():
+        with exiting_on(SIGTERM):
             draw(self._out, _ENTER)
             try:
                 yield

@@ -66,7 +66,7 @@ def start(
         if known is None:
             try:
                 fill(sandbox)
-            except BaseException:  # nobody is to use what the next start deletes
+            except BaseException:  # or somebody would use what the next start deletes
                 _stop(sandbox, sandbox.brokers, ABORT_SECONDS)
                 raise
             sandbox = replace(sandbox, filled=True)

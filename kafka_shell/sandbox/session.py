@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,28 +24,6 @@ def folder_of(environ: Mapping[str, str]) -> Path:
     """Return the sandbox folder: in KAFKA_SH_HOME if set, otherwise in the XDG data folder."""
     home = environ.get("KAFKA_SH_HOME")
     return Path(home) / "sandbox" if home else default_folder()
-
-
-@contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end the program like an exception, so that what it started is stopped."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    # nohup ignores SIGHUP.
-    changed = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    try:
-        for number in changed:
-            signal.signal(number, _end)
-        yield
-    finally:
-        for number in changed:
-            signal.signal(number, before[number])
-
-
-def _end(number: int, _frame: object) -> None:
-    sys.exit(128 + number)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from io import StringIO
+from signal import SIGTERM
 from typing import TextIO, cast
 
 from prompt_toolkit.application import run_in_terminal
@@ -24,7 +25,7 @@ from prompt_toolkit.styles import DynamicStyle
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.spark.sources import start_early
-from kafka_shell.common.sigterm import exiting_on_sigterm
+from kafka_shell.common.signals import exiting_on
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.context import Context
@@ -54,7 +55,7 @@ from .switch_interval import reduce_latency
 
 def run(context: Context) -> int:
     """Run the prompt until the user leaves it and return the exit status."""
-    with exiting_on_sigterm(exit_application):
+    with exiting_on(SIGTERM, leave=exit_application):
         return Session(context).run()
 
 

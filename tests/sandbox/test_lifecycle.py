@@ -16,12 +16,13 @@ import psutil
 import pytest
 from kafka.admin import NewTopic
 
+from kafka_shell.common.signals import exiting_on
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox import session
 from kafka_shell.sandbox.cluster import leave, start, status, stop, wipe
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.session import ended_by_signals, open_sandbox, start_with_data
+from kafka_shell.sandbox.session import open_sandbox, start_with_data
 from kafka_shell.sandbox.sharing import attach, exclusive_lock, in_use_by_others
 from kafka_shell.sandbox.state import Sandbox, state_file
 from tests.admin.helpers import wait_for
@@ -292,7 +293,7 @@ def test_one_that_another_shell_stops_meanwhile_is_stopped_in_the_end(mine: Sand
 def test_nohup_is_respected() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with ended_by_signals():
+        with exiting_on(signal.SIGTERM, signal.SIGHUP):
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             assert callable(signal.getsignal(signal.SIGTERM))
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN

@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from signal import SIGHUP, SIGTERM
 from typing import TYPE_CHECKING
 
-from kafka_shell.sandbox.session import ended_by_signals
+from kafka_shell.common.signals import exiting_on
 from kafka_shell.sandbox.sharing import attach, in_use_by_others
 from kafka_shell.sandbox.twin.build import build, remove
 from kafka_shell.sandbox.twin.spare import take
@@ -27,7 +28,7 @@ def running_twin(root: Path, original: Original, report: Report) -> Iterator[San
     """A twin below `root`: the spare one if there is one of this metadata, or a new one. It is
     removed at the end, however it ends."""
     remove_abandoned(root)
-    with ended_by_signals():
+    with exiting_on(SIGTERM, SIGHUP):
         ready = take(root, original, report)
         folder = ready.folder if ready is not None else root / secrets.token_hex(8)
         with attach(folder):

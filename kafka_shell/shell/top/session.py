@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
+from signal import SIGTERM
 from threading import Thread
 from typing import Any
 
@@ -18,7 +19,7 @@ from prompt_toolkit.output.color_depth import ColorDepth
 
 from kafka_shell.commands.activity.meter import GROUPS, TOPICS, Measurement, open_meter
 from kafka_shell.common.quoting import positional, with_option
-from kafka_shell.common.sigterm import exiting_on_sigterm
+from kafka_shell.common.signals import exiting_on
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import format_duration
 from kafka_shell.context import Context
@@ -76,7 +77,7 @@ class Session:
         """Draw and measure until a key ends it. An internal error of a thread is raised here."""
         self._sampler.start()
         try:
-            with exiting_on_sigterm(exit_application):
+            with exiting_on(SIGTERM, leave=exit_application):
                 status: Status = self._app.run(pre_run=self._start_clock)
         finally:
             self._sampler.stop()
