@@ -23,14 +23,14 @@ from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.sharing import attach, exclusive_lock
 from kafka_shell.sandbox.state import Sandbox
-from tests import shared_cluster
-from tests.admin.helpers import connect
-from tests.in_process_shell import Shell
-from tests.program import Program
+from tests.support import shared_cluster
+from tests.support.changes import connect
+from tests.support.in_process_shell import Shell
+from tests.support.program import Program
 
 if TYPE_CHECKING:
-    from tests.reassigned_topics import Filled
-    from tests.schema_registry import Registry
+    from tests.support.reassigned_topics import Filled
+    from tests.support.schema_registry import Registry
 
 # A slow machine is no failure; what is generated differs from run to run.
 settings.register_profile(
@@ -201,7 +201,7 @@ def secure_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox
 @pytest.fixture(scope="session")
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
     """Apicurio Registry, empty at first. Tests register schemas of their own subjects."""
-    from tests.schema_registry import running_registry
+    from tests.support.schema_registry import running_registry
 
     with running_registry(tmp_path_factory.mktemp("registry")) as registry:
         yield registry
@@ -300,7 +300,7 @@ def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
 @pytest.fixture
 def kafka_on_three(three_brokers: Sandbox, three: Cluster, tmp_path: Path) -> Iterator[Program]:
     """The program, with the three brokers as its --broker. What it moves does not stay."""
-    from tests import reassigned_topics
+    from tests.support import reassigned_topics
 
     yield Program(tmp_path / "home", three_brokers.bootstrap)
     reassigned_topics.restore(three)
@@ -315,7 +315,7 @@ def kafka_on_five(five_brokers: Sandbox, tmp_path: Path) -> Program:
 @pytest.fixture(scope="module")
 def filled(three_brokers: Sandbox, three: Cluster) -> Filled:
     """Topics on brokers 1 and 2 of three, with so much in them that a slow move is held."""
-    from tests.reassigned_topics import Filled
+    from tests.support.reassigned_topics import Filled
 
     return Filled(three_brokers, three)
 

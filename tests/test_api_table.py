@@ -10,8 +10,8 @@ import pytest
 from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.commands import REGISTRY
 from kafka_shell.sandbox.state import Sandbox
-from tests import api_table as apis
-from tests.admin.helpers import connect
+from tests.support import api_table as apis
+from tests.support.changes import connect
 
 pytestmark = pytest.mark.quick
 

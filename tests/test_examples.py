@@ -23,9 +23,9 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import CLIENT_ID as TWIN
-from tests import api_table as apis
-from tests.example_facts import FACTS, NOTHING, SAME
-from tests.program import Program, Run
+from tests.support import api_table as apis
+from tests.support.example_facts import FACTS, NOTHING, SAME
+from tests.support.program import Program, Run
 
 pytestmark = pytest.mark.quick
 

@@ -23,8 +23,8 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
 from kafka_shell.run.dispatch import run_text
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.group_data import commit
-from tests.in_process_shell import Shell
+from tests.support.group_data import commit
+from tests.support.in_process_shell import Shell
 
 TOPIC, GROUP = "guard.matrix", "guard-matrix"
 

@@ -21,7 +21,7 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program
+from tests.support.program import Program
 
 GUARDS = ("confirm", "typed", "read-only")
 QUESTION = {"": r"\[y/N\]", "confirm": r"\[y/N\]", "typed": "Type .* to confirm: "}

@@ -24,7 +24,7 @@ from kafka_shell.plan.model import Change, Resource, Secret
 from kafka_shell.plan.outcome import ChangeResult, JournalEntry
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
-from tests.recorded_execution import read_journal
+from tests.support.recorded_execution import read_journal
 
 pytestmark = pytest.mark.quick
 

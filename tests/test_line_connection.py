@@ -14,8 +14,8 @@ from kafka_shell.run.dispatch import run_text
 from kafka_shell.run.watch import watch
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import Settings, load, load_for_line
-from tests.in_process_shell import Shell
-from tests.program import Program
+from tests.support.in_process_shell import Shell
+from tests.support.program import Program
 
 PLAIN = (
     "org.apache.kafka.common.security.plain.PlainLoginModule"

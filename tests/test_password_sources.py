@@ -17,8 +17,8 @@ from kafka_shell.run.reporting import warn_of_settings
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import Settings, load
-from tests.output.samples import Tty
-from tests.program import Process
+from tests.support.program import Process
+from tests.support.samples import Tty
 
 JAAS = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 

@@ -14,7 +14,7 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import commands, tokenize
 from kafka_shell.sandbox.state import Sandbox
 from tests import generated_docs
-from tests.admin.helpers import connect, done, make_topic
+from tests.support.changes import connect, done, make_topic
 
 pytestmark = pytest.mark.quick
 ROOT = Path(__file__).parent.parent

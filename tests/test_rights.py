@@ -20,8 +20,8 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import done, make_topic, wait_for
-from tests.program import Program, Run
+from tests.support.changes import done, make_topic, wait_for
+from tests.support.program import Program, Run
 
 PASSWORD = "nobody-secret"
 

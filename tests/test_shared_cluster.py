@@ -9,11 +9,11 @@ from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.partitions.throttle_configs import FOLLOWER_REPLICAS
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests import shared_cluster
-from tests.frozen_process import freeze
-from tests.program import Program
-from tests.reassigned_topics import HELD, fill, placed
-from tests.sandbox.brokers import stop_broker
+from tests.support import shared_cluster
+from tests.support.frozen_process import freeze
+from tests.support.program import Program
+from tests.support.reassigned_topics import HELD, fill, placed
+from tests.support.sandbox_brokers import stop_broker
 
 
 def test_what_is_left_behind_is_told_and_repaired(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.in_process_shell import Shell
+from tests.support.in_process_shell import Shell
 
 pytestmark = pytest.mark.quick
 

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, make_topic
+from tests.support.changes import connect, make_topic
 
 
 @pytest.fixture(scope="session")

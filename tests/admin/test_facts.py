@@ -22,8 +22,8 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Plan
-from tests.admin.config_alterations import DEFAULT, set_, topic_of
-from tests.admin.helpers import done, make_topic
+from tests.support.changes import done, make_topic
+from tests.support.config_alterations import DEFAULT, set_, topic_of
 
 quick = pytest.mark.quick
 

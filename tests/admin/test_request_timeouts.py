@@ -16,7 +16,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.plan.model import Step
 from kafka_shell.sandbox.state import Sandbox
-from tests.tcp_proxy import Proxy
+from tests.support.tcp_proxy import Proxy
 
 pytestmark = pytest.mark.quick
 

@@ -35,8 +35,8 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import done, failures, make_topic, refusals, wait_for
-from tests.program import Program
+from tests.support.changes import done, failures, make_topic, refusals, wait_for
+from tests.support.program import Program
 
 ALICE = "User:alice"
 DENIED = "TOPIC_AUTHORIZATION_FAILED"

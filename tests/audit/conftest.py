@@ -10,7 +10,7 @@ import pytest
 from kafka_shell.audit.engine import Engine
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
-from tests.in_process_shell import Shell
+from tests.support.in_process_shell import Shell
 
 
 @pytest.fixture(scope="session")

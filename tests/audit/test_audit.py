@@ -14,8 +14,8 @@ from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.engine import Engine
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit.bad_cluster import commit, connection
-from tests.in_process_shell import Shell
+from tests.support.bad_cluster import commit, connection
+from tests.support.in_process_shell import Shell
 
 FIELDS = ["control", "title", "severity", "status", "cluster", "resource", "reason", "remedy",
           "undo", "dynamic", "risk"]  # fmt: skip

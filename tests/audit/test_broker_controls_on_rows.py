@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from tests.audit.control_rows import NOW, Case, evaluating, found
+from tests.support.control_rows import NOW, Case, evaluating, found
 
 
 def config(broker: int, key: str, value: str, source: str = "static_broker",

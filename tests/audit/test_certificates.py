@@ -14,7 +14,7 @@ from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.table import ReadFailure
 from kafka_shell.audit.tables import listeners
 from tests.admin.wire.test_connection_faults import certificate_server, listener
-from tests.audit.control_rows import assert_found, found
+from tests.support.control_rows import assert_found, found
 
 EXPIRED = datetime(2020, 1, 1, tzinfo=UTC)
 

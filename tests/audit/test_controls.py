@@ -29,11 +29,10 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
-from tests import shared_cluster
-from tests.admin.helpers import connect, wait_for
-from tests.audit import bad_cluster, cluster_tables
-from tests.in_process_shell import Shell
-from tests.sandbox.brokers import start_broker, stop_broker
+from tests.support import bad_cluster, cluster_tables, shared_cluster
+from tests.support.changes import connect, wait_for
+from tests.support.in_process_shell import Shell
+from tests.support.sandbox_brokers import start_broker, stop_broker
 
 CONTROLS = load(Path(cluster_tables.__file__).parents[2] / "kafka_shell" / "audit" / "controls")
 BROKERS = ("broker 1", "broker 2", "broker 3")

@@ -19,7 +19,7 @@ import pytest
 
 from kafka_shell.common.java import find_java
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit import short_jvm
+from tests.support import short_jvm
 
 SPARK = Path(pyspark.__file__).parent
 ROOT = Path(__file__).parent.parent.parent
@@ -41,7 +41,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def audited(folder: Path, bootstrap: str, *, master: str = "", remote: str = "") -> Any:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.audit.audit_process", master, remote, bootstrap, str(folder)],
+        [sys.executable, "-m", "tests.support.audit_process", master, remote, bootstrap, str(folder)],
         cwd=ROOT, env=environment(PYTHONPATH=str(ROOT)), timeout=180,
         capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -7,8 +7,8 @@ from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit import cluster_tables
-from tests.audit.cluster_tables import ClusterTables
+from tests.support import cluster_tables
+from tests.support.cluster_tables import ClusterTables
 
 
 def collection(engine: Engine, tables: ClusterTables) -> Collection:

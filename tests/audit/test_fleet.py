@@ -11,10 +11,10 @@ from typing import Any
 
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import wait_for
-from tests.audit import short_jvm
 from tests.audit.test_distributed import ROOT, environment
-from tests.tcp_proxy import Proxy
+from tests.support import short_jvm
+from tests.support.changes import wait_for
+from tests.support.tcp_proxy import Proxy
 
 WRONG = "wrong-fleet-password"
 CLUSTERS = 50

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from tests.audit.control_rows import NOW, Case, Rows, evaluating, found
+from tests.support.control_rows import NOW, Case, Rows, evaluating, found
 
 MS = timedelta(milliseconds=1)
 SECOND = timedelta(seconds=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from tests.audit.control_rows import (
+from tests.support.control_rows import (
     DAY,
     ORDERS,
     Case,

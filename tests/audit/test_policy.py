@@ -14,8 +14,8 @@ from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.status import STATUS
 from kafka_shell.common.units import NUMBER
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit import cluster_tables
-from tests.in_process_shell import Shell
+from tests.support import cluster_tables
+from tests.support.in_process_shell import Shell
 
 POLICY = """\
 [thresholds.T13]

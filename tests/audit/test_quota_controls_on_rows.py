@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.audit.control_rows import Case, configs, evaluating, found
+from tests.support.control_rows import Case, configs, evaluating, found
 
 
 def quota(entity: str, key: str, value: float = 1e6, **values: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.audit.control_rows import (
+from tests.support.control_rows import (
     CONTROLS,
     DAY,
     ORDERS,

@@ -7,7 +7,7 @@ import pytest
 from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.audit.remedy import resources_outside, single_command
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
-from tests.audit.recorded_step import RecordedStep
+from tests.support.recorded_step import RecordedStep
 
 
 @pytest.mark.parametrize(

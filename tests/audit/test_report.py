@@ -24,8 +24,8 @@ from kafka_shell.audit.model import (
 from kafka_shell.audit.report import Bar, Chart, page, write
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
-from tests.in_process_shell import Shell
-from tests.output.samples import drawn
+from tests.support.in_process_shell import Shell
+from tests.support.samples import drawn
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.audit.control_rows import Case, evaluating, found
+from tests.support.control_rows import Case, evaluating, found
 
 IDENTIFICATION = "ssl.endpoint.identification.algorithm"
 TO_RESTART = "in server.properties and restart the broker"

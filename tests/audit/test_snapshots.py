@@ -12,7 +12,7 @@ from pyarrow import compute, parquet
 from kafka_shell.audit.engine import Engine
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
-from tests.in_process_shell import Shell
+from tests.support.in_process_shell import Shell
 
 
 def taken(shell: Shell, folder: Path) -> str:

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.in_process_shell import Shell
+from tests.support.in_process_shell import Shell
 
 
 @pytest.fixture

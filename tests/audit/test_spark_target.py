@@ -12,7 +12,7 @@ from kafka_shell.audit.session import open_session
 from kafka_shell.audit.snapshot import address, is_snapshot
 from kafka_shell.audit.spark_errors import as_shell_error
 from kafka_shell.audit.spark_target import SparkTarget
-from tests.in_process_shell import Shell
+from tests.support.in_process_shell import Shell
 
 
 @pytest.mark.quick

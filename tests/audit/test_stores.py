@@ -17,8 +17,8 @@ from pyspark.sql import Row
 from kafka_shell.audit import stores
 from kafka_shell.audit.engine import Engine
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit import short_jvm
-from tests.in_process_shell import Shell
+from tests.support import short_jvm
+from tests.support.in_process_shell import Shell
 
 
 @pytest.mark.parametrize(

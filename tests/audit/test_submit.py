@@ -12,7 +12,7 @@ import pyspark
 
 from kafka_shell import submit
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit import short_jvm
+from tests.support import short_jvm
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -20,8 +20,8 @@ from kafka_shell.audit.table import COMMON, DDL
 from kafka_shell.audit.tables import TABLES, commits
 from kafka_shell.audit.tables import batches as batch_tables
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit import bad_cluster, cluster_tables
-from tests.in_process_shell import Shell
+from tests.support import bad_cluster, cluster_tables
+from tests.support.in_process_shell import Shell
 
 WANTED = [
     "clusters",

@@ -20,8 +20,8 @@ from kafka_shell.audit.tables import TABLES
 from kafka_shell.common.structs import replace
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit import cluster_tables
-from tests.in_process_shell import Shell
+from tests.support import cluster_tables
+from tests.support.in_process_shell import Shell
 
 GIB = 1 << 30
 NAMES = (

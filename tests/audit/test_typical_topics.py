@@ -12,8 +12,8 @@ from kafka_shell.audit.control import load
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import AuditFinding
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit import cluster_tables, typical_topics
-from tests.in_process_shell import Shell
+from tests.support import cluster_tables, typical_topics
+from tests.support.in_process_shell import Shell
 
 CONTROLS = load(Path(cluster_tables.__file__).parents[2] / "kafka_shell" / "audit" / "controls")
 

@@ -16,8 +16,8 @@ from kafka_shell.commands.spark import controls, trend
 from kafka_shell.context import Resources
 from kafka_shell.language.command import Command, Example
 from kafka_shell.sandbox.state import Sandbox
-from tests import api_table as apis
-from tests.in_process_shell import Shell
+from tests.support import api_table as apis
+from tests.support.in_process_shell import Shell
 
 # What somebody did wrong at the demo company.
 FAULTS = {

@@ -30,7 +30,7 @@ from kafka_shell.sandbox.stand_ins import topic_names
 from tests.bench import prompt, records
 from tests.bench.processes import Failed, contest, median, timed
 from tests.bench.table import HEADINGS, MIB, RATE, Measure, line, show
-from tests.jvm_tools import CONFIGS, tool_command
+from tests.support.jvm_tools import CONFIGS, tool_command
 
 SIZES = (100, 1_000, 10_000, 100_000)
 SCRIPT = 1_000  # commands

@@ -13,7 +13,7 @@ from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from tests.bench.processes import contest
 from tests.bench.table import Measure, show
-from tests.jvm_tools import tool_command
+from tests.support.jvm_tools import tool_command
 
 TOPIC, SMALL = "bench.records", "bench.ten"
 SIZE = 100  # bytes of a value

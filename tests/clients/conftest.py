@@ -10,7 +10,7 @@ import pytest
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
-from tests.clients.helpers import LOGGER, Store, followers, wait_for, wire
+from tests.support.followed_clients import LOGGER, Store, followers, wait_for, wire
 
 __all__ = ["wire"]
 

@@ -14,7 +14,7 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 
 from kafka_shell.clients.consumer import DynamicKafkaConsumer
-from tests.clients.helpers import (
+from tests.support.followed_clients import (
     SOON,
     Connection,
     Member,

@@ -9,11 +9,20 @@ from kafka import KafkaAdminClient
 
 from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.clients.producer import DynamicKafkaProducer
-from tests.clients.helpers import SOON, USER, Store, Wire, dynamic, everything, running, wait_for
 from tests.clients.test_consumer import MEMBER, calm, plain, seconds_to_evict
 from tests.clients.test_follow import registered
 from tests.clients.test_producer import Sender, acks_seen
-from tests.program import Program
+from tests.support.followed_clients import (
+    SOON,
+    USER,
+    Store,
+    Wire,
+    dynamic,
+    everything,
+    running,
+    wait_for,
+)
+from tests.support.program import Program
 
 
 def test_one_line_changes_a_running_producer_and_a_running_consumer(

@@ -21,7 +21,7 @@ from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
-from tests.in_process_shell import Shell
+from tests.support.in_process_shell import Shell
 
 pytestmark = pytest.mark.quick
 

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.sandbox.state import Sandbox
-from tests.in_process_shell import Shell
+from tests.support.in_process_shell import Shell
 
 pytestmark = pytest.mark.quick
 

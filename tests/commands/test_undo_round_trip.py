@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program, Run
+from tests.support.program import Program, Run
 
 pytestmark = pytest.mark.quick
 

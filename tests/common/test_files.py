@@ -10,7 +10,7 @@ import pytest
 from kafka_shell.common import files
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests.in_process_shell import Shell
+from tests.support.in_process_shell import Shell
 
 pytestmark = pytest.mark.quick
 

@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from tests.differential.tools import Tools
-from tests.program import Program
+from tests.support.kafka_tools import Tools
+from tests.support.program import Program
 
 _LINE = re.compile(r"(Quota|SCRAM credential) configs for (.+) are (.*)")
 Facts = dict[str, dict[str, float | str]]

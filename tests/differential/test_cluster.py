@@ -11,10 +11,10 @@ from kafka_shell.admin.cluster import feature_change, features, quorum, quorum_c
 from kafka_shell.admin.cluster.model import Endpoint, Voter
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import done, wait_for
-from tests.jvm_tools import run_tool
-from tests.outages import stopped
-from tests.shared_cluster import is_caught_up, wait_until_applied, wait_until_healthy
+from tests.support.changes import done, wait_for
+from tests.support.jvm_tools import run_tool
+from tests.support.outages import stopped
+from tests.support.shared_cluster import is_caught_up, wait_until_applied, wait_until_healthy
 
 TOOLS = "org.apache.kafka.tools"
 

@@ -14,11 +14,11 @@ from kafka_shell.admin.groups.model import GroupType
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin import members
-from tests.admin.group_data import commit, described, filled, forget, held
-from tests.admin.helpers import done, wait_for
-from tests.jvm_tools import run_tool
-from tests.program import Program
+from tests.support import members
+from tests.support.changes import done, wait_for
+from tests.support.group_data import commit, described, filled, forget, held
+from tests.support.jvm_tools import run_tool
+from tests.support.program import Program
 
 CONSUMER = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 SHARE = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"

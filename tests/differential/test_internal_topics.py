@@ -22,9 +22,9 @@ from kafka_shell.admin.records.model import CREATE_TIME, Record
 from kafka_shell.admin.topics.read import describe
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import done, make_topic
-from tests.jvm_tools import java, run_tool
-from tests.transactional_producer import Producer
+from tests.support.changes import done, make_topic
+from tests.support.jvm_tools import java, run_tool
+from tests.support.transactional_producer import Producer
 
 PACKAGES = {
     "__consumer_offsets": "org.apache.kafka.coordinator.group.generated",

@@ -12,8 +12,8 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner.plan import rebalance
 from kafka_shell.admin.partitions.planner.problem import Problem, Proposal
 from kafka_shell.common.structs import replace
-from tests.admin.partitions.random_clusters import after, incoming, problems, values
-from tests.generated_assignments import generate
+from tests.support.generated_assignments import generate
+from tests.support.random_clusters import after, incoming, problems, values
 
 # Kafka's planner refuses brokers of which only some have a rack; here all have, or none.
 

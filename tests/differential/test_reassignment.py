@@ -27,11 +27,11 @@ from kafka_shell.admin.partitions.reassignment_files import read_moves, to_json
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests import reassigned_topics
-from tests.admin.helpers import connect, wait_for
-from tests.jvm_tools import run_tool
-from tests.program import Program
-from tests.reassigned_topics import HELD, fill, placed, replicas
+from tests.support import reassigned_topics
+from tests.support.changes import connect, wait_for
+from tests.support.jvm_tools import run_tool
+from tests.support.program import Program
+from tests.support.reassigned_topics import HELD, fill, placed, replicas
 
 MAIN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 _LISTED = re.compile(r"(\S+)-(\d+): replicas: ([\d,]+)\. adding: ([\d,]*)\. removing: ([\d,]*)\.")

@@ -12,9 +12,9 @@ import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import KEPT, make_topic
-from tests.jvm_tools import run_tool, tool_command
-from tests.program import Program
+from tests.support.changes import KEPT, make_topic
+from tests.support.jvm_tools import run_tool, tool_command
+from tests.support.program import Program
 
 KCAT = shutil.which("kcat") or shutil.which("kafkacat")
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

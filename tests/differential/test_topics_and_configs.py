@@ -27,9 +27,9 @@ from kafka_shell.admin.topics.model import NewTopic, Topic
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done
-from tests.differential.tools import ConfigFacts, Tools, described_configs, described_topics
-from tests.shared_cluster import wait_until_applied
+from tests.support.changes import connect, done
+from tests.support.kafka_tools import ConfigFacts, Tools, described_configs, described_topics
+from tests.support.shared_cluster import wait_until_applied
 
 PLACED = ((3, 1), (1, 2), (2, 3))
 GROWN = (*PLACED, (3, 2), (1, 3))

@@ -16,9 +16,9 @@ from kafka_shell.admin.transactions import (
 )
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import done, make_topic
-from tests.jvm_tools import run_tool
-from tests.transactional_producer import HOUR_MS, Producer, hang
+from tests.support.changes import done, make_topic
+from tests.support.jvm_tools import run_tool
+from tests.support.transactional_producer import HOUR_MS, Producer, hang
 
 MAIN = "org.apache.kafka.tools.TransactionsCommand"
 Row = dict[str, str]

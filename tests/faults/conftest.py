@@ -15,8 +15,8 @@ import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.faults.common import Terminal, create, delete
-from tests.program import Program
+from tests.support.faults import Terminal, create, delete
+from tests.support.program import Program
 
 
 @pytest.fixture

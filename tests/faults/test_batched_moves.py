@@ -22,16 +22,21 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.commands.partitions.batch_store import BatchFile
 from kafka_shell.sandbox.state import Sandbox
-from tests import reassigned_topics
-from tests.acks_all_producer import acks_all_producer
-from tests.admin.helpers import connect, wait_for
-from tests.faults.common import timed
-from tests.outages import controller, hang, hanging, kill, wait_until_noticed, wake
-from tests.program import Program
-from tests.program_process import running
-from tests.reassigned_topics import Filled, replicas
-from tests.sandbox.brokers import start_broker
-from tests.shared_cluster import start_all, wait_until_applied, wait_until_back, wait_until_healthy
+from tests.support import reassigned_topics
+from tests.support.acks_all_producer import acks_all_producer
+from tests.support.changes import connect, wait_for
+from tests.support.faults import timed
+from tests.support.outages import controller, hang, hanging, kill, wait_until_noticed, wake
+from tests.support.program import Program
+from tests.support.program_process import running
+from tests.support.reassigned_topics import Filled, replicas
+from tests.support.sandbox_brokers import start_broker
+from tests.support.shared_cluster import (
+    start_all,
+    wait_until_applied,
+    wait_until_back,
+    wait_until_healthy,
+)
 
 BEFORE, AFTER = (4, 1, 2), (1, 2, 5)
 SOURCE, DESTINATION = 4, 5  # brokers 1 to 3 are the controllers

@@ -9,9 +9,9 @@ import pexpect
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.faults.common import Terminal, create, delete, ended, exists, quick
-from tests.outages import frozen
-from tests.program import Program
+from tests.support.faults import Terminal, create, delete, ended, exists, quick
+from tests.support.outages import frozen
+from tests.support.program import Program
 
 
 @quick

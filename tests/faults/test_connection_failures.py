@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from tests.faults.common import PASSWORD, hinted, no_secret_in, quick, refused, timed
-from tests.program import Program
+from tests.support.faults import PASSWORD, hinted, no_secret_in, quick, refused, timed
+from tests.support.program import Program
 
 
 @quick

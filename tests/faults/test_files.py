@@ -11,8 +11,8 @@ import pexpect
 import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
-from tests.faults.common import READS, Terminal, ended, exists, hinted, leave, quick, refused
-from tests.program import Program
+from tests.support.faults import READS, Terminal, ended, exists, hinted, leave, quick, refused
+from tests.support.program import Program
 
 
 @quick

@@ -29,10 +29,10 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.group_data import commit
-from tests.admin.helpers import connect
-from tests.faults.hostile_names import NAMES, TOPICS
-from tests.program import Program
+from tests.support.changes import connect
+from tests.support.group_data import commit
+from tests.support.hostile_names import NAMES, TOPICS
+from tests.support.program import Program
 
 COMMANDS = (
     "list-groups", "list-groups --long", "describe-group GROUPS", "describe-group GROUPS --state",

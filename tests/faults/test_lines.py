@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from tests.faults.common import hinted, quick, refused, shell
-from tests.program import Program
+from tests.support.faults import hinted, quick, refused, shell
+from tests.support.program import Program
 
 
 @quick

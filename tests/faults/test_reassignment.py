@@ -11,14 +11,14 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions.throttle_configs import LEADER_RATE, LEADER_REPLICAS
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests import reassigned_topics
-from tests.admin.helpers import wait_for
-from tests.outages import kill, stopped, wait_until_noticed
-from tests.program import Program
-from tests.program_process import Running, running
-from tests.reassigned_topics import Filled, put, replicas
-from tests.sandbox.brokers import start_broker
-from tests.shared_cluster import wait_until_applied
+from tests.support import reassigned_topics
+from tests.support.changes import wait_for
+from tests.support.outages import kill, stopped, wait_until_noticed
+from tests.support.program import Program
+from tests.support.program_process import Running, running
+from tests.support.reassigned_topics import Filled, put, replicas
+from tests.support.sandbox_brokers import start_broker
+from tests.support.shared_cluster import wait_until_applied
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pexpect
 import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
-from tests.faults.common import (
+from tests.support.faults import (
     ANSI,
     READS,
     Terminal,
@@ -21,7 +21,7 @@ from tests.faults.common import (
     refused,
     shell,
 )
-from tests.program import Program
+from tests.support.program import Program
 
 
 @quick

@@ -12,10 +12,10 @@ import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import wait_for
-from tests.faults.common import delete, exists, hinted, quick, refused, timed
-from tests.outages import frozen
-from tests.program import Program
+from tests.support.changes import wait_for
+from tests.support.faults import delete, exists, hinted, quick, refused, timed
+from tests.support.outages import frozen
+from tests.support.program import Program
 
 
 @quick

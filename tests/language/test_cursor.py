@@ -18,7 +18,7 @@ from kafka_shell.language import cursor, kinds
 from kafka_shell.language.cursor import CompletionRequest, WordKind, completion_request
 from kafka_shell.language.kind import Kind
 from kafka_shell.language.tokens import commands
-from tests.language.registry import REGISTRY
+from tests.support.declared_commands import REGISTRY
 
 pytestmark = pytest.mark.quick
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 
 from kafka_shell.language.highlight import classify
-from tests.language.registry import REGISTRY
 from tests.language.test_cursor import SOUP
+from tests.support.declared_commands import REGISTRY
 
 pytestmark = pytest.mark.quick
 

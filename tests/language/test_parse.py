@@ -9,8 +9,8 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize, words_of
 from kafka_shell.language.usage import usage
-from tests.language import registry
-from tests.language.registry import REGISTRY
+from tests.support import declared_commands as registry
+from tests.support.declared_commands import REGISTRY
 
 pytestmark = pytest.mark.quick
 

@@ -19,7 +19,7 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Word, tokenize
 from kafka_shell.plan.model import Effect
-from tests.language.registry import REGISTRY, nothing, registry_of
+from tests.support.declared_commands import REGISTRY, nothing, registry_of
 
 pytestmark = pytest.mark.quick
 

@@ -17,7 +17,7 @@ from kafka_shell.common.command_results import Listing
 from kafka_shell.output.data import plain
 from kafka_shell.plan.model import Resource, Secret
 from kafka_shell.plan.results import Parts, Results
-from tests.output.samples import BROKER, ENTRIES, GONE, ORDERS, SUMMARIES, TOPIC, drawn, entry
+from tests.support.samples import BROKER, ENTRIES, GONE, ORDERS, SUMMARIES, TOPIC, drawn, entry
 
 pytestmark = pytest.mark.quick
 

@@ -18,7 +18,7 @@ from kafka_shell.output.errors import (
 from kafka_shell.output.styled_stream import StyledStream
 from kafka_shell.output.text import width
 from kafka_shell.plan.results import Failure
-from tests.output.samples import GONE, plain
+from tests.support.samples import GONE, plain
 
 pytestmark = pytest.mark.quick
 

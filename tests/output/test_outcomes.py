@@ -9,7 +9,7 @@ from kafka_shell.output.plans import draw_plan
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.plan.results import Failure, Results
-from tests.output.samples import GONE, err_of, out_of, outcome, plan, topic, validated, writer
+from tests.support.samples import GONE, err_of, out_of, outcome, plan, topic, validated, writer
 
 pytestmark = pytest.mark.quick
 

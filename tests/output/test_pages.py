@@ -17,7 +17,7 @@ from kafka_shell.commands.program.model import SandboxReport
 from kafka_shell.output.humanize import local_time
 from kafka_shell.plan.outcome import JournalEntry
 from kafka_shell.plan.results import Failure
-from tests.output.samples import BROKER, ENTRIES, TOPIC, drawn, entry
+from tests.support.samples import BROKER, ENTRIES, TOPIC, drawn, entry
 
 pytestmark = pytest.mark.quick
 

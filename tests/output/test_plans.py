@@ -7,7 +7,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.output.plans import draw_plan, plan_lines
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Results
-from tests.output.samples import GONE, RENDERERS, Tty, err_of, out_of, plain, plan, topic, writer
+from tests.support.samples import GONE, RENDERERS, Tty, err_of, out_of, plain, plan, topic, writer
 
 pytestmark = pytest.mark.quick
 

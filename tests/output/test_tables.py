@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kafka_shell.output.tables import Column, draw_table, lay_out
 from kafka_shell.output.text import width
 from kafka_shell.plan.model import Secret
-from tests.output.samples import plain
+from tests.support.samples import plain
 
 pytestmark = pytest.mark.quick
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.common.escaping import escape
 from kafka_shell.output.text import cut, hang, pad, paragraphs, text, width, wrap
-from tests.output.samples import plain
+from tests.support.samples import plain
 
 pytestmark = pytest.mark.quick
 

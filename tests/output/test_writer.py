@@ -17,7 +17,7 @@ from kafka_shell.output.theme import load
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Secret
 from kafka_shell.plan.results import Results
-from tests.output.samples import (
+from tests.support.samples import (
     ENTRIES,
     GONE,
     ORDERS,

@@ -9,7 +9,7 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.pasted.kafka_tools import translate
 from kafka_shell.pasted.word_order import reorder
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program
+from tests.support.program import Program
 
 pytestmark = pytest.mark.quick
 

@@ -13,7 +13,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Plan
-from tests.admin.helpers import lose_requests
+from tests.support.changes import lose_requests
 
 pytestmark = pytest.mark.quick
 

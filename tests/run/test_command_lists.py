@@ -17,8 +17,8 @@ from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.tokens import commands
 from kafka_shell.run.script import run_script
 from kafka_shell.sandbox.state import Sandbox
-from tests.in_process_shell import Shell
-from tests.program import Program
+from tests.support.in_process_shell import Shell
+from tests.support.program import Program
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from kafka_shell.admin.configs.model import ConfigType, ResourceType
 from kafka_shell.context import Paths
 from kafka_shell.view.disk import DiskCache
-from tests.program import Program
+from tests.support.program import Program
 
 pytestmark = pytest.mark.quick
 

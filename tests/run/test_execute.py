@@ -13,7 +13,7 @@ from kafka_shell.output.outcomes import next_lines
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Change, Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
-from tests.recorded_execution import Event, RecordedStep, make_recorded_execution
+from tests.support.recorded_execution import Event, RecordedStep, make_recorded_execution
 
 pytestmark = pytest.mark.quick
 

@@ -32,7 +32,7 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Plan, Secret
 from kafka_shell.plan.outcome import Outcome
 from kafka_shell.run.execute import execute
-from tests.recorded_execution import make_recorded_execution
+from tests.support.recorded_execution import make_recorded_execution
 
 pytestmark = pytest.mark.quick
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.program import Program
+from tests.support.program import Program
 
 pytestmark = pytest.mark.quick
 

@@ -16,7 +16,7 @@ from kafka_shell import settings
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.errors import ShellError
 from kafka_shell.run.redirect import redirected
-from tests.program import Program
+from tests.support.program import Program
 
 pytestmark = pytest.mark.quick
 

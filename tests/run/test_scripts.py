@@ -21,7 +21,7 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.run.dispatch import _with_defaults
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program, Run
+from tests.support.program import Program, Run
 
 pytestmark = pytest.mark.quick
 

@@ -13,7 +13,7 @@ from kafka_shell.language.common import SANDBOX
 from kafka_shell.sandbox.jars import locked_versions
 from kafka_shell.sandbox.options import exact_version
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Process
+from tests.support.program import Process
 
 PATIENCE_S = 60
 

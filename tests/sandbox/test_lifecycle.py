@@ -25,8 +25,8 @@ from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import open_sandbox, start_with_data
 from kafka_shell.sandbox.sharing import attach, exclusive_lock, in_use_by_others
 from kafka_shell.sandbox.state import Sandbox, state_file
-from tests.admin.helpers import wait_for
-from tests.sandbox.clients import admin
+from tests.support.changes import wait_for
+from tests.support.sandbox_clients import admin
 
 START = """
 import sys

@@ -14,7 +14,7 @@ import pytest
 
 from kafka_shell.sandbox.ports import becomes_free, free_ports, is_free
 from kafka_shell.sandbox.process import detach, is_running
-from tests.admin.helpers import wait_for
+from tests.support.changes import wait_for
 
 pytestmark = pytest.mark.quick
 

@@ -17,9 +17,9 @@ from kafka_shell.sandbox.cluster import start, stop, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.jvm_tools import run_tool
-from tests.sandbox.brokers import start_broker, stop_broker
-from tests.sandbox.clients import admin
+from tests.support.jvm_tools import run_tool
+from tests.support.sandbox_brokers import start_broker, stop_broker
+from tests.support.sandbox_clients import admin
 
 WAYS = ("sasl-ssl", "sasl-ssl-plain", "sasl-ssl-oauth", "sasl-plaintext", "ssl")
 

@@ -19,8 +19,8 @@ from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import start, status
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
-from tests.jvm_tools import run_tool
-from tests.sandbox.clients import admin, loggers, set_logger
+from tests.support.jvm_tools import run_tool
+from tests.support.sandbox_clients import admin, loggers, set_logger
 
 
 @pytest.mark.quick

@@ -10,10 +10,10 @@ from kafka.admin import NewTopic
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import status
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect
-from tests.sandbox.brokers import start_broker, stop_broker
-from tests.sandbox.clients import admin
-from tests.shared_cluster import wait_until_applied
+from tests.support.changes import connect
+from tests.support.sandbox_brokers import start_broker, stop_broker
+from tests.support.sandbox_clients import admin
+from tests.support.shared_cluster import wait_until_applied
 
 
 def brokers(sandbox: Sandbox, bootstrap: str | None = None) -> dict[int, str]:

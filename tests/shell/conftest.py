@@ -14,7 +14,7 @@ from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
-from tests.shell.terminal import Terminal
+from tests.support.terminal import Terminal
 
 Open = Callable[..., Terminal]
 

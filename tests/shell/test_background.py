@@ -17,14 +17,14 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Report
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.background import Background
-from tests import reassigned_topics
-from tests.admin.helpers import connect
-from tests.outages import kill
-from tests.reassigned_topics import MB, fill, placed, replicas
-from tests.sandbox.brokers import start_broker
-from tests.shared_cluster import wait_until_back
 from tests.shell.conftest import Open
-from tests.shell.terminal import Terminal
+from tests.support import reassigned_topics
+from tests.support.changes import connect
+from tests.support.outages import kill
+from tests.support.reassigned_topics import MB, fill, placed, replicas
+from tests.support.sandbox_brokers import start_broker
+from tests.support.shared_cluster import wait_until_back
+from tests.support.terminal import Terminal
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kafka_shell.sandbox.process import find_all
-from tests.admin.helpers import wait_for
 from tests.shell.conftest import Open
+from tests.support.changes import wait_for
 
 
 def twins(home: Path) -> list[Path]:

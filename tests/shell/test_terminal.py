@@ -16,10 +16,10 @@ from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.paging import LESS_PROMPT
-from tests.outages import frozen
-from tests.sandbox.brokers import start_broker, stop_broker
 from tests.shell.conftest import Open
-from tests.shell.terminal import Terminal
+from tests.support.outages import frozen
+from tests.support.sandbox_brokers import start_broker, stop_broker
+from tests.support.terminal import Terminal
 
 
 def test_a_key_is_completed_with_its_documentation_altered_and_seen(shell: Terminal) -> None:

@@ -11,11 +11,11 @@ import pytest
 from kafka_shell.commands.activity.meter import Measurement
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.top.sampler import Sampler
-from tests.admin.helpers import wait_for
-from tests.outages import frozen
-from tests.produced_records import fill
 from tests.shell.conftest import Open
-from tests.shell.terminal import Terminal
+from tests.support.changes import wait_for
+from tests.support.outages import frozen
+from tests.support.produced_records import fill
+from tests.support.terminal import Terminal
 
 NARROW, WIDE = {"rows": 15, "columns": 60}, {"rows": 50, "columns": 200}
 ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program
+from tests.support.program import Program
 
 FOLDER = Path(__file__).parent
 COMMAND = "$ kafka.sh"

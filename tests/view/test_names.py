@@ -18,9 +18,9 @@ from kafka_shell.view.cache import Cache
 from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import PARTS, ClusterView, Part
-from tests.admin.group_data import commit
-from tests.admin.helpers import connect, make_topic
-from tests.outages import frozen
+from tests.support.changes import connect, make_topic
+from tests.support.group_data import commit
+from tests.support.outages import frozen
 from tests.view.test_real_cluster import Watched
 
 

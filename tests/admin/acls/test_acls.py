@@ -25,7 +25,7 @@ from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
-from tests.admin.helpers import done
+from tests.support.changes import done
 
 pytestmark = pytest.mark.quick
 

@@ -23,9 +23,9 @@ from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
-from tests.admin.group_data import commit
-from tests.admin.helpers import connect, done, make_topic
-from tests.program import Program
+from tests.support.changes import connect, done, make_topic
+from tests.support.group_data import commit
+from tests.support.program import Program
 
 TOPIC = AclResourceType.TOPIC
 READ, ALLOW = AclOperation.READ, AclPermission.ALLOW

@@ -27,8 +27,8 @@ from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.group_data import forget
-from tests.admin.helpers import done, make_topic, wait_for
+from tests.support.changes import done, make_topic, wait_for
+from tests.support.group_data import forget
 
 pytestmark = pytest.mark.quick
 

@@ -18,7 +18,7 @@ from kafka_shell.admin.activity.rates import broker_rates, group_rates, topic_ra
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.common.resource import Resource
 from kafka_shell.plan.results import Failure
-from tests.output.samples import drawn
+from tests.support.samples import drawn
 
 pytestmark = pytest.mark.quick
 

@@ -19,9 +19,9 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Node
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.group_data import commit, filled, forget
-from tests.admin.helpers import done, make_topic, wait_for
-from tests.produced_records import fill
+from tests.support.changes import done, make_topic, wait_for
+from tests.support.group_data import commit, filled, forget
+from tests.support.produced_records import fill
 
 pytestmark = pytest.mark.quick
 

@@ -40,8 +40,8 @@ from kafka_shell.audit.tables.clients import read_client_configs, read_effective
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
-from tests.sandbox.brokers import start_broker, stop_broker
+from tests.support.changes import connect, done, make_topic, refusals, wait_for
+from tests.support.sandbox_brokers import start_broker, stop_broker
 
 ALICE, APP = ClientEntity("alice"), ClientEntity("alice", "app")
 BOB = ClientEntity("bob")

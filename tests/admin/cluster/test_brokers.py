@@ -14,7 +14,7 @@ from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.admin.wire.requests import Call, as_request
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure, Results
-from tests.admin.helpers import make_topic
+from tests.support.changes import make_topic
 
 DESCRIBE_CONFIGS, DESCRIBE_LOG_DIRS, DESCRIBE_QUORUM = 32, 35, 55
 

@@ -19,10 +19,10 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import done, make_topic, refusals, wait_for
-from tests.outages import stopped
-from tests.program import Program
-from tests.shared_cluster import wait_until_healthy
+from tests.support.changes import done, make_topic, refusals, wait_for
+from tests.support.outages import stopped
+from tests.support.program import Program
+from tests.support.shared_cluster import wait_until_healthy
 
 
 @pytest.mark.parametrize(

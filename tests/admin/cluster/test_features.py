@@ -9,7 +9,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.plan.model import Effect
-from tests.admin.helpers import done
+from tests.support.changes import done
 
 NEWEST = {"group.version": (1, 0, 1), "kraft.version": (1, 0, 1), "transaction.version": (2, 0, 2)}
 

@@ -25,10 +25,10 @@ from kafka_shell.commands.cluster.finding_commands import command_of
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import done, make_topic, wait_for
-from tests.outages import stopped
-from tests.shared_cluster import wait_until_applied, wait_until_healthy
-from tests.transactional_producer import HOUR_MS, hang
+from tests.support.changes import done, make_topic, wait_for
+from tests.support.outages import stopped
+from tests.support.shared_cluster import wait_until_applied, wait_until_healthy
+from tests.support.transactional_producer import HOUR_MS, hang
 
 ONLY_READS = "verify-reassign-partitions"  # without --finish
 

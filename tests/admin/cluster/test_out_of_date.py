@@ -23,10 +23,10 @@ from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests import reassigned_topics
-from tests.admin.helpers import done, make_topic, wait_for
-from tests.frozen_process import thread_frozen
-from tests.shared_cluster import processes, wait_until_applied
+from tests.support import reassigned_topics
+from tests.support.changes import done, make_topic, wait_for
+from tests.support.frozen_process import thread_frozen
+from tests.support.shared_cluster import processes, wait_until_applied
 
 BEHIND = 4
 

@@ -22,9 +22,9 @@ from kafka_shell.sandbox import config, process, state, storage
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
-from tests import shared_cluster
-from tests.admin.helpers import connect, done, refusals, wait_for
-from tests.outages import stopped
+from tests.support import shared_cluster
+from tests.support.changes import connect, done, refusals, wait_for
+from tests.support.outages import stopped
 
 ABSENT = Voter(99, "A" * 21 + "Q", (Endpoint("", "127.0.0.1", 1),))
 

@@ -15,7 +15,8 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.config_alterations import (
+from tests.support.changes import done, failures, make_topic, refusals
+from tests.support.config_alterations import (
     DEFAULT,
     alter,
     append,
@@ -26,7 +27,6 @@ from tests.admin.config_alterations import (
     subtract,
     topic_of,
 )
-from tests.admin.helpers import done, failures, make_topic, refusals
 
 quick = pytest.mark.quick
 

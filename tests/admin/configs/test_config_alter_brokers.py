@@ -16,7 +16,8 @@ from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Resource
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.config_alterations import (
+from tests.support.changes import connect, done, failures, refusals
+from tests.support.config_alterations import (
     BROKER,
     DEFAULT,
     LOGGER,
@@ -28,9 +29,8 @@ from tests.admin.config_alterations import (
     restored,
     set_,
 )
-from tests.admin.helpers import connect, done, failures, refusals
-from tests.frozen_process import freeze, thaw
-from tests.shared_cluster import processes, wait_until_applied
+from tests.support.frozen_process import freeze, thaw
+from tests.support.shared_cluster import processes, wait_until_applied
 
 quick = pytest.mark.quick
 

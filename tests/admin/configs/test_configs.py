@@ -35,8 +35,8 @@ from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done, make_topic, refusals
-from tests.shared_cluster import wait_until_applied
+from tests.support.changes import connect, done, make_topic, refusals
+from tests.support.shared_cluster import wait_until_applied
 
 quick = pytest.mark.quick
 

@@ -17,9 +17,9 @@ from kafka_shell.admin.configs.model import ConfigEntry, ConfigSource
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Change, NotChecked, Resource
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.config_alterations import topic_of
-from tests.admin.helpers import make_topic
-from tests.produced_records import fill
+from tests.support.changes import make_topic
+from tests.support.config_alterations import topic_of
+from tests.support.produced_records import fill
 
 pytestmark = pytest.mark.quick
 

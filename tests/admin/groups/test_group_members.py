@@ -16,9 +16,9 @@ from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin import members
-from tests.admin.group_data import commit, described, forget
-from tests.admin.helpers import done, lose_requests, make_topic, refusals
+from tests.support import members
+from tests.support.changes import done, lose_requests, make_topic, refusals
+from tests.support.group_data import commit, described, forget
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin import members
-from tests.admin.group_data import RECORDS, commit, described, filled, forget, held
-from tests.admin.helpers import done, make_topic, refusals
+from tests.support import members
+from tests.support.changes import done, make_topic, refusals
+from tests.support.group_data import RECORDS, commit, described, filled, forget, held
 
 pytestmark = pytest.mark.quick
 

@@ -40,10 +40,10 @@ from kafka_shell.plan.model import Plan, Secret
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin import members
-from tests.admin.group_data import commit, forget
-from tests.admin.helpers import done, make_topic, refusals, wait_for
-from tests.program import Program, Run
+from tests.support import members
+from tests.support.changes import done, make_topic, refusals, wait_for
+from tests.support.group_data import commit, forget
+from tests.support.program import Program, Run
 
 ALICE = "User:alice"
 

@@ -16,8 +16,8 @@ from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.group_data import commit, forget, held
-from tests.admin.helpers import connect, done, lose_requests, make_topic, misroute
+from tests.support.changes import connect, done, lose_requests, make_topic, misroute
+from tests.support.group_data import commit, forget, held
 
 FIND_COORDINATOR = 10
 

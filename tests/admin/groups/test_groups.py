@@ -19,9 +19,9 @@ from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin import members
-from tests.admin.group_data import RECORDS, commit, described, filled, forget, held
-from tests.admin.helpers import connect, done, make_topic, wait_for
+from tests.support import members
+from tests.support.changes import connect, done, make_topic, wait_for
+from tests.support.group_data import RECORDS, commit, described, filled, forget, held
 
 
 @pytest.fixture

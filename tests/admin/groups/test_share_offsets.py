@@ -18,9 +18,9 @@ from kafka_shell.admin.wire.error_codes import (
 )
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin import members
-from tests.admin.group_data import RECORDS, described, filled, forget, held
-from tests.admin.helpers import done, refusals, wait_for
+from tests.support import members
+from tests.support.changes import done, refusals, wait_for
+from tests.support.group_data import RECORDS, described, filled, forget, held
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from kafka_shell.admin.groups import streams
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from tests.admin.group_data import commit, forget
-from tests.admin.helpers import lose_requests, make_topic
+from tests.support.changes import lose_requests, make_topic
+from tests.support.group_data import commit, forget
 
 pytestmark = pytest.mark.quick
 

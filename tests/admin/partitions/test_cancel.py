@@ -14,9 +14,9 @@ from kafka_shell.admin.partitions.throttle_configs import ThrottleRecord
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
-from tests import reassigned_topics
-from tests.admin.helpers import failures, lose_requests
-from tests.reassigned_topics import Filled
+from tests.support import reassigned_topics
+from tests.support.changes import failures, lose_requests
+from tests.support.reassigned_topics import Filled
 
 METADATA = 3
 ALTER_PARTITION_REASSIGNMENTS = 45

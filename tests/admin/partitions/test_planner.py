@@ -12,7 +12,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner.plan import Scope, drain, rebalance, with_factor
 from kafka_shell.admin.partitions.planner.problem import PlanLimits, Problem
 from kafka_shell.common.structs import replace
-from tests.admin.partitions.random_clusters import (
+from tests.support.random_clusters import (
     Layout,
     after,
     broken,

@@ -54,10 +54,10 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
-from tests import reassigned_topics
-from tests.admin.helpers import connect, lose_requests, refusals, wait_for
-from tests.reassigned_topics import MB, Filled, placed, put, replicas, to
-from tests.shared_cluster import wait_until_applied
+from tests.support import reassigned_topics
+from tests.support.changes import connect, lose_requests, refusals, wait_for
+from tests.support.reassigned_topics import MB, Filled, placed, put, replicas, to
+from tests.support.shared_cluster import wait_until_applied
 
 ALTER_CONFIGS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS = 44, 45, 46
 

@@ -14,9 +14,9 @@ from kafka_shell.admin.partitions.throttle_configs import FOLLOWER_REPLICAS, Thr
 from kafka_shell.admin.partitions.throttle_steps import SetThrottle
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, make_topic
 from tests.admin.test_rights import log_in
-from tests.reassigned_topics import to
+from tests.support.changes import connect, make_topic
+from tests.support.reassigned_topics import to
 
 
 def test_an_old_broker_moves_too(old_sandbox: Sandbox) -> None:

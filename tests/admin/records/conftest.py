@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
-from tests.admin.helpers import KEPT, make_topic
+from tests.support.changes import KEPT, make_topic
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Node
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests import java_records
-from tests.admin.helpers import wait_for
-from tests.jvm_tools import run_tool
+from tests.support import java_records
+from tests.support.changes import wait_for
+from tests.support.jvm_tools import run_tool
 
 pytestmark = pytest.mark.quick
 

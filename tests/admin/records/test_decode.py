@@ -13,8 +13,8 @@ from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests import java_records
-from tests.admin.helpers import KEPT, make_topic
+from tests.support import java_records
+from tests.support.changes import KEPT, make_topic
 
 pytestmark = pytest.mark.quick
 

@@ -18,7 +18,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.results import Results
-from tests.admin.helpers import done, make_topic
+from tests.support.changes import done, make_topic
 
 pytestmark = pytest.mark.quick
 

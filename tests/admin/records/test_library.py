@@ -8,7 +8,7 @@ import pytest
 
 from kafka_shell.admin import Admin, CopyRequest, NewRecord, NewTopic, Position, TopicPartition
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import KEPT
+from tests.support.changes import KEPT
 
 pytestmark = pytest.mark.quick
 

@@ -11,7 +11,7 @@ from kafka_shell.admin.records import log, write
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Results
-from tests.admin.helpers import make_topic
+from tests.support.changes import make_topic
 
 
 @pytest.mark.quick

@@ -21,10 +21,10 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import make_topic
-from tests.outages import frozen
-from tests.produced_records import fill
-from tests.transactional_producer import HOUR_MS, hang
+from tests.support.changes import make_topic
+from tests.support.outages import frozen
+from tests.support.produced_records import fill
+from tests.support.transactional_producer import HOUR_MS, hang
 
 TIMES = (1_000_000_000_000, 1_000_000_003_000, 1_000_000_001_000, 1_000_000_002_000)
 

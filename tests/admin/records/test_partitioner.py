@@ -9,9 +9,9 @@ import pytest
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.partitioner import Partitioner, partition_of
 from kafka_shell.sandbox.state import Sandbox
-from tests import java_consumer, java_records
-from tests.admin.helpers import connect, make_topic
-from tests.jvm_tools import java
+from tests.support import java_consumer, java_records
+from tests.support.changes import connect, make_topic
+from tests.support.jvm_tools import java
 
 pytestmark = pytest.mark.quick
 

@@ -24,8 +24,8 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
-from tests import java_consumer, java_records
-from tests.admin.helpers import KEPT, connect, done, make_topic, wait_for
+from tests.support import java_consumer, java_records
+from tests.support.changes import KEPT, connect, done, make_topic, wait_for
 
 pytestmark = pytest.mark.quick
 

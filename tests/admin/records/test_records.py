@@ -11,8 +11,8 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect
-from tests.admin.helpers import done, make_topic, refusals
-from tests.produced_records import fill
+from tests.support.changes import done, make_topic, refusals
+from tests.support.produced_records import fill
 
 NOON = 1_000_000_000_000
 

@@ -17,8 +17,8 @@ from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests import java_consumer
-from tests.admin.helpers import make_topic
+from tests.support import java_consumer
+from tests.support.changes import make_topic
 
 pytestmark = pytest.mark.quick
 

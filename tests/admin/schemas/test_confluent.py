@@ -17,7 +17,7 @@ from confluent_kafka.schema_registry.json_schema import JSONSerializer
 from confluent_kafka.schema_registry.protobuf import ProtobufSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
-from tests.schema_registry import Registry, connected, decoded
+from tests.support.schema_registry import Registry, connected, decoded
 
 ORDER = {
     "type": "record",

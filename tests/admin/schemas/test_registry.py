@@ -29,7 +29,7 @@ from kafka_shell.admin.schemas.client import Imported, SchemaError
 from kafka_shell.admin.schemas.protobuf import compile_protobuf
 from kafka_shell.commands.records.row import json_line, parse_row
 from kafka_shell.errors import UsageError
-from tests.schema_registry import (
+from tests.support.schema_registry import (
     PASSWORD,
     USER,
     LoginProxy,

@@ -10,9 +10,9 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.group_data import commit, forget
-from tests.admin.helpers import make_topic
-from tests.program import Program
+from tests.support.changes import make_topic
+from tests.support.group_data import commit, forget
+from tests.support.program import Program
 
 pytestmark = pytest.mark.quick
 _OTHER = "new records with the same key may go to another partition than the existing ones"

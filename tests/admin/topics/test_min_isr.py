@@ -19,10 +19,10 @@ from kafka_shell.admin.topics.model import NewTopic, Partition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.config_alterations import DEFAULT, delete, restored, set_, topic_of
-from tests.admin.helpers import done, make_topic, wait_for
-from tests.program import Program
-from tests.reassigned_topics import Filled, put
+from tests.support.changes import done, make_topic, wait_for
+from tests.support.config_alterations import DEFAULT, delete, restored, set_, topic_of
+from tests.support.program import Program
+from tests.support.reassigned_topics import Filled, put
 
 
 @pytest.mark.parametrize(

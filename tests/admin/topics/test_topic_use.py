@@ -23,10 +23,10 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.topics.use_render import use_page
 from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.group_data import commit, forget
-from tests.admin.helpers import done, make_topic, wait_for
-from tests.outages import frozen
-from tests.produced_records import fill
+from tests.support.changes import done, make_topic, wait_for
+from tests.support.group_data import commit, forget
+from tests.support.outages import frozen
+from tests.support.produced_records import fill
 
 quick = pytest.mark.quick
 

@@ -27,7 +27,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Resource
 from kafka_shell.plan.results import Results
-from tests.admin.helpers import described, done, failures, make_topic, refusals, wait_for
+from tests.support.changes import described, done, failures, make_topic, refusals, wait_for
 
 quick = pytest.mark.quick
 

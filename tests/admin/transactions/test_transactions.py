@@ -26,8 +26,8 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, StepInterrupted
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
-from tests.transactional_producer import HOUR_MS, Producer, hang
+from tests.support.changes import connect, done, make_topic, refusals, wait_for
+from tests.support.transactional_producer import HOUR_MS, Producer, hang
 
 
 def last_stable(cluster: Cluster, each: TopicPartition) -> int | None:

@@ -24,7 +24,7 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import done
+from tests.support.changes import done
 
 SHA_256, SHA_512 = ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512
 

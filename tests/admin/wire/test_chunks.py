@@ -26,7 +26,7 @@ from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Results
-from tests.admin.helpers import done
+from tests.support.changes import done
 
 MANY = 10_050
 

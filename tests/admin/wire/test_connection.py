@@ -43,7 +43,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
-from tests.outages import frozen
+from tests.support.outages import frozen
 
 TOPIC = 2
 

@@ -49,7 +49,7 @@ from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.run.dispatch import run_text
 from kafka_shell.sandbox.state import Sandbox
-from tests.mutating_proxy import MutatingProxy
+from tests.support.mutating_proxy import MutatingProxy
 
 DEADLINE = 4.0
 CONVERSATIONS = 1200  # of each of the two seeds

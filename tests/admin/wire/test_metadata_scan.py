@@ -26,7 +26,7 @@ from kafka_shell.admin.wire.metadata_scan import (
 )
 from kafka_shell.admin.wire.requests import RawRequest
 from kafka_shell.admin.wire.uuids import format_uuid, uuid_of
-from tests.admin.helpers import make_topic
+from tests.support.changes import make_topic
 
 pytestmark = pytest.mark.quick
 

@@ -26,7 +26,7 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.tables import draw_table
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program, Run
+from tests.support.program import Program, Run
 
 
 @pytest.fixture

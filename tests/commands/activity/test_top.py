@@ -26,10 +26,10 @@ from kafka_shell.output.text import Text
 from kafka_shell.sandbox.cluster import wipe
 from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.group_data import commit, filled, forget
-from tests.admin.helpers import connect, described, done, make_topic, wait_for
-from tests.in_process_shell import Answer, Shell
-from tests.outages import frozen
+from tests.support.changes import connect, described, done, make_topic, wait_for
+from tests.support.group_data import commit, filled, forget
+from tests.support.in_process_shell import Answer, Shell
+from tests.support.outages import frozen
 
 MANY = 10_000
 RATE = 200  # records per second

@@ -14,8 +14,8 @@ from kafka_shell.admin.client_configs.model import ClientConfigAlteration, Clien
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.client_configs.test_client_configs import gone
-from tests.admin.helpers import connect, done
-from tests.program import Program
+from tests.support.changes import connect, done
+from tests.support.program import Program
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from kafka_shell.admin.cluster.restart.model import (
 )
 from kafka_shell.commands.cluster.restart_render import checks_page
 from kafka_shell.sandbox.state import Sandbox
-from tests.in_process_shell import Shell
+from tests.support.in_process_shell import Shell
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from kafka_shell.audit.read_tasks import Target
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests import reassigned_topics
-from tests.admin.helpers import make_topic, wait_for
-from tests.decommission_process import (
+from tests.support import reassigned_topics
+from tests.support.changes import make_topic, wait_for
+from tests.support.decommission_process import (
     STOP_IT,
     assert_removed,
     decommission,
@@ -29,10 +29,10 @@ from tests.decommission_process import (
     is_cordoned,
     is_registered,
 )
-from tests.in_process_shell import Shell
-from tests.program import Program
-from tests.reassigned_topics import put
-from tests.sandbox.brokers import start_broker, stop_broker
+from tests.support.in_process_shell import Shell
+from tests.support.program import Program
+from tests.support.reassigned_topics import put
+from tests.support.sandbox_brokers import start_broker, stop_broker
 from tests.test_readme import python_example
 
 

@@ -11,8 +11,8 @@ from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect
-from tests.in_process_shell import Answer, Shell
+from tests.support.changes import connect
+from tests.support.in_process_shell import Answer, Shell
 
 
 def _started(folder: Path) -> Iterator[Sandbox]:

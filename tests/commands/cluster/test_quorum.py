@@ -10,7 +10,7 @@ from kafka_shell.admin.cluster import features, quorum
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program
+from tests.support.program import Program
 
 
 @pytest.fixture

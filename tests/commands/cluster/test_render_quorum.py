@@ -13,7 +13,7 @@ from kafka_shell.admin.cluster.model import (
     QuorumReplica,
 )
 from kafka_shell.plan.results import Failure
-from tests.output.samples import drawn
+from tests.support.samples import drawn
 
 OLD_AND_NEW = (FeatureRange(1, 7, 29), FeatureRange(2, 7, 30))
 

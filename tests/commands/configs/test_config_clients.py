@@ -12,7 +12,7 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize, words_of
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program, Run
+from tests.support.program import Program, Run
 
 Runner = Callable[..., Run]
 

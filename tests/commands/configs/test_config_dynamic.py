@@ -17,8 +17,8 @@ from kafka_shell.admin.records import log
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.client_configs.test_client_configs import gone
-from tests.admin.helpers import connect, done
-from tests.program import Program, Run
+from tests.support.changes import connect, done
+from tests.support.program import Program, Run
 
 USER = "alice-649"
 OF_USER = ("--entity-type", "users", "--entity-name", USER)

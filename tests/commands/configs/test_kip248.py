@@ -4,7 +4,7 @@ import pytest
 
 from kafka_shell.admin.configs.model import ConfigSource
 from kafka_shell.commands.configs.model import ConfigTable
-from tests.output.samples import BROKER, ORDERS, drawn, entry
+from tests.support.samples import BROKER, ORDERS, drawn, entry
 
 pytestmark = pytest.mark.quick
 

@@ -10,7 +10,7 @@ import pytest
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.commands.configs import commands
 from kafka_shell.sandbox.state import Sandbox
-from tests.in_process_shell import Answer, Shell
+from tests.support.in_process_shell import Answer, Shell
 
 pytestmark = pytest.mark.quick
 

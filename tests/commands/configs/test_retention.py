@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from tests.in_process_shell import Answer, Shell
-from tests.produced_records import fill
+from tests.support.in_process_shell import Answer, Shell
+from tests.support.produced_records import fill
 
 pytestmark = pytest.mark.quick
 

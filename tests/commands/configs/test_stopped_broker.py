@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.in_process_shell import Shell
+from tests.support.in_process_shell import Shell
 
 pytestmark = pytest.mark.quick
 

@@ -15,11 +15,11 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin import members
-from tests.admin.group_data import commit, filled, forget, held
-from tests.admin.helpers import done, make_topic
-from tests.outages import frozen, stopped
-from tests.program import Program
+from tests.support import members
+from tests.support.changes import done, make_topic
+from tests.support.group_data import commit, filled, forget, held
+from tests.support.outages import frozen, stopped
+from tests.support.program import Program
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from kafka_shell.admin.groups.model import (
 )
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.common.structs import replace
-from tests.output.samples import drawn
+from tests.support.samples import drawn
 
 pytestmark = pytest.mark.quick
 

@@ -26,9 +26,9 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import done, make_topic
-from tests.produced_records import fill
-from tests.program import Program
+from tests.support.changes import done, make_topic
+from tests.support.produced_records import fill
+from tests.support.program import Program
 
 ALICE = "User:alice"
 MECHANISM = "SCRAM-SHA-256"

@@ -14,10 +14,10 @@ from kafka_shell.admin.partitions import disks, sizes, write_rates
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests import reassigned_topics
-from tests.admin.helpers import connect, wait_for
-from tests.program import Program
-from tests.reassigned_topics import fill, placed, put, replicas
+from tests.support import reassigned_topics
+from tests.support.changes import connect, wait_for
+from tests.support.program import Program
+from tests.support.reassigned_topics import fill, placed, put, replicas
 
 CORDON = "cordoned.log.dirs"
 

@@ -14,7 +14,7 @@ from kafka_shell.admin.partitions.model import (
     ReplicaOnDisk,
 )
 from kafka_shell.plan.results import Failure
-from tests.output.samples import drawn
+from tests.support.samples import drawn
 
 pytestmark = pytest.mark.quick
 

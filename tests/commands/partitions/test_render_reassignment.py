@@ -22,7 +22,7 @@ from kafka_shell.output.plans import plan_lines
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.outcome import Outcome
-from tests.output.samples import RENDERERS
+from tests.support.samples import RENDERERS
 
 pytestmark = pytest.mark.quick
 

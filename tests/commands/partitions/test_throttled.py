@@ -21,8 +21,8 @@ from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Broker, Sandbox
-from tests.admin.helpers import connect, done, make_topic
-from tests.in_process_shell import Shell
+from tests.support.changes import connect, done, make_topic
+from tests.support.in_process_shell import Shell
 
 EVERYBODY = QuotaEntity(user=DEFAULT, client_id=DEFAULT)
 CONFIGS = 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 
-from tests.in_process_shell import Shell
+from tests.support.in_process_shell import Shell
 
 
 def test_the_page_of_an_entry_lists_its_changes_by_status(shell: Shell) -> None:

@@ -23,9 +23,9 @@ from kafka_shell.admin.topics.steps import CreateTopics
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Outcomes
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin import group_data
-from tests.in_process_shell import Answer, Shell
-from tests.produced_records import fill
+from tests.support import group_data
+from tests.support.in_process_shell import Answer, Shell
+from tests.support.produced_records import fill
 
 DAY = 86_400_000
 

@@ -33,14 +33,14 @@ from kafka_shell.admin.wire.metadata_scan import is_missing
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Outcomes, Plan, Step, StepInterrupted
 from kafka_shell.sandbox.state import Sandbox
-from tests import java_consumer
-from tests.admin.helpers import connect, done, make_topic, wait_for
-from tests.frozen_process import freeze, thaw
-from tests.in_process_shell import Shell
-from tests.program import Process, Program
-from tests.read_records import read_all
-from tests.shared_cluster import processes, start_all, wait_until_back
-from tests.transactional_producer import Producer
+from tests.support import java_consumer
+from tests.support.changes import connect, done, make_topic, wait_for
+from tests.support.frozen_process import freeze, thaw
+from tests.support.in_process_shell import Shell
+from tests.support.program import Process, Program
+from tests.support.read_records import read_all
+from tests.support.shared_cluster import processes, start_all, wait_until_back
+from tests.support.transactional_producer import Producer
 
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z
 KEPT = (("retention.ms", "-1"),)

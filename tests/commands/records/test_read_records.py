@@ -14,10 +14,10 @@ import pytest
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests import java_records
-from tests.admin.helpers import KEPT, make_topic, wait_for
-from tests.in_process_shell import Shell
-from tests.program import Program
+from tests.support import java_records
+from tests.support.changes import KEPT, make_topic, wait_for
+from tests.support.in_process_shell import Shell
+from tests.support.program import Program
 
 pytestmark = pytest.mark.quick
 

@@ -12,10 +12,10 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import done, make_topic
-from tests.produced_records import fill
-from tests.program import Program
-from tests.transactional_producer import hang
+from tests.support.changes import done, make_topic
+from tests.support.produced_records import fill
+from tests.support.program import Program
+from tests.support.transactional_producer import hang
 
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z
 

@@ -15,10 +15,10 @@ from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.wire.connection import Cluster
-from tests.admin.helpers import done, make_topic
-from tests.program import Program
-from tests.read_records import read_all
-from tests.schema_registry import Registry, message
+from tests.support.changes import done, make_topic
+from tests.support.program import Program
+from tests.support.read_records import read_all
+from tests.support.schema_registry import Registry, message
 
 ORDER = {
     "type": "record",

@@ -23,12 +23,12 @@ from kafka_shell.admin.records.outgoing import WriteInterrupted
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests import java_consumer
-from tests.admin.helpers import done, make_topic
-from tests.frozen_process import freeze, thaw
-from tests.program import Process, Program
-from tests.read_records import read_all
-from tests.shared_cluster import processes, start_all, wait_until_back
+from tests.support import java_consumer
+from tests.support.changes import done, make_topic
+from tests.support.frozen_process import freeze, thaw
+from tests.support.program import Process, Program
+from tests.support.read_records import read_all
+from tests.support.shared_cluster import processes, start_all, wait_until_back
 
 LINES = 150_000
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z

@@ -20,8 +20,8 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.data import plain
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect
-from tests.program import Program
+from tests.support.changes import connect
+from tests.support.program import Program
 
 SETUP = """
 create-topic probe.a --partitions 3 --replication-factor 3

@@ -37,10 +37,10 @@ from kafka_shell.sandbox.twin.build import CLIENT_ID
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.model import Original
 from kafka_shell.sandbox.twin.spare import take
-from tests.admin.helpers import connect, done, make_topic, wait_for
-from tests.faults.hostile_names import NAMES
-from tests.outages import frozen
-from tests.program import Process, Program
+from tests.support.changes import connect, done, make_topic, wait_for
+from tests.support.hostile_names import NAMES
+from tests.support.outages import frozen
+from tests.support.program import Process, Program
 from tests.test_guard_matrix import QUESTIONS
 
 SCRIPT = """

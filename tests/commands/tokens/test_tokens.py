@@ -19,9 +19,9 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.tables import draw_table
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import wait_for
 from tests.admin.test_rights import log_in
-from tests.program import Program, Run
+from tests.support.changes import wait_for
+from tests.support.program import Program, Run
 
 JAAS = re.compile(r'username="([^"]+)" password="([^"]+)" tokenauth="true";')
 

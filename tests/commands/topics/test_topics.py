@@ -12,11 +12,11 @@ import pytest
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.group_data import commit, forget
-from tests.admin.helpers import done, make_topic
-from tests.in_process_shell import Shell
-from tests.produced_records import fill
-from tests.program import Program
+from tests.support.changes import done, make_topic
+from tests.support.group_data import commit, forget
+from tests.support.in_process_shell import Shell
+from tests.support.produced_records import fill
+from tests.support.program import Program
 
 pytestmark = pytest.mark.quick
 

@@ -8,9 +8,9 @@ import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
-from tests.admin.helpers import make_topic
-from tests.program import Program
-from tests.transactional_producer import HOUR_MS, Producer, hang
+from tests.support.changes import make_topic
+from tests.support.program import Program
+from tests.support.transactional_producer import HOUR_MS, Producer, hang
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.run.dispatch import run_text
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.history import holds_secret
-from tests.program import Program, Run
+from tests.support.program import Program, Run
 
 
 @pytest.fixture(scope="module")

@@ -23,10 +23,10 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done, wait_for
-from tests.outages import frozen, stopped
-from tests.sandbox.brokers import stop_broker
-from tests.shared_cluster import processes, wait_until_applied
+from tests.support.changes import connect, done, wait_for
+from tests.support.outages import frozen, stopped
+from tests.support.sandbox_brokers import stop_broker
+from tests.support.shared_cluster import processes, wait_until_applied
 
 TOPOLOGIES = 200
 STOPPED = 3

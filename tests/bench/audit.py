@@ -1,6 +1,6 @@
 """Measures audits: all controls on generated fleets, and collection from one real broker.
 
-    python -m tests.audit.bench [--whole] [--memory 8g] [--only judging|collecting]
+    python -m tests.bench.audit [--whole] [--memory 8g] [--only judging|collecting]
 
 The snapshot of a fleet is written and evaluated by separate processes, whose memory is measured
 separately.

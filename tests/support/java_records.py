@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kafka_shell.admin.records.model import NewRecord
-from tests.jvm_tools import java
+from tests.support.jvm_tools import java
 
 _BYTES = "org.apache.kafka.common.serialization.ByteArraySerializer"
 

@@ -17,7 +17,7 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
-from tests.program import Program, Run
+from tests.support.program import Program, Run
 
 quick = pytest.mark.quick
 

@@ -16,7 +16,7 @@ from kafka_shell.admin.configs.model import (
 )
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Change
-from tests.admin.helpers import done
+from tests.support.changes import done
 
 BROKER = ConfigResource(ResourceType.BROKER, "1")
 DEFAULT = ConfigResource(ResourceType.BROKER, "")

@@ -9,7 +9,7 @@ from collections import deque
 from contextlib import suppress
 from random import Random
 
-from tests.tcp_proxy import Proxy
+from tests.support.tcp_proxy import Proxy
 
 _NAMING_BROKERS = (3, 10, 60)  # Metadata, FindCoordinator, DescribeCluster
 _HEAD = 8  # size and correlation id

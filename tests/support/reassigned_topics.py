@@ -22,8 +22,8 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import described, done, make_topic, wait_for
-from tests.shared_cluster import wait_until_applied
+from tests.support.changes import described, done, make_topic, wait_for
+from tests.support.shared_cluster import wait_until_applied
 
 MB = 1_000_000
 # At 1 B/s a broker may still fetch 1 MB of a partition, and again when its window of 11 s is over:

@@ -1,6 +1,6 @@
 """Measures audits of the demo data alternately with an empty PySpark session that runs one query.
 
-    python -m tests.audit.bench_start [--runs 3]
+    python -m tests.bench.audit_start [--runs 3]
 
 Each run is a separate process. Measured are the seconds from start to exit, and the CPU seconds of
 all processes that it started (Linux only); for the second audit in a session, those of that audit.
@@ -74,7 +74,7 @@ def main() -> int:
 def compare(bootstrap: str, folder: Path, runs: int) -> None:
     """Print the medians, in the order of a user's day."""
     audit = ("-m", "kafka_shell", "--broker", bootstrap, "spark", "audit")
-    again = ("-m", "tests.audit.bench_start", "--second", bootstrap, str(folder / "again"))
+    again = ("-m", "tests.bench.audit_start", "--second", bootstrap, str(folder / "again"))
     say("first audit of all", [timed(folder, *audit)], None)
     say("the second, which makes the archive of classes", [timed(folder, *audit)], None)
     empty, cold, twice = [], [], []

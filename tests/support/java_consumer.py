@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka_shell.admin.records.model import Record
-from tests.jvm_tools import java
+from tests.support.jvm_tools import java
 
 _BYTES = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.jvm_tools import CONFIGS, run_tool
+from tests.support.jvm_tools import CONFIGS, run_tool
 
 Words = tuple[str, ...]
 ConfigFacts = tuple[str, bool, list[Words]]  # value, sensitive, synonyms

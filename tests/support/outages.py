@@ -11,11 +11,11 @@ from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import wait_for
-from tests.frozen_process import freeze, thaw
-from tests.reassigned_topics import up
-from tests.sandbox.brokers import stop_broker
-from tests.shared_cluster import each_broker, processes, start_all, wait_until_back
+from tests.support.changes import wait_for
+from tests.support.frozen_process import freeze, thaw
+from tests.support.reassigned_topics import up
+from tests.support.sandbox_brokers import stop_broker
+from tests.support.shared_cluster import each_broker, processes, start_all, wait_until_back
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
-from tests.program import Program
-from tests.program_process import Running, running
+from tests.support.program import Program
+from tests.support.program_process import Running, running
 
 STOP_IT = "has no replicas left. Stop the broker now"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.program import Program
+from tests.support.program import Program
 
 
 class Running:

@@ -8,8 +8,8 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import CONTROLLER
-from tests.admin.helpers import wait_for
-from tests.shared_cluster import wait_until_applied
+from tests.support.changes import wait_for
+from tests.support.shared_cluster import wait_until_applied
 
 
 def lead_elsewhere(cluster: Cluster, partition: TopicPartition, replicas: Sequence[int]) -> None:

@@ -35,8 +35,8 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox.cluster import start, status
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done, make_topic, wait_for
-from tests.frozen_process import is_frozen, thaw
+from tests.support.changes import connect, done, make_topic, wait_for
+from tests.support.frozen_process import is_frozen, thaw
 
 # What a stopped broker leaves for a while, by the checks of health.
 BROKERS = ("brokers", "controllers", "quorum", "offline", "under-replicated", "under-min-isr")

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from kafka_shell.sandbox.state import Sandbox
-from tests.audit.bad_cluster import commit, connection, produce
-from tests.in_process_shell import Shell
+from tests.support.bad_cluster import commit, connection, produce
+from tests.support.in_process_shell import Shell
 
 COMPACT = "--config cleanup.policy=compact"
 STREAMS = "--config message.timestamp.type=CreateTime"

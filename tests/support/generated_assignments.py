@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from kafka_shell.admin.partitions.model import Assignment, Racks, TopicPartition
-from tests.jvm_tools import java
+from tests.support.jvm_tools import java
 
 _COMMAND = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 
