@@ -10,12 +10,8 @@ import pytest
 from kafka_shell.admin.acls import change as acl_changes
 from kafka_shell.admin.acls import read as acls
 from kafka_shell.admin.acls.model import (
-    AclBinding,
     AclFilter,
     AclOperation,
-    AclPermission,
-    AclResourceType,
-    PatternType,
 )
 from kafka_shell.admin.cluster import feature_change, health, quorum_change, unregister
 from kafka_shell.admin.cluster import read as cluster_reads
@@ -30,26 +26,14 @@ from kafka_shell.admin.topics.steps import DeleteTopics
 from kafka_shell.admin.topics.visibility import may_be_hidden
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Secret
-from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import done, failures, make_topic, refusals, wait_for
+from tests.support.logins import ALICE, allow, log_in
 from tests.support.program import Program
 
-ALICE = "User:alice"
 DENIED = "TOPIC_AUTHORIZATION_FAILED"
-
-
-def log_in(sandbox: Sandbox, user: str) -> Cluster:
-    return Cluster(
-        ConnectionConfig(
-            parse_addresses(sandbox.bootstraps["SASL_PLAINTEXT"]),
-            security_protocol="SASL_PLAINTEXT",
-            sasl=Sasl("SCRAM-SHA-256", user, Secret(passwords(sandbox)[user])),
-        )
-    )
 
 
 @pytest.fixture(scope="module")
@@ -65,17 +49,6 @@ def alice(secure_sandbox: Sandbox, admin: Cluster) -> Iterator[Cluster]:
         yield cluster
     if acls.describe(admin, AclFilter(principal=ALICE)):
         done(acl_changes.plan_delete(admin, [AclFilter(principal=ALICE)]), admin)
-
-
-def allow(admin: Cluster, topic: str, *operations: AclOperation) -> None:
-    bindings = [
-        AclBinding(
-            ALICE, "*", operation, AclPermission.ALLOW, AclResourceType.TOPIC, topic,
-            PatternType.LITERAL,
-        )
-        for operation in operations
-    ]  # fmt: skip
-    done(acl_changes.plan_create(admin, bindings), admin)
 
 
 def resource_of(topic: str) -> ConfigResource:

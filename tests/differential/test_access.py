@@ -19,9 +19,9 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.pasted.kafka_tools import translate
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.test_rights import log_in
 from tests.support.changes import done
 from tests.support.jvm_tools import run_tool
+from tests.support.logins import log_in
 from tests.support.program import Program
 
 ACLS = "org.apache.kafka.tools.AclCommand"

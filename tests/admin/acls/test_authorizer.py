@@ -32,8 +32,8 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.common.structs import replace
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.test_rights import log_in
 from tests.support.changes import done, make_topic
+from tests.support.logins import log_in
 
 TOPIC, GROUP, CLUSTER = AclResourceType.TOPIC, AclResourceType.GROUP, AclResourceType.CLUSTER
 TRANSACTION = AclResourceType.TRANSACTIONAL_ID

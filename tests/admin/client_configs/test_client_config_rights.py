@@ -40,8 +40,8 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.test_rights import log_in
 from tests.support.changes import done
+from tests.support.logins import log_in
 
 ALICE = ClientEntity("alice")
 SET = ClientConfigAlteration(ALICE, "acks", "1")

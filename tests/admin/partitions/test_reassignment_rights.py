@@ -14,8 +14,8 @@ from kafka_shell.admin.partitions.throttle_configs import FOLLOWER_REPLICAS, Thr
 from kafka_shell.admin.partitions.throttle_steps import SetThrottle
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.test_rights import log_in
 from tests.support.changes import connect, make_topic
+from tests.support.logins import log_in
 from tests.support.reassigned_topics import to
 
 

@@ -14,7 +14,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Plan, Secret
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.test_rights import log_in
+from tests.support.logins import log_in
 
 GOOD = Secret("YWJj")
 

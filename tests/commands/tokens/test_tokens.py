@@ -19,8 +19,8 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.tables import draw_table
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.test_rights import log_in
 from tests.support.changes import wait_for
+from tests.support.logins import log_in
 from tests.support.program import Program, Run
 
 JAAS = re.compile(r'username="([^"]+)" password="([^"]+)" tokenauth="true";')
