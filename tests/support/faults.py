@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pexpect
-import pytest
 
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
@@ -18,9 +17,6 @@ from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from tests.support.program import Program, Run
-
-quick = pytest.mark.quick
-
 
 ANSI = re.compile(r"\x1b[\[(\]]")
 

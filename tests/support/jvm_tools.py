@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Sequence
 from functools import cache
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 from py4j.java_gateway import (
@@ -23,8 +22,9 @@ from py4j.protocol import Py4JError
 
 from kafka_shell.common.java import find_java
 from kafka_shell.sandbox.jars import class_path, fetch, locked_jars, read_lock
+from tests.support.places import ROOT
 
-LOCK = Path(__file__).parent / "locks" / "kafka-tools-4.3.1.lock"
+LOCK = ROOT / "tests" / "locks" / "kafka-tools-4.3.1.lock"
 JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Dlog4j2.level=OFF")
 CONFIGS = "kafka.admin.ConfigCommand"  # kafka-configs.sh, which comes with the broker
 PATIENCE_S = 150  # Kafka's clients give up after two minutes, and say why

@@ -1,0 +1,97 @@
+"""No false alarms for topics of Connect, Streams, MirrorMaker and others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.audit.control import load
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.model import AuditFinding
+from kafka_shell.sandbox.state import Sandbox
+from tests.support import cluster_tables, places, typical_topics
+from tests.support.in_process_shell import Shell
+
+CONTROLS = load(places.CONTROLS)
+
+
+@pytest.fixture(scope="module")
+def tables(
+    sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[cluster_tables.ClusterTables]:
+    """The tables of a cluster with typical topics, a Streams application and a Connect worker."""
+    shell = Shell(tmp_path_factory.mktemp("home"), sandbox.bootstrap)
+    try:
+        typical_topics.create(sandbox, shell)
+        yield cluster_tables.read(sandbox.bootstrap)
+    finally:
+        typical_topics.delete(shell)
+
+
+def about(found: list[AuditFinding]) -> set[tuple[str, str]]:
+    """The alarms on typical topics and what uses them."""
+    names = (*typical_topics.TOPICS, "newapp", "copied-from-west")
+    return {
+        (each.control, each.resource)
+        for each in found
+        if each.status == "alarm" and any(name in each.resource for name in names)
+    }
+
+
+def test_what_is_normal_is_no_alarm(
+    tables: cluster_tables.ClusterTables, engine: Engine, tmp_path: Path
+) -> None:
+    found = tables.judge(engine.session, tmp_path, CONTROLS.values())
+    assert [each for each in found if each.status == "error"] == []
+    alarms = {(control, name) for control, name in about(found) if control != "T01"}
+    assert alarms == set()  # one broker can only keep one copy: T01
+    shown = {(each.control, each.resource): each for each in found}
+    fresh = shown["T29", "just.created"]
+    assert fresh.status == "info" and "the creation time is unknown" in fresh.reason
+    assert shown["G07", "group copied-from-west"].status == "info"
+    assert shown["S08", "allow User:shop All on prefixed topic newapp-"].status == "info"
+
+
+def test_a_table_may_rest_and_tiered_topics_may_be_unlimited(
+    tables: cluster_tables.ClusterTables, engine: Engine, tmp_path: Path
+) -> None:
+    old = [
+        row | {"newest_record": row["newest_record"] - timedelta(days=30)}
+        if row["newest_record"] is not None else row
+        for row in tables.rows("partition_offsets")
+    ]  # fmt: skip
+    tiered = {"remote.storage.enable": "true", "local.retention.ms": "3600000",
+              "retention.ms": "-1"}  # fmt: skip
+    configs = [
+        row | {"value": tiered[row["key"]], "overridden": True}
+        if row["topic"] == "rarely.written" and row["key"] in tiered else row
+        for row in tables.rows("topic_configs")
+    ]  # fmt: skip
+    given = tables.altered("partition_offsets", old).altered("topic_configs", configs)
+    found = given.judge(engine.session, tmp_path, [CONTROLS["T29"], CONTROLS["T12"]])
+    assert about(found) == {("T29", "west.orders"), ("T29", "rarely.written")}
+
+
+def test_members_of_streams_are_not_judged_as_consumers(
+    tables: cluster_tables.ClusterTables, engine: Engine, tmp_path: Path
+) -> None:
+    def member(client: str) -> cluster_tables.ClusterTables:
+        group = {"group": "shop", "type": "classic", "protocol": "consumer", "state": "Stable",
+                 "members": 2, "word": "shop"}  # fmt: skip
+        who = {"group": "shop", "member": "m", "client_id": client, "host": "h", "partitions": 0,
+               "topics": ["west.orders"], "assignment": []}  # fmt: skip
+        groups = [tables.rows("groups")[0] | group]
+        common = {name: groups[0][name] for name in ("cluster", "collected_at", "snapshot_id")}
+        return tables.altered("groups", groups).altered("group_members", [common | who])
+
+    def controls(client: str) -> set[str]:
+        folder = tmp_path / client
+        judged = [CONTROLS["G06"], CONTROLS["G08"]]
+        found = member(client).judge(engine.session, folder, judged)
+        return {each.control for each in found if each.status == "alarm"}
+
+    assert controls("shop-1234-StreamThread-1-consumer") == set()
+    assert controls("plain") == {"G06", "G08"}

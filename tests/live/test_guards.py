@@ -1,0 +1,259 @@
+"""Guarded clusters: the questions, who may answer them, and that "no" changes nothing."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.apply import apply
+from kafka_shell.sandbox.state import Sandbox
+from tests.support.program import Program
+
+GUARDS = ("confirm", "typed", "read-only")
+
+
+@pytest.fixture
+def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
+    """The program with a profile a guard: `confirm`, `typed`, `read-only`, and `free` without."""
+    profiles = [f'[profiles.free]\nbootstrap = "{sandbox.bootstrap}"\nguard = "none"\n']
+    profiles += [
+        f'[profiles.{guard}]\nbootstrap = "{sandbox.bootstrap}"\nguard = "{guard}"\n'
+        for guard in GUARDS
+    ]
+    config = tmp_path / "config" / "config.toml"
+    config.parent.mkdir()
+    config.write_text("".join(profiles))
+    return Program(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def topic(cluster: Cluster) -> Iterator[str]:
+    """A topic that no test changes, if the guards hold."""
+    yield from _topic(cluster)
+
+
+@pytest.fixture
+def victim(cluster: Cluster) -> Iterator[str]:
+    """A topic to change."""
+    yield from _topic(cluster)
+
+
+def _topic(cluster: Cluster) -> Iterator[str]:
+    name = f"guarded.{uuid.uuid4().hex[:8]}"
+    assert not apply(topic_changes.plan_create([NewTopic(name)]), cluster).failures
+    yield name
+    apply(topic_changes.plan_delete(cluster, [name]), cluster)
+
+
+class State:
+    """What must not change: the topic's configs, and that it is there; and the journal."""
+
+    def __init__(self, kafka: Program, cluster: Cluster, topic: str) -> None:
+        self._cluster, self._topic = cluster, topic
+        self._journal = kafka.home / "state" / "journal"
+        self._before = self.now()
+
+    def now(self) -> tuple[object, object, str]:
+        """The topic, its configs, and the text of the journal."""
+        resource = ConfigResource(ResourceType.TOPIC, self._topic)
+        read = configs.describe(self._cluster, [resource])
+        assert not read.failures
+        there = topics.describe(self._cluster, [self._topic])
+        journal = "".join(path.read_text() for path in sorted(self._journal.glob("*/*")))
+        return there, read, journal
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing was changed, and no change was even meant."""
+        return self.now() == self._before
+
+
+ALTER = ("alter-configs", "{}", "segment.ms=1h")
+DELETE = ("delete-topic", "{}")
+
+
+def words(command: tuple[str, ...], topic: str) -> list[str]:
+    """A command about this topic."""
+    return [word.format(topic) for word in command]
+
+
+def test_a_guard_reached_by_the_address_is_answered_by_its_profile_s_name(
+    sandbox: Sandbox, tmp_path: Path, cluster: Cluster, victim: str
+) -> None:
+    config = tmp_path / "config" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(
+        f'[profiles.prod]\nbootstrap = "{sandbox.bootstrap}"\nguard = "typed"\n'
+        '[profiles.free]\nbootstrap = "localhost:1"\nguard = "none"\n'
+        '[profiles.dev]\nbootstrap = "localhost:2"\nguard = "typed"\n'
+    )
+    kafka = Program(tmp_path, sandbox.bootstrap)
+    before = State(kafka, cluster, victim)
+    for consent in ("--yes", f"--yes={sandbox.bootstrap}"):
+        for profile in ((), ("--profile", "free"), ("--profile", "dev")):
+            refused = kafka("delete-topic", victim, consent, *profile)
+            assert refused.status != 0 and "prod" in refused.stderr, str(refused)
+            assert before.same
+        refused = kafka("delete-topic", victim, consent, environ={"KAFKA_SH_PROFILE": "free"})
+        assert refused.status != 0 and "prod" in refused.stderr, str(refused)
+        assert before.same
+    kafka.ok("delete-topic", victim, "--yes=prod")
+    assert victim not in kafka.ok("list-topics").lines
+
+
+@pytest.mark.parametrize("command", [ALTER, DELETE], ids=lambda command: command[0])
+@pytest.mark.parametrize(
+    ("guard", "yes", "why"),
+    [
+        ("confirm", (), "--yes"),
+        ("typed", (), "--yes=typed"),
+        ("typed", ("--yes",), "--yes=typed"),
+        ("typed", ("--yes=free",), "does not match the cluster name typed"),
+        ("typed", ("--yes=",), "typed"),
+        ("typed", ("--yes=TYPED",), "does not match the cluster name typed"),
+        ("read-only", (), "read-only"),
+        ("read-only", ("--yes",), "read-only"),
+        ("read-only", ("--yes=read-only",), "read-only"),
+        ("read-only", ("--force",), "read-only"),
+    ],
+)
+def test_refused(
+    kafka: Program,
+    cluster: Cluster,
+    topic: str,
+    command: tuple[str, ...],
+    guard: str,
+    yes: tuple[str, ...],
+    why: str,
+) -> None:
+    state = State(kafka, cluster, topic)
+    run = kafka("--profile", guard, *words(command, topic), *yes)
+    assert run.status in (1, 2), str(run)
+    assert run.status == (2 if "not a terminal" in run.stderr else 1), str(run)
+    assert why in run.stderr, str(run)
+    assert "nothing" in run.stderr.lower(), "it says that nothing was changed"
+    assert run.stdout == ""
+    assert state.same
+
+
+@pytest.mark.parametrize(
+    ("guard", "yes"),
+    [("confirm", "--yes"), ("confirm", "--force"), ("confirm", "--yes=confirm"),
+     ("typed", "--yes=typed")],
+)  # fmt: skip
+def test_allowed(kafka: Program, victim: str, guard: str, yes: str) -> None:
+    run = kafka.ok("--profile", guard, *words(ALTER, victim), yes)
+    assert f"altered topic {victim}: segment.ms" in run.stdout
+    run = kafka.ok("--profile", guard, *words(DELETE, victim), yes)
+    assert run.stdout == f"deleted topic {victim}\n"
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_a_dry_run_needs_nobody(kafka: Program, cluster: Cluster, topic: str, guard: str) -> None:
+    state = State(kafka, cluster, topic)
+    run = kafka.ok("--profile", guard, *words(ALTER, topic), "--dry-run")
+    assert "segment.ms: 7d -> 1h" in run.stdout
+    run = kafka.ok("--profile", guard, *words(DELETE, topic), "--dry-run")
+    assert f"- topic {topic}" in run.stdout
+    assert state.same
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_reading_is_free(kafka: Program, topic: str, guard: str) -> None:
+    assert kafka.ok("--profile", guard, "list-topics", topic).lines == [topic]
+    assert kafka.ok("--profile", guard, "journal", "--output", "json").json == []
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_a_change_that_is_none_is_not_asked_about(kafka: Program, topic: str, guard: str) -> None:
+    """Everything is refused before it is a plan: the reason matters more than the guard."""
+    run = kafka("--profile", guard, "delete-topic", "no-such-topic")
+    assert run.status == 1, str(run)
+    assert "UNKNOWN_TOPIC_OR_PARTITION" in run.stderr
+
+
+def test_a_script_under_a_guard(kafka: Program, cluster: Cluster, victim: str) -> None:
+    state = State(kafka, cluster, victim)
+    text = f"list-topics {victim}\n{' '.join(words(ALTER, victim))}\n!echo never\n"
+    for guard, status in (("confirm", 2), ("typed", 2), ("read-only", 1)):
+        run = kafka("--profile", guard, stdin=text)
+        assert run.status == status, str(run)
+        assert run.lines == [victim]
+        assert run.stderr.count("stdin:2: error: ") == 1
+    assert state.same
+    run = kafka.ok("--profile", "typed", "--yes=typed", stdin=text)
+    assert run.lines[-1] == "never", "the name holds for the whole script"
+
+
+def test_another_cluster_on_one_line_has_its_own_guard(
+    kafka: Program, cluster: Cluster, topic: str
+) -> None:
+    state = State(kafka, cluster, topic)
+    line = " ".join(words(ALTER, topic))
+    run = kafka("--profile", "free", stdin=f"{line} --profile read-only\n")
+    assert run.status == 1, str(run)
+    run = kafka("--profile", "free", stdin=f"{line} --profile typed --yes\n")
+    assert run.status != 0, str(run)
+    assert state.same
+
+
+def test_a_guard_that_is_misspelt_is_no_guard_and_so_an_error(kafka: Program) -> None:
+    config = kafka.home / "config" / "config.toml"
+    config.write_text(config.read_text().replace('"read-only"', '"readonly"'))
+    run = kafka("--profile", "read-only", "list-topics")
+    assert run.status == 2, str(run)
+    line = next(
+        number
+        for number, text in enumerate(config.read_text().splitlines(), 1)
+        if "readonly" in text
+    )
+    assert f"{config}:{line}: guard is 'readonly'" in run.stderr
+    assert "read-only" in run.stderr
+
+
+def test_a_guard_goes_with_the_cluster(kafka: Program, sandbox: Sandbox) -> None:
+    """It holds by another address too; a profile with a guard of its own decides for itself."""
+    config = kafka.home / "config" / "config.toml"
+    config.write_text('default = "read-only"\n' + config.read_text())
+    name = f"guarded.{uuid.uuid4().hex[:8]}"
+    assert kafka("create-topic", name).status == 1
+    named = kafka("--profile", "read-only", "--broker", sandbox.bootstrap, "create-topic", name)
+    assert named.status == 1, str(named)
+    bare = kafka("--broker", sandbox.bootstrap, "create-topic", name)
+    assert bare.status == 1, str(bare)
+    assert "this cluster is read-only because of the guard of profile read-only" in bare.stderr
+    kafka.ok("--profile", "free", "create-topic", name)
+    kafka.ok("--profile", "free", "delete-topic", name, "--yes")
+
+
+Terminal = Callable[..., "pexpect.spawn[str]"]
+
+
+@pytest.fixture
+def terminal(kafka: Program) -> Iterator[Terminal]:
+    """Runs one command in a pseudo-terminal."""
+    children: list[pexpect.spawn[str]] = []
+
+    def run(*argv: str) -> pexpect.spawn[str]:
+        child = pexpect.spawn(
+            sys.executable, ["-m", "kafka_shell", *argv],
+            env={**kafka.environment(), "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1"},
+            encoding="utf-8", timeout=20, dimensions=(40, 120),
+        )  # fmt: skip
+        children.append(child)
+        return child
+
+    yield run
+    for child in children:
+        child.close(force=True)

@@ -1,1 +1,0 @@
-"""Tests of kafka_shell.output."""

@@ -1,0 +1,28 @@
+"""The metadata quorum: described, and voters added and removed on three controllers."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_shell.admin.cluster import quorum, quorum_change
+from kafka_shell.admin.cluster.model import Quorum, QuorumReplica, Voter
+from kafka_shell.admin.wire.connection import Cluster
+from tests.support.changes import refusals
+
+
+@pytest.mark.parametrize("fixture", ["cluster", "old_cluster"])
+def test_one_voter_alone_is_not_removed(request: pytest.FixtureRequest, fixture: str) -> None:
+    cluster: Cluster = request.getfixturevalue(fixture)
+    (only,) = quorum.describe(cluster).voters
+    plan = quorum_change.plan_alter(cluster, [], [Voter(only.id)])
+    assert plan.steps == () and refusals(plan)[str(only.id)].name == "INVALID_REQUEST"
+
+
+def test_an_answer_without_a_caught_up_time_is_not_behind() -> None:
+    assert Quorum(1, 1, 1, (QuorumReplica(1, "leader", 1, 0),)).voters[0].behind_ms == -1
+
+
+def test_a_voter_that_has_not_fetched_from_this_leader_does_not_keep_up() -> None:
+    never, slow, soon = (QuorumReplica(2, "voter", 1, 0, behind_ms=ms) for ms in (-1, 1_001, 1_000))
+    assert [each.keeps_up(1_000) for each in (never, slow, soon)] == [False, False, True]
+    assert QuorumReplica(1, "leader", 1, 0).keeps_up(0)

@@ -1,0 +1,79 @@
+"""A login reveals no secrets to an impostor or to a fake token endpoint. Text from a server is
+quoted, and slow servers do not exceed the deadline."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from kafka_shell.admin.wire.codec import SaslUnsafeError, check_challenge
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, OAuth, Sasl, Tls
+from kafka_shell.admin.wire.oauth import bearer_token
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Secret
+
+NONCE = b"0123456789abcdef"
+SALT = base64.b64encode(b"salt" * 8).decode()
+
+
+@pytest.mark.parametrize(
+    ("challenge", "why"),
+    [
+        (f"r=0123456789abcdefXYZ,s={SALT},i=4095", "got 4,095"),
+        (f"r=0123456789abcdefXYZ,s={SALT},i=1", "got 1"),
+        (f"r=0123456789abcdefXYZ,s={SALT},i=999999999", "got 999,999,999"),
+        (f"r=0123456789abcdefXYZ,s={SALT},i=+8192", "malformed"),
+        (f"r=0123456789abcdefXYZ,s={SALT},i=8192,i=1", "malformed"),
+        ("r=0123456789abcdefXYZ,s=,i=8192", "no salt"),
+        ("r=0123456789abcdefXYZ,s=!,i=8192", "malformed"),
+        ("r=0123456789abcdefXYZ,s=QQ,i=8192", "no salt"),
+        (f"r=0123456789abcdef,s={SALT},i=8192", "no server nonce"),
+        (f"r=another,s={SALT},i=8192", "no server nonce"),
+        (f"m=x,r=0123456789abcdefXYZ,s={SALT},i=8192", "extension"),
+        ("", "malformed"),
+        ("\xff\x1b[2J", "malformed"),
+    ],
+)
+def test_an_unsafe_scram_challenge_is_refused(challenge: str, why: str) -> None:
+    with pytest.raises(SaslUnsafeError, match=why):
+        check_challenge(challenge.encode("latin-1"), NONCE)
+
+
+def test_the_scram_challenge_of_a_broker_is_accepted() -> None:
+    check_challenge(f"r=0123456789abcdefXYZ,s={SALT},i=4096".encode(), NONCE)
+
+
+def token_from(address: str, tls: Tls | None = None, *, patience: float = 5.0) -> str:
+    oauth = OAuth(
+        token_endpoint=address,
+        client_id="me",
+        client_secret=Secret("hush"),
+        allow_loopback_http=True,
+    )
+    config = ConnectionConfig(tls=tls or Tls())
+    return bearer_token(Sasl("OAUTHBEARER", oauth=oauth), config, patience).reveal()
+
+
+def refused(address: str, tls: Tls | None = None, *, patience: float = 5.0) -> str:
+    with pytest.raises(ShellError) as caught:
+        token_from(address, tls, patience=patience)
+    assert caught.value.code == "sasl-token"
+    assert "hush" not in f"{caught.value.message}{caught.value.hint}"
+    return caught.value.message
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://idp.example.com/token",
+        "http://127.0.0.1.example.com/token",
+        "data:application/json,%7B%22access_token%22%3A%22x%22%7D",
+        "ftp://localhost/token",
+        "https:///token",
+        "//localhost/token",
+        "https://[::1/token",
+    ],
+)
+def test_only_https_endpoints_are_used(address: str) -> None:
+    assert "must be an https URL" in refused(address)

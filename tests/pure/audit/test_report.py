@@ -1,0 +1,115 @@
+"""The HTML report, in a real browser if one is installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.audit.model import (
+    AuditFinding,
+    AuditReport,
+    ControlResult,
+    FindingHistory,
+    LeftOut,
+    Trend,
+)
+from kafka_shell.audit.report import Bar, Chart, page, write
+from tests.support.samples import drawn
+
+
+def finding(control: str, severity: str, resource: str, remedy: str = "") -> AuditFinding:
+    return AuditFinding(
+        control, f"{control}'s title", severity, "alarm", "dev", resource, "why", remedy
+    )
+
+
+FINDINGS = (
+    finding("T01", "critical", "orders"),
+    finding("T05", "high", "payments", "alter-configs payments a='b c'"),
+    finding("T16", "low", "web"),
+    finding("T24", "low", "orders"),
+)
+
+
+@pytest.fixture
+def made_up() -> str:
+    """A page of a few findings, without Spark."""
+    chart = Chart("Lag", "Who is behind.", (Bar("billing", "9", 1.0), Bar("web", "3", 1 / 3)))
+    return page(AuditReport("s", 0, ("dev",), {}, (), FINDINGS), (chart,))
+
+
+def test_names_are_escaped() -> None:
+    evil = "<script>alert(1)</script>"
+    one = AuditFinding("T01", evil, "high", "alarm", evil, evil, evil, evil)
+    chart = Chart(evil, evil, (Bar(evil, evil, 1.0, more=evil),))
+    text = page(AuditReport("s", 0, (evil,), {evil: evil}, (), (one,)), (chart,))
+    assert evil not in text and "&lt;script&gt;alert" in text
+
+
+def test_the_report_is_private(tmp_path: Path) -> None:
+    file = tmp_path / "audit.html"
+    for text in ("a longer page", "page"):  # a new file, and one of an older version
+        write(file, text)
+        assert file.read_text() == text and file.stat().st_mode & 0o777 == 0o600
+        file.chmod(0o644)
+    before = Path("/dev/null").stat().st_mode
+    write(Path("/dev/null"), "page")
+    assert Path("/dev/null").stat().st_mode == before
+
+
+def test_an_audit_that_checked_nothing_is_not_shown_as_good() -> None:
+    skipped = AuditFinding("S05", "", "high", "skip", "dev", "ACLs", "could not be read", "")
+    text = page(AuditReport("s", 0, ("dev",), {}, (), (skipped,)), ())
+    assert "No findings, 1 not checked." in text and '"good">No findings' not in text
+    unread = page(AuditReport("s", 0, ("dev",), {"dev": "refused"}, (), ()), ())
+    assert "No findings." in unread and '"good">No findings' not in unread
+    assert '"good">No findings.' in page(AuditReport("s", 0, ("dev",), {}, (), ()), ())
+
+
+def test_what_is_at_risk_and_the_counts_come_before_usage(made_up: str) -> None:
+    judged = ControlResult("T01", "One", "high", "topics", {"alarm": 2}, "It is lost.", "KIP-1")
+    found = (finding("T01", "high", "orders"),) * 1002
+    text = page(AuditReport("s", 0, ("dev",), {}, (judged,), found), ())
+    assert "It is lost." in text and "Source: KIP-1." in text
+    assert "1,002" in text and "And 2 more" in text and text.count("<tr data-cluster") == 1000
+    assert made_up.index(">Findings<") < made_up.index(">Lag<")
+    assert "Score" not in text and "%</td>" not in text
+
+
+def test_alarms_that_are_counted_only_belong_to_their_cluster() -> None:
+    judged = ControlResult("T01", "One", "high", "topics", {"alarm": 30}, "", "")
+    rest = (LeftOut("T01", "high", "prod", 20), LeftOut("T01", "high", "dev", 9))
+    found = (finding("T01", "high", "orders"),)
+    report = AuditReport("s", 0, ("dev", "prod"), {}, (judged,), found, left_out=rest)
+    assert report.alarms == {"high": 30}
+    assert {each.cluster: each.alarms for each in report.by_cluster} == {
+        "prod": {"high": 20},
+        "dev": {"high": 10},
+    }
+    assert "And 29 more" in page(report, ())
+
+
+def test_the_hint_about_more_findings_keeps_the_options_of_the_audit() -> None:
+    found = (*(finding("T01", "high", f"t{n}") for n in range(12)), finding("T02", "high", "t"))
+    assert "  and 2 more (to see them, use --controls T01 with the same options)\n" in drawn(
+        AuditReport("s", 0, ("dev",), {}, (), found)
+    )
+
+
+def test_trends_and_the_history_of_findings_show_whole_names() -> None:
+    name = "orders-" * 12
+    rows = [
+        Trend("lag", name, name, 2, 0, 1, 0, 1, 0.04),
+        FindingHistory(name, "T01", "Title", "high", name, "new", 0, 1, 0, 1),
+    ]
+    assert "…" not in drawn(rows, width=60)
+    assert "<0.1" in drawn(rows)
+
+
+def test_names_do_not_steer_whoever_reads_the_page() -> None:
+    chart = Chart("Lag\x1b[2J", "about\x00", (Bar("g\u202eevil<b>", "1", 1.0),))
+    empty = AuditReport("20260101T000000Z", 0, (), {}, (), ())
+    shown = page(empty, [chart])
+    assert r"g\u202eevil&lt;b&gt;" in shown
+    assert not [char for char in shown if not char.isprintable() and char not in "\n\t"]

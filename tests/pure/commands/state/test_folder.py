@@ -1,0 +1,86 @@
+"""A folder of state files is written completely, or stays as it is."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.commands.state.folder import FolderExport, write_folder
+from kafka_shell.commands.state.model import State
+from kafka_shell.commands.state.write import document, yaml_text
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure
+
+
+def state(partitions: int, users: int = 1) -> State:
+    """A topic, and so many users."""
+    credentials = {f"user{number}": {"SCRAM-SHA-512": 4096} for number in range(users)}
+    return State({"topics": {"orders": {"partitions": partitions}}, "users": dict(credentials)})
+
+
+def export(folder: Path, exported: State) -> FolderExport:
+    return write_folder(exported, str(folder), None, ".yaml", yaml_text, whole=True)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {each.name: each.read_text() for each in folder.iterdir()}
+
+
+@contextmanager
+def full_disk(size: int) -> Iterator[None]:
+    """No file can be larger."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_leaves_all_files_as_they_were(tmp_path: Path) -> None:
+    export(tmp_path, state(1))
+    (tmp_path / "quotas.yaml").write_text(yaml_text(document(State({"quotas": {}}))))
+    before = contents(tmp_path)
+    with full_disk(50_000), pytest.raises(ShellError, match=r"/users\.yaml cannot be written: "):
+        export(tmp_path, state(2, users=5_000))
+    assert contents(tmp_path) == before, "quotas.yaml is not deleted either"
+    export(tmp_path, state(2, users=5_000))
+    after = contents(tmp_path)
+    assert set(after) == {"topics.yaml", "users.yaml"} and "partitions: 2" in after["topics.yaml"]
+
+
+def test_an_incomplete_export_is_not_mixed_with_an_earlier_one(tmp_path: Path) -> None:
+    """The scope of a new file would delete what the files of the earlier export lack."""
+    write_folder(state(1), str(tmp_path), "prefix", ".yaml", yaml_text, whole=True)
+    before = contents(tmp_path)
+    later = state(2)
+    later.parts["topics"] = {"audit.log": {}, **later.parts["topics"]}
+    later.unread = {"quotas": Failure("X", "no")}
+    made = write_folder(later, str(tmp_path), "prefix", ".yaml", yaml_text, whole=False)
+    assert set(contents(tmp_path)) - set(before) == {
+        "audit.yaml.partial", "cluster.yaml.partial", "orders.yaml.partial"
+    }  # fmt: skip
+    kept = [Path(each).name for each in made.not_replaced]
+    assert sorted(kept) == ["cluster.yaml", "orders.yaml"]
+
+
+def test_prefixes_that_differ_in_case_are_one_file(tmp_path: Path) -> None:
+    """On macOS one would replace the other."""
+    both = State({"topics": {"Orders.a": {"partitions": 1}, "orders.b": {"partitions": 1}}})
+    write_folder(both, str(tmp_path), "prefix", ".yaml", yaml_text, whole=True)
+    assert list(contents(tmp_path)) == ["Orders.yaml"]
+
+
+def test_links_and_permissions_are_kept(tmp_path: Path) -> None:
+    folder, real = tmp_path / "state", tmp_path / "real.yaml"
+    export(folder, state(1))
+    (folder / "topics.yaml").rename(real)
+    (folder / "topics.yaml").symlink_to(real)
+    real.chmod(0o640)
+    export(folder, state(2))
+    assert (folder / "topics.yaml").is_symlink() and "partitions: 2" in real.read_text()
+    assert real.stat().st_mode & 0o777 == 0o640

@@ -1,0 +1,283 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kafka_shell.common.structs import replace
+from kafka_shell.output.plans import draw_plan
+from kafka_shell.plan.model import Change, Resource
+from kafka_shell.plan.outcome import ChangeResult, Outcome
+from kafka_shell.plan.results import Failure, Results
+from tests.support.samples import GONE, err_of, out_of, outcome, plan, topic, validated, writer
+
+THREE = plan(
+    Change(topic("a"), "create", after="1 partition"),
+    Change(topic("b"), "alter", "retention.ms", "1", "2"),
+    Change(topic("c"), "delete", before="1 partition", reversible=False),
+    refused=Results({}, {topic("gone"): GONE}),
+)
+
+
+def names(first: int, last: int) -> str:
+    return ", ".join(f"t{number:02}" for number in range(first, last + 1))
+
+
+def test_done_on_out_the_rest_on_err() -> None:
+    drawing = writer()
+    drawing.write(outcome(THREE, "done", "failed", "unknown", undo=("delete-topic a",)))
+    assert out_of(drawing) == "created topic a\n"
+    assert err_of(drawing) == (
+        "error: topic b retention.ms: POLICY_VIOLATION: No.\n"
+        "outcome unknown: topic c: the change may still be applied; check before retrying\n"
+        "1 done, 1 failed, 1 unknown, 1 refused\n"
+        "undo: delete-topic a\n"
+    )
+
+
+def test_fields_of_one_resource_share_a_line_and_the_fresh_state_follows() -> None:
+    made = plan(
+        Change(topic("b"), "alter", "retention.ms", "1", "2"),
+        Change(topic("b"), "alter", "segment.ms", "1", "2"),
+    )
+    drawing = writer()
+    drawing.write(outcome(made, "done", "done", fresh="fresh"))
+    assert out_of(drawing) == "altered topic b: retention.ms, segment.ms\nfresh\n"
+    assert err_of(drawing) == ""
+
+
+def test_many_are_counted() -> None:
+    made = plan(*(Change(topic(f"t{n}"), "create") for n in range(30)))
+    drawing = writer()
+    drawing.write(outcome(made, *["done"] * 30))
+    assert out_of(drawing) == "done: 30 created\n"
+
+
+def test_equal_failures_are_counted_and_the_next_command_is_shown() -> None:
+    made = plan(*(Change(topic(f"t{n:02}"), "create") for n in range(60)))
+    ends = ["done"] * 20 + ["unknown"] * 20 + ["skipped"] * 20
+    drawing = writer()
+    drawing.write(
+        replace(outcome(made, *ends), retry="create-topic --from-file f", check="x", entry="0a")
+    )
+    assert err_of(drawing) == (
+        "outcome unknown: topic t20: the change may still be applied; check before retrying\n"
+        f"outcome unknown: the same for 19 more topics: {names(21, 39)}\n"
+        "skipped: topic t40: an earlier change failed\n"
+        f"skipped: the same for 19 more topics: {names(41, 59)}\n"
+        "20 done, 20 unknown, 20 skipped\n"
+        "see: x\n"
+        "to continue: create-topic --from-file f\n"
+        "details: journal 0a --output json\n"
+    )
+
+
+def test_many_failures_of_one_sort_are_counted() -> None:
+    """Each message names its own topic; the reason is the same."""
+    made = plan(*(Change(topic(f"t{n:02}"), "create") for n in range(30)))
+    there = [
+        ChangeResult(
+            change, "failed", Failure("TOPIC_ALREADY_EXISTS", f"Topic '{change.resource.name}'")
+        )
+        for change in made.changes
+    ]
+    drawing = writer()
+    drawing.write(Outcome(made, tuple(there), entry="0a"))
+    assert err_of(drawing) == (
+        "error: TOPIC_ALREADY_EXISTS: Topic 't00'\n"
+        f"error: the same for 29 more topics: {names(1, 19)} and 10 more"
+        " (for the full list, use journal 0a --output json)\n"
+        "30 failed\n"
+    )
+
+
+def test_many_refusals_are_counted() -> None:
+    refused = Results({}, {topic(f"t{n:02}"): GONE for n in range(30)})
+    drawing = writer()
+    draw_plan(plan(refused=refused), (), drawing)
+    assert err_of(drawing).splitlines()[0].startswith("error: topic t00: UNKNOWN_TOPIC")
+    assert err_of(drawing).splitlines()[1:] == [
+        f"error: the same for 29 more topics: {names(1, 19)} and 10 more"
+        " (for the full list, use --dry-run --output json)"
+    ]
+
+
+def test_many_refusals_and_failures_for_different_reasons_are_all_named() -> None:
+    reasons = [Failure("INVALID_REQUEST", f"reason {n % 2}") for n in range(24)]
+    about = [topic(f"t{n:02}") for n in range(24)]
+    drawing = writer()
+    draw_plan(plan(refused=Results({}, dict(zip(about, reasons, strict=True)))), (), drawing)
+    changes = [Change(each, "create") for each in about]
+    results = map(ChangeResult, changes, ["failed"] * 24, reasons)
+    failed = writer()
+    failed.write(Outcome(plan(*changes), tuple(results)))
+    for lines in (err_of(drawing).splitlines(), err_of(failed).splitlines()[:-1]):
+        assert [line.partition(", ")[0] for line in lines] == [
+            "error: topic t00: INVALID_REQUEST: reason 0",
+            "error: the same for 11 more topics: t02",
+            "error: topic t01: INVALID_REQUEST: reason 1",
+            "error: the same for 11 more topics: t03",
+        ]
+
+
+def test_very_many_different_failures_are_counted() -> None:
+    about = [topic(f"t{n}") for n in range(3_000)]
+    reasons = [Failure("INVALID_REQUEST", f"reason {n}") for n in range(3_000)]
+    drawing = writer()
+    draw_plan(plan(refused=Results({}, dict(zip(about, reasons, strict=True)))), (), drawing)
+    *shown, last = err_of(drawing).splitlines()
+    assert shown[-1] == "error: topic t18: INVALID_REQUEST: reason 18"
+    assert last == "error: 2,981 more (for the full list, use --dry-run --output json)"
+    results = map(ChangeResult, [Change(each, "create") for each in about], ["failed"] * 3_000,
+                  reasons)  # fmt: skip
+    failed = writer()
+    failed.write(Outcome(plan(), tuple(results), entry="0a"))
+    assert err_of(failed).splitlines()[-2:] == [
+        "error: 2,981 more (for the full list, use journal 0a --output json)", "3,000 failed",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["such", "see", "no", "The"])
+def test_a_topic_called_like_a_word_of_the_message_is_named(name: str) -> None:
+    why = Failure("UNKNOWN_TOPIC_OR_PARTITION", "no such topic: The name is free, see the list")
+    refused = Results({}, {topic(name): why})
+    drawing = writer()
+    draw_plan(plan(refused=refused), (), drawing)
+    assert err_of(drawing).startswith(f"error: topic {name}: UNKNOWN_TOPIC_OR_PARTITION")
+
+
+def test_an_unknown_outcome_names_its_resource_once() -> None:
+    made = plan(Change(topic("t"), "create"))
+    late = Failure("REQUEST_TIMED_OUT", "topic t is created but not complete", 7, hint="Look again")
+    drawing = writer()
+    drawing.write(
+        Outcome(made, (ChangeResult(made.changes[0], "unknown", late),), check="describe-topic t")
+    )
+    assert err_of(drawing) == (
+        "outcome unknown: topic t: the change may still be applied; check before retrying"
+        " (REQUEST_TIMED_OUT: topic t is created but not complete)\n"
+        "see: describe-topic t\n"
+    )
+
+
+def test_an_undo_with_control_characters_is_not_shown() -> None:
+    change = Change(topic("a"), "alter", "x", "1\n!touch PWNED", "2")
+    drawing = writer()
+    drawing.write(outcome(plan(change), "done", undo=("alter-configs a 'x=1\n!touch PWNED'",)))
+    assert err_of(drawing) == (
+        "undo: not shown: it contains control characters (saved in the journal)\n"
+    )
+
+
+def test_a_dry_run_is_its_plan_and_the_verdicts() -> None:
+    drawing = writer()
+    drawing.write(outcome(THREE, "planned", "failed", "planned", dry_run=True))
+    assert out_of(drawing).splitlines()[0] == "+ topic a: 1 partition"
+    assert out_of(drawing).splitlines()[-1] == (
+        "3 changes to 3 topics: create 1, alter 1, delete 1; 1 refused"
+    )
+    assert [line.split(":")[1] for line in err_of(drawing).splitlines()] == [
+        " topic gone",
+        " topic b retention.ms",
+        " nothing was changed (not validated",
+    ]
+
+
+def test_a_dry_run_shows_the_verdict_of_the_brokers() -> None:
+    change = Change(topic("a"), "alter", "x", "1", "2")
+    refused = Results({}, {topic("gone"): GONE})
+    for made, status, verdict in (
+        (validated(change), "planned", "nothing was changed; the brokers accept the plan"),
+        (
+            validated(change, refused=refused),
+            "planned",
+            "nothing was changed; the brokers accept the rest",
+        ),
+        (validated(change), "failed", "nothing was changed"),
+        (
+            plan(change),
+            "planned",
+            "nothing was changed (not validated: this API has no validate-only mode)",
+        ),
+    ):
+        for format in ("table", "json"):
+            drawing = writer(format)
+            drawing.write(outcome(made, status, dry_run=True))
+            assert err_of(drawing).splitlines()[-1] == f"dry run: {verdict}"
+    nothing = writer()
+    nothing.write(outcome(plan(), dry_run=True))
+    assert err_of(nothing) == "dry run: nothing was changed\n"
+
+
+def test_the_undo_shown_before_a_question_is_not_repeated() -> None:
+    change = Change(topic("a"), "alter", "x", "1", "2")
+    for told in (True, False):
+        drawing = writer()
+        drawing.write(outcome(plan(change), "done", undo=("line",), undo_shown=told))
+        assert ("undo: line" in err_of(drawing)) is not told
+
+
+def test_a_failure_of_several_fields_of_a_resource_is_one_line() -> None:
+    cm = Resource("client-metrics", "cm")
+    made = plan(*(Change(cm, "alter", key, None, "1") for key in ("interval.ms", "match")))
+    why = Failure("INVALID_CONFIG", 'client-metrics cm: "Illegal client matching pattern"')
+    drawing = writer()
+    ended = outcome(made, "failed", "failed")
+    drawing.write(
+        replace(ended, changes=tuple(ChangeResult(c, "failed", why) for c in made.changes))
+    )
+    assert err_of(drawing) == f"error: interval.ms, match: {why}\n2 failed\n"
+
+
+def test_resources_are_named_in_kafkas_words() -> None:
+    """Before: group-offsets billing."""
+    offsets = Change(Resource("group-offsets", "billing"), "alter", "a:0", 1, 2)
+    acl = Change(Resource("acl", "allow User:a Read on topic a"), "create")
+    drawing = writer()
+    drawing.write(outcome(plan(offsets, acl), "done", "done"))
+    assert out_of(drawing) == (
+        "altered offsets of group billing: a:0\ncreated ACL allow User:a Read on topic a\n"
+    )
+
+
+def test_a_note_of_a_plan_is_no_warning() -> None:
+    made = plan(Change(topic("a"), "alter", "x", "1", "2"), notes=("no records would be deleted",))
+    drawing = writer()
+    drawing.write(made)
+    assert out_of(drawing).splitlines()[-1] == "note: no records would be deleted"
+    drawing = writer("json")
+    drawing.write(outcome(made, "done"))
+    assert json.loads(out_of(drawing))["notes"] == ["no records would be deleted"]
+
+
+def test_json_includes_unchanged_items() -> None:
+    drawing = writer("json")
+    same = Change(topic("a"), "alter", "x", "1", "1")
+    drawing.write(outcome(plan(unchanged=(same,))))
+    (row,) = json.loads(out_of(drawing))["changes"]
+    assert (row["field"], row["status"]) == ("x", "unchanged")
+
+
+def test_json_of_a_change() -> None:
+    drawing = writer("json")
+    drawing.write(outcome(THREE, "done", "failed", "done", undo=("delete-topic a",), fresh=object))
+    data = json.loads(out_of(drawing))
+    assert list(data) == ["changes", "undo", "warnings", "dry_run"]
+    assert data["undo"] == ["delete-topic a"]
+    assert data["changes"][1] == {
+        "resource": "topic b",
+        "verb": "alter",
+        "field": "retention.ms",
+        "before": "1",
+        "after": "2",
+        "status": "failed",
+        "error": "POLICY_VIOLATION",
+        "message": "No.",
+    }
+    assert [(row["resource"], row["status"]) for row in data["changes"]] == [
+        ("topic a", "done"),
+        ("topic b", "failed"),
+        ("topic c", "done"),
+        ("topic gone", "refused"),
+    ]
+    assert "POLICY_VIOLATION" in err_of(drawing)

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.errors import ShellError
+from kafka_shell.output.preview import page
+from kafka_shell.output.styles import Color, parse_style
+from kafka_shell.output.theme import (
+    OUTPUT_ROLES,
+    PROMPT_ROLES,
+    Theme,
+    available,
+    load,
+    load_or_default,
+    shipped_folder,
+)
+
+NAMES = sorted(path.stem for path in shipped_folder().glob("*.toml"))
+BACKGROUNDS: dict[str, str] = {"dark": "#1e1e1e", "light": "#ffffff"}
+DESIGNED_FOR = {"contrast-dark": "#000000", "ember": "#282522", "parchment": "#fbf3dd"}
+
+
+@pytest.fixture
+def nobody(tmp_path: Path) -> Path:
+    return tmp_path / "none"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_theme_styles_every_role(name: str, nobody: Path) -> None:
+    theme = load(name, user=nobody)
+    assert tuple(theme.output) == OUTPUT_ROLES
+    assert tuple(theme.prompt) == PROMPT_ROLES
+    assert theme.description
+
+
+def test_there_are_light_dark_color_blind_and_colorless_ones(nobody: Path) -> None:
+    infos = available(user=nobody)
+    assert len(infos) >= 7
+    assert {info.mode for info in infos} == {"light", "dark", "any"}
+    assert [info.name for info in infos] == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_reads_on_its_background(name: str, nobody: Path) -> None:
+    theme = load(name, user=nobody)
+    if theme.mode == "any":
+        return
+    least = 7.0 if name.startswith("contrast") else 4.5
+    behind = parse_style(DESIGNED_FOR.get(name, BACKGROUNDS[theme.mode])).foreground
+    for role, source in {**theme.output, **theme.prompt}.items():
+        style = parse_style(source)
+        if style.foreground is not None:
+            found = _contrast(style.foreground, style.background or behind)
+            assert found >= least, f"{role}: {found:.2f}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_reads_on_the_usual_background_too(name: str, nobody: Path) -> None:
+    theme = load(name, user=nobody)
+    for role in OUTPUT_ROLES:
+        style = parse_style(theme.output[role])
+        if theme.mode != "any" and style.foreground is not None:
+            usual = parse_style(BACKGROUNDS[theme.mode]).foreground
+            assert _contrast(style.foreground, usual) >= 4.5, role
+
+
+def test_mono_has_no_color(nobody: Path) -> None:
+    theme = load("mono", user=nobody)
+    for source in {**theme.output, **theme.prompt}.values():
+        style = parse_style(source)
+        assert style.foreground is None
+        assert style.background is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prompt_toolkit_accepts_the_styles(name: str, nobody: Path) -> None:
+    from prompt_toolkit.styles import Style
+
+    Style.from_dict(load(name, user=nobody).prompt)
+
+
+def test_a_description_cannot_control_the_terminal() -> None:
+    assert page(Theme("a", "b\x1b[2J\n\u202ec"), 0).splitlines()[0] == r"a: b\x1b[2J\n\u202ec"
+
+
+def test_the_empty_name_is_the_default(nobody: Path) -> None:
+    assert load("", user=nobody) == load("midnight", user=nobody)
+
+
+def test_a_users_theme_wins_and_may_leave_roles_out(tmp_path: Path) -> None:
+    (tmp_path / "midnight.toml").write_text('mode = "light"\n[output]\ngood = "bold"\n')
+    theme = load("midnight", user=tmp_path)
+    assert theme.output == {"good": "bold"}
+    assert theme.codes(256) == {"good": "1"}
+    assert next(i for i in available(user=tmp_path) if i.name == "midnight").user
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ('[output]\ngoood = "bold"\n', ":2: unknown role goood; did you mean good?"),
+        ('[prompt]\n\nzzz = ""\n', ":3: unknown role zzz; expected one of prompt,"),
+        (
+            '[output]\n# x\nbad = "blod"\n',
+            ':3: bad must be a style such as "bold #80c0ff bg:#202020":',
+        ),
+        ("[output]\nbad = 3\n", ":2: bad must be a style such as"),
+        ('x = "1"\n[output]\n', ":1: unknown key x; expected one of name,"),
+        ('[ouput]\ngood = ""\n', ":1: unknown key ouput; did you mean output?"),
+        ('mode = "dusk"\n', ":1: mode must be "),
+        ('name = "a"\noutput = "b"\n', ":2: output must be a table of styles"),
+        ("name = 3\n", ":1: name must be a string"),
+        ('name = "x\n', ":1: invalid TOML"),
+        ("\n[output\n", ":2: invalid TOML"),
+    ],
+)
+def test_a_malformed_theme_names_file_line_and_what_was_expected(
+    tmp_path: Path, source: str, said: str
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(source)
+    with pytest.raises(ShellError) as caught:
+        load("mine", user=tmp_path)
+    assert f"{path}{said}" in caught.value.message
+    theme, why = load_or_default("mine", user=tmp_path)
+    assert theme.name == "midnight"
+    assert why is not None
+    assert any("cannot be read" in info.description for info in available(user=tmp_path))
+
+
+def test_a_theme_file_that_is_not_text(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ShellError, match="not valid UTF-8"):
+        load("mine", user=tmp_path)
+
+
+def test_an_unknown_theme_names_the_near_miss(nobody: Path) -> None:
+    with pytest.raises(ShellError, match="did you mean midnight") as caught:
+        load("midnigth", user=nobody)
+    assert "mono" in caught.value.hint
+    with pytest.raises(ShellError, match="unknown theme"):
+        load("../themes/mono", user=nobody)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_preview_shows_the_theme(name: str, nobody: Path) -> None:
+    theme = load(name, user=nobody)
+    assert "\x1b" in page(theme, 256)
+    assert "\x1b" not in page(theme, 0)
+    assert theme.description in page(theme, 16)
+
+
+def test_a_preview_uses_every_role() -> None:
+    roles = (*OUTPUT_ROLES, *PROMPT_ROLES)
+    marked = Theme(
+        "t",
+        output={role: f"#0000{number:02x}" for number, role in enumerate(OUTPUT_ROLES, 1)},
+        prompt={role: f"#0001{number:02x}" for number, role in enumerate(PROMPT_ROLES, 1)},
+    )
+    shown = page(marked, 16777216)
+    missing: list[str] = [
+        role
+        for number, role in enumerate(OUTPUT_ROLES, 1)
+        if f"\x1b[38;2;0;0;{number}m" not in shown
+    ]
+    missing += [
+        role
+        for number, role in enumerate(PROMPT_ROLES, 1)
+        if f"\x1b[38;2;0;1;{number}m" not in shown
+    ]
+    assert not missing, roles
+
+
+def _contrast(one: Color | str | None, other: Color | str | None) -> float:
+    """WCAG's contrast ratio."""
+    assert isinstance(one, tuple)
+    assert isinstance(other, tuple)
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(color: Color) -> float:
+    parts = [part / 255 for part in color]
+    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

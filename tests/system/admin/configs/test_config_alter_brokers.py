@@ -1,0 +1,61 @@
+"""Configs of brokers, loggers, groups and client metrics, altered on real brokers."""
+
+from __future__ import annotations
+
+import time
+
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.facts import BUDGET_S
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.sandbox.state import Sandbox
+from tests.support.changes import connect, done, refusals
+from tests.support.config_alterations import (
+    DEFAULT,
+    delete,
+    own,
+    set_,
+)
+from tests.support.frozen_process import freeze, thaw
+from tests.support.shared_cluster import processes
+
+
+def test_each_broker_is_its_own_request(three_brokers: Sandbox) -> None:
+    key = "log.cleaner.threads"
+    with connect(three_brokers) as three:
+        brokers = [ConfigResource(ResourceType.BROKER, str(n)) for n in (1, 2, 3)]
+        plan = config_changes.plan_alter(three, {b: [set_(key, "2")] for b in brokers})
+        assert len(plan.steps) == 3
+        try:
+            done(plan, three)
+            assert [own(three, b, key) for b in brokers] == ["2", "2", "2"]
+            warned = config_changes.plan_alter(three, {DEFAULT: [set_(key, "4")]}).warnings
+            assert warned == (f"brokers 1, 2, 3 override {key}=2",)
+        finally:
+            done(config_changes.plan_alter(three, {b: [delete(key)] for b in brokers}), three)
+        nobody = ConfigResource(ResourceType.BROKER, "9")
+        part = config_changes.plan_alter(
+            three, {nobody: [set_(key, "2")], brokers[0]: [set_(key, "2")]}
+        )
+        assert refusals(part)["9"].name == "unknown-broker"
+        assert len(part.steps) == 1
+
+
+def test_a_broker_that_hangs_does_not_delay_the_plan(three_brokers: Sandbox) -> None:
+    """Before: the configs of all brokers were read without a limit of time."""
+    (first, *_, last) = three_brokers.brokers
+    address = f"127.0.0.1:{first.ports['PLAINTEXT']}"
+    pid = processes(three_brokers)[last.id]
+    assert pid is not None
+    with Cluster(ConnectionConfig(parse_addresses(address))) as cluster:
+        config_changes.plan_alter(cluster, {DEFAULT: [set_("log.cleaner.threads", "4")]})
+        freeze(pid)
+        try:
+            began = time.monotonic()
+            plan = config_changes.plan_alter(cluster, {DEFAULT: [set_("log.cleaner.threads", "4")]})
+            assert time.monotonic() - began < BUDGET_S + 1
+        finally:
+            thaw(pid)
+    (warned,) = plan.warnings
+    assert warned.startswith(f"broker {last.id} may override the cluster-wide default"), warned

@@ -1,0 +1,184 @@
+"""Log directories: described, replicas moved between them, moves canceled, an offline disk."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.cluster import health
+from kafka_shell.admin.cluster.model import Finding, Severity
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.partitions import disks, log_dir_moves, log_dirs
+from kafka_shell.admin.partitions.model import LogReplica, TopicPartition
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Plan
+from kafka_shell.plan.results import Failure
+from kafka_shell.sandbox.cluster import start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import Sandbox
+from tests.support import cluster_tables
+from tests.support.changes import connect, done, make_topic, wait_for
+from tests.support.group_data import commit
+from tests.support.in_process_shell import Shell
+from tests.support.produced_records import fill
+
+SPEED = "replica.alter.log.dirs.io.max.bytes.per.second"
+BROKER = ConfigResource(ResourceType.BROKER, "1")
+
+
+@pytest.fixture
+def partition(cluster: Cluster, name: str) -> TopicPartition:
+    make_topic(cluster, name)
+    return TopicPartition(name, 0)
+
+
+@pytest.fixture
+def slow(cluster: Cluster, name: str) -> Iterator[TopicPartition]:
+    """A replica of some 4 MB on a broker that copies between its disks at a snail's pace."""
+    make_topic(cluster, name, configs=(("segment.bytes", "1048576"),))
+    fill(",".join(map(str, cluster.config.bootstrap)), name, 4000, size=1000)
+    done(_speed(cluster, ConfigAlteration(SPEED, ConfigOp.SET, "10000")), cluster)
+    yield TopicPartition(name, 0)
+    done(_speed(cluster, ConfigAlteration(SPEED, ConfigOp.DELETE)), cluster)
+
+
+def _speed(cluster: Cluster, alteration: ConfigAlteration) -> Plan:
+    return config_changes.plan_alter(cluster, {BROKER: [alteration]})
+
+
+def where(cluster: Cluster, partition: TopicPartition) -> dict[str, LogReplica]:
+    """The log dirs that have the partition, by path. A new one is in none for a moment."""
+
+    def look() -> dict[str, LogReplica]:
+        found = log_dirs.describe(cluster, [1], [partition])
+        return {dir.path: dir.replicas[0] for dir in found[1] if dir.replicas}
+
+    wait_for(f"{partition} is in a log dir", lambda: bool(look()))
+    return look()
+
+
+def other(cluster: Cluster, partition: TopicPartition) -> str:
+    """The log dir that has it not."""
+    where(cluster, partition)
+    [dir] = [dir for dir in log_dirs.describe(cluster, [1], [partition])[1] if not dir.replicas]
+    return dir.path
+
+
+def test_a_broker_that_is_not_there(cluster: Cluster) -> None:
+    found = log_dirs.describe(cluster, [1, 9])
+    assert list(found.values) == [1]
+    assert found.failures[9].name == "unknown-broker"
+
+
+def test_a_slow_move_shows_progress_and_is_called_back(
+    cluster: Cluster, slow: TopicPartition
+) -> None:
+    [before] = where(cluster, slow)
+    path = other(cluster, slow)
+    plan = log_dir_moves.plan_move(cluster, [(1, slow)], path)
+    done(plan, cluster)
+    assert where(cluster, slow)[path].future, "the future replica is not shown"
+    seen: list[tuple[int, int | None]] = []
+
+    def report(task: str, so_far: int, total: int | None) -> None:
+        seen.append((so_far, total))
+        if len(seen) % 3 == 0:
+            raise KeyboardInterrupt
+
+    [step] = plan.steps
+    with pytest.raises(KeyboardInterrupt):
+        log_dir_moves.follow(cluster, report, step.moves)
+    assert all(total and total > 4_000_000 and so_far < total for so_far, total in seen), seen
+    assert where(cluster, slow)[path].future, "an interrupted look ended the move"
+
+    there = log_dir_moves.plan_move(cluster, [(1, slow)], path, wait=True)
+    assert [change.note for change in there.unchanged] == ["no change: already being moved there"]
+    assert there.follow and not there.steps
+    with pytest.raises(KeyboardInterrupt):
+        there.follow(cluster, report)
+    back = log_dir_moves.plan_move(cluster, [(1, slow)], before, wait=True)
+    [change] = back.changes
+    assert (change.before, change.note) == (path, "cancels the move in progress")
+    done(back, cluster)
+    assert list(where(cluster, slow)) == [before]
+    with pytest.raises(ShellError, match="has been cancelled"):
+        log_dir_moves.follow(cluster, lambda *_: None, step.moves)
+
+
+@pytest.fixture
+def expendable(tmp_path: Path) -> Iterator[Sandbox]:
+    """A broker of its own, whose second disk may break."""
+    try:
+        yield start(SandboxOptions(tmp_path / "expendable", brokers=1, port=0))
+    finally:
+        wipe(tmp_path / "expendable")
+
+
+def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> None:
+    with connect(expendable) as cluster:
+        paths = [dir.path for dir in log_dirs.describe(cluster)[1]]
+        topic = make_topic(cluster, "t", 4)
+        commit(cluster, "g", topic, 0)
+        partitions = [TopicPartition(topic, number) for number in range(4)]
+        homes = {each: next(iter(where(cluster, each))) for each in partitions}
+        lost, kept = paths[1], paths[0]
+        safe = next(each for each, path in homes.items() if path == kept)
+        gone = Path(lost).rename(tmp_path / "gone")  # at once: the broker writes into it
+        shutil.rmtree(gone)
+        move = log_dir_moves.LogDirMove(1, safe, kept, lost, 0)
+        sent = log_dir_moves.AlterReplicaLogDirs((move,)).send(cluster, validate_only=False)
+        [why] = sent.failures.values()
+        assert why.name == "KAFKA_STORAGE_ERROR", "the broker's own refusal"
+        assert why.message.startswith(f"replica {safe} on broker 1: ")
+
+        def error() -> Failure | None:
+            return next(d.error for d in log_dirs.describe(cluster)[1] if d.path == lost)
+
+        wait_for("a dir is offline", lambda: (e := error()) is not None and e.code == 56)
+        dirs = {dir.path: dir for dir in log_dirs.describe(cluster)[1]}
+        assert lost in str(dirs[lost].error), "which dir is offline is not said"
+        assert dirs[lost].total is None and not dirs[lost].replicas
+        assert dirs[kept].error is None and dirs[kept].replicas
+        refused = log_dir_moves.plan_move(cluster, [(1, safe)], lost).refused
+        [why] = refused.failures.values()
+        assert "is offline" in why.message
+        with pytest.raises(ShellError, match=f"log directory {lost} of broker 1 is offline"):
+            log_dir_moves.follow(cluster, lambda *_: None, (move,))  # before: "cancelled"
+
+        def look() -> dict[str, Finding]:
+            return {each.check: each for each in health.health(cluster).findings}
+
+        wait_for("health tells", lambda: {"offline", "log-dirs"} <= look().keys())
+        found = look()["log-dirs"]
+        assert (found.severity, found.summary) == (Severity.CRITICAL, "1 log directory is offline")
+        assert found.examples == (f"1:{lost}",)
+        lacking = sum(home == lost for home in homes.values())
+        run = Shell(tmp_path, expendable.bootstrap)(f"describe-log-dirs {topic} --by topic")
+        assert run.status == 1 and f"{lost} of broker 1" in run.err, str(run)
+        assert f" {4 - lacking}+ " in run.out, str(run)
+        assert disks.read(cluster, [1]).not_read.keys() == {1}, "it gets no replicas"
+        assert disks.read(cluster, [1]).sizes.on(1) is None
+        (used,) = topic_changes.plan_delete(cluster, [topic]).figures
+        assert [each.unread_replicas for each in used.topics] == [4]
+    run = Shell(tmp_path, expendable.bootstrap)(f"describe-log-dirs --log-dir {lost}")
+    assert "offline" in run.out and " 0 B" not in run.out, str(run)
+    assert run.status == 1 and f"{lost} of broker 1" in run.err, str(run)
+    run = Shell(tmp_path, expendable.bootstrap)(
+        f"alter-topic {topic} --config retention.ms=1h --dry-run"
+    )
+    assert "the size of replicas on 1 broker" in run.out + run.err, str(run)
+    tables = cluster_tables.read(
+        expendable.bootstrap, ["log_dirs", "disk_replicas", "group_commits"]
+    )
+    [row] = [row for row in tables.rows("log_dirs") if row["path"] == lost]
+    assert (row["replicas"], row["incoming"], row["size"]) == (None, None, None), row
+    not_read = {each["table"]: each["reason"] for each in tables.failures}
+    assert not_read.keys() == {"disk_replicas", "group_commits"}
+    assert f"log directory {lost} of broker 1" in not_read["disk_replicas"]
+    assert "the partition has no leader" in not_read["group_commits"]

@@ -1,0 +1,61 @@
+"""Offsets of partitions: earliest, latest, by time, and special timestamps, on Kafka 4.3 and
+3.9."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_shell.admin.partitions.model import (
+    EARLIEST,
+    EARLIEST_PENDING_UPLOAD,
+    LATEST,
+    TopicPartition,
+)
+from kafka_shell.admin.records.delete import ranges
+from kafka_shell.admin.records.offsets import list_offsets
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.errors import ShellError
+from kafka_shell.sandbox.state import Sandbox
+from tests.support.changes import make_topic
+from tests.support.outages import frozen
+from tests.support.transactional_producer import HOUR_MS, hang
+
+
+def test_a_broker_too_old_for_one_constant_answers_the_rest(
+    old_cluster: Cluster, name: str
+) -> None:
+    make_topic(old_cluster, name, 2)
+    new, old = TopicPartition(name, 0), TopicPartition(name, 1)
+    found = list_offsets(old_cluster, {new: EARLIEST_PENDING_UPLOAD, old: EARLIEST})
+    assert found[old].offset == 0
+    assert found.failures[new].name == "unsupported-version"
+    said = found.failures[new].message
+    assert (
+        "(Kafka 3.9) does not support listing the earliest offset that is not in remote storage yet"
+        in said
+    )
+
+
+def test_the_last_stable_offset(cluster: Cluster, name: str) -> None:
+    partition = TopicPartition(make_topic(cluster, name), 0)
+    start = hang(cluster, partition, f"{name}-open", HOUR_MS)
+    end = list_offsets(cluster, {partition: LATEST})[partition].offset
+    stable = list_offsets(cluster, {partition: LATEST}, committed=True)[partition].offset
+    assert end is not None and end > start
+    assert stable == start, "the end for read_committed is where the open transaction begins"
+
+
+def test_a_leader_that_hangs_is_waited_for_once(
+    three: Cluster, three_brokers: Sandbox, name: str
+) -> None:
+    make_topic(three, name, assignment=((1,), (2,), (3,)))
+    each = [TopicPartition(name, number) for number in range(3)]
+    assert ranges(three, each).ok
+    with frozen(three_brokers, 2), three.within(2):
+        found = ranges(three, each)
+        with pytest.raises(ShellError) as late, three.within(0):
+            scan(three)
+    assert {where.partition for where in found.values} == {0, 2}, "others are not affected"
+    assert "broker 2" in found.failures[each[1]].message
+    assert "broker 2" in late.value.message, "the time was used for this broker"

@@ -1,0 +1,27 @@
+"""One Spark session and one shell in this process for all tests of audits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.audit.engine import Engine
+from kafka_shell.context import Resources
+from kafka_shell.sandbox.state import Sandbox
+from tests.support.in_process_shell import Shell
+
+
+@pytest.fixture(scope="session")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Spark on this machine's cores."""
+    started = Engine(tmp_path_factory.mktemp("spark"), lambda task, done, total: None)
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def shell(demo_sandbox: Sandbox, engine: Engine, tmp_path: Path) -> Shell:
+    """The demo company's cluster."""
+    return Shell(tmp_path, demo_sandbox.bootstrap, Resources(spark=engine))

@@ -1,0 +1,54 @@
+"""The commands on groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
+from tests.support.changes import make_topic
+from tests.support.group_data import commit, filled, forget
+from tests.support.outages import frozen, stopped
+from tests.support.program import Program
+
+
+@pytest.fixture(scope="module")
+def topic(cluster: Cluster, sandbox: Sandbox) -> str:
+    return filled(sandbox, cluster, f"typed-{uuid4().hex[:8]}")
+
+
+@pytest.fixture
+def group(cluster: Cluster, topic: str) -> Iterator[str]:
+    """A group at 3 and 6 of 10."""
+    name = f"g-{uuid4().hex[:8]}"
+    commit(cluster, name, topic, 3, 6)
+    yield name
+    forget(cluster, name)
+
+
+def test_the_groups_of_a_broker_that_hangs_are_missing(
+    three_brokers: Sandbox, kafka_on_three: Program
+) -> None:
+    with frozen(three_brokers, 3):
+        run = kafka_on_three("list-groups", "--output", "json")
+    failed = [row["resource"] for row in run.json if "error" in row]
+    assert failed == ["groups of broker 3"], str(run)
+
+
+def test_lag_without_a_leader_is_a_failure(
+    three_brokers: Sandbox, three: Cluster, kafka_on_three: Program
+) -> None:
+    """The sum of the other partitions alone must not look complete."""
+    topic = make_topic(three, f"dark-{uuid4().hex[:8]}", assignment=((3,), (3,), (1,)))
+    group = f"g-{topic}"
+    commit(three, group, topic, 0, 0, 0)
+    with stopped(three_brokers, 3):
+        for words in (["lag"], ["describe-group", "--state"], ["lag", "--by", "group"]):
+            run = kafka_on_three(*words, group)
+            assert run.status == 1 and group in run.stdout, str(run)
+            message = f"lag in {topic}:0, {topic}:1: LEADER_NOT_AVAILABLE: the partitions have no"
+            assert message in run.stderr, str(run)
+    forget(three, group)

@@ -1,0 +1,155 @@
+"""Clusters that tests may kill, stop and reconfigure: each module has its own.
+
+`sandbox`, `secure_sandbox` and `old_sandbox` are for tests that only use a broker; several modules
+share them, and no test harms them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.jars import no_report
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.session import start_with_data
+from kafka_shell.sandbox.state import Sandbox
+from tests.support import reassigned_topics
+from tests.support.brokers import Templates, running
+from tests.support.changes import connect, make_topic
+from tests.support.in_process_shell import Shell
+from tests.support.program import Program
+from tests.support.reassigned_topics import Filled
+
+
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Templates:
+    return Templates(tmp_path_factory.mktemp("templates"))
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One broker, no login, which no test harms."""
+    yield from running(SandboxOptions(tmp_path_factory.mktemp("sandbox"), port=0))
+
+
+@pytest.fixture(scope="session")
+def secure_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One broker that clients must log in to, which no test harms."""
+    yield from running(SandboxOptions(tmp_path_factory.mktemp("secure"), port=0, secure=True))
+
+
+@pytest.fixture(scope="session")
+def old_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One broker of Kafka 3.9, no login, which no test harms."""
+    yield from running(SandboxOptions(tmp_path_factory.mktemp("old"), "3.9", port=0))
+
+
+def _copied(
+    templates: Templates, tmp_path_factory: pytest.TempPathFactory, brokers: int
+) -> Iterator[Sandbox]:
+    folder = tmp_path_factory.mktemp(f"{brokers}-brokers")
+    yield from running(SandboxOptions(folder, brokers=brokers, port=0), templates.copy)
+
+
+@pytest.fixture(scope="module")
+def own_broker(templates: Templates, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One broker of the module's own."""
+    yield from _copied(templates, tmp_path_factory, 1)
+
+
+@pytest.fixture(scope="module")
+def three_brokers(
+    templates: Templates, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    """Three brokers of the module's own, in three racks."""
+    yield from _copied(templates, tmp_path_factory, 3)
+
+
+@pytest.fixture(scope="module")
+def five_brokers(
+    templates: Templates, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    """Five brokers of the module's own, of which brokers 1 to 3 vote, in three racks."""
+    yield from _copied(templates, tmp_path_factory, 5)
+
+
+@pytest.fixture(scope="module")
+def own_demo(templates: Templates, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """A demo company of the module's own, which its tests may change."""
+    options = SandboxOptions(tmp_path_factory.mktemp("demo"), port=0)
+    yield from running(options, lambda options: templates.copy(options, _with_data))
+
+
+def _with_data(options: SandboxOptions) -> Sandbox:
+    return start_with_data(options, no_report)
+
+
+# -- a client of each, unless a module has its own -------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
+    """A connection to the broker."""
+    with connect(sandbox) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def old_cluster(old_sandbox: Sandbox) -> Iterator[Cluster]:
+    """A connection to the broker of Kafka 3.9."""
+    with connect(old_sandbox) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def three(three_brokers: Sandbox) -> Iterator[Cluster]:
+    """A connection to the three brokers."""
+    with connect(three_brokers) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def five(five_brokers: Sandbox) -> Iterator[Cluster]:
+    """A connection to the five brokers."""
+    with connect(five_brokers) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def topic(cluster: Cluster, name: str) -> str:
+    """A topic of one partition on the broker."""
+    return make_topic(cluster, name)
+
+
+@pytest.fixture
+def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
+    """The program, with the broker as its --broker."""
+    return Program(tmp_path / "home", sandbox.bootstrap)
+
+
+@pytest.fixture
+def kafka_on_three(three_brokers: Sandbox, three: Cluster, tmp_path: Path) -> Iterator[Program]:
+    """The program, with the three brokers as its --broker. What it moves does not stay."""
+    yield Program(tmp_path / "home", three_brokers.bootstrap)
+    reassigned_topics.restore(three)
+
+
+@pytest.fixture
+def kafka_on_five(five_brokers: Sandbox, tmp_path: Path) -> Program:
+    """The program, with the five brokers as its --broker."""
+    return Program(tmp_path / "home", five_brokers.bootstrap)
+
+
+@pytest.fixture(scope="module")
+def filled(three_brokers: Sandbox, three: Cluster) -> Filled:
+    """Topics on brokers 1 and 2 of three, with so much in them that a slow move is held."""
+    return Filled(three_brokers, three)
+
+
+@pytest.fixture
+def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
+    """Lines on the broker, in this process."""
+    return Shell(tmp_path, sandbox.bootstrap)

@@ -1,0 +1,283 @@
+"""Guarded clusters: the questions, who may answer them, and that "no" changes nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.apply import apply
+from kafka_shell.sandbox.state import Sandbox
+from tests.support.program import Program
+
+GUARDS = ("confirm", "typed", "read-only")
+QUESTION = {"": r"\[y/N\]", "confirm": r"\[y/N\]", "typed": "Type .* to confirm: "}
+
+
+@pytest.fixture
+def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
+    """The program with a profile a guard: `confirm`, `typed`, `read-only`, and `free` without."""
+    profiles = [f'[profiles.free]\nbootstrap = "{sandbox.bootstrap}"\nguard = "none"\n']
+    profiles += [
+        f'[profiles.{guard}]\nbootstrap = "{sandbox.bootstrap}"\nguard = "{guard}"\n'
+        for guard in GUARDS
+    ]
+    config = tmp_path / "config" / "config.toml"
+    config.parent.mkdir()
+    config.write_text("".join(profiles))
+    return Program(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def topic(cluster: Cluster) -> Iterator[str]:
+    """A topic that no test changes, if the guards hold."""
+    yield from _topic(cluster)
+
+
+@pytest.fixture
+def victim(cluster: Cluster) -> Iterator[str]:
+    """A topic to change."""
+    yield from _topic(cluster)
+
+
+def _topic(cluster: Cluster) -> Iterator[str]:
+    name = f"guarded.{uuid.uuid4().hex[:8]}"
+    assert not apply(topic_changes.plan_create([NewTopic(name)]), cluster).failures
+    yield name
+    apply(topic_changes.plan_delete(cluster, [name]), cluster)
+
+
+class State:
+    """What must not change: the topic's configs, and that it is there; and the journal."""
+
+    def __init__(self, kafka: Program, cluster: Cluster, topic: str) -> None:
+        self._cluster, self._topic = cluster, topic
+        self._journal = kafka.home / "state" / "journal"
+        self._before = self.now()
+
+    def now(self) -> tuple[object, object, str]:
+        """The topic, its configs, and the text of the journal."""
+        resource = ConfigResource(ResourceType.TOPIC, self._topic)
+        read = configs.describe(self._cluster, [resource])
+        assert not read.failures
+        there = topics.describe(self._cluster, [self._topic])
+        journal = "".join(path.read_text() for path in sorted(self._journal.glob("*/*")))
+        return there, read, journal
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing was changed, and no change was even meant."""
+        return self.now() == self._before
+
+
+ALTER = ("alter-configs", "{}", "segment.ms=1h")
+DELETE = ("delete-topic", "{}")
+
+
+def words(command: tuple[str, ...], topic: str) -> list[str]:
+    """A command about this topic."""
+    return [word.format(topic) for word in command]
+
+
+Terminal = Callable[..., "pexpect.spawn[str]"]
+
+
+@pytest.fixture
+def terminal(kafka: Program) -> Iterator[Terminal]:
+    """Runs one command in a pseudo-terminal."""
+    children: list[pexpect.spawn[str]] = []
+
+    def run(*argv: str) -> pexpect.spawn[str]:
+        child = pexpect.spawn(
+            sys.executable, ["-m", "kafka_shell", *argv],
+            env={**kafka.environment(), "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1"},
+            encoding="utf-8", timeout=20, dimensions=(40, 120),
+        )  # fmt: skip
+        children.append(child)
+        return child
+
+    yield run
+    for child in children:
+        child.close(force=True)
+
+
+def ended(child: pexpect.spawn[str]) -> tuple[int | None, str]:
+    """Wait for the end: status, and what was said since the last question."""
+    child.expect(pexpect.EOF)
+    text = child.before or ""
+    child.close()
+    assert "Traceback" not in text
+    return child.exitstatus, text
+
+
+@pytest.mark.parametrize(
+    ("guard", "command", "answer"),
+    [
+        ("free", DELETE, "y"),
+        ("confirm", ALTER, "yes"),
+        ("confirm", DELETE, "Y"),
+        ("typed", ALTER, "typed"),
+        ("typed", DELETE, "  typed "),
+    ],
+)
+def test_agreed(
+    terminal: Terminal, victim: str, guard: str, command: tuple[str, ...], answer: str
+) -> None:
+    child = terminal("--profile", guard, *words(command, victim))
+    child.expect(QUESTION.get(guard, QUESTION[""]))
+    assert victim in (child.before or ""), "the plan is shown before the question"
+    child.sendline(answer)
+    status, text = ended(child)
+    assert status == 0, text
+    assert f"{'deleted' if command is DELETE else 'altered'} topic {victim}" in text
+
+
+@pytest.mark.parametrize("command", [ALTER, DELETE], ids=lambda command: command[0])
+@pytest.mark.parametrize(
+    ("guard", "answer"),
+    [("confirm", "n"), ("confirm", ""), ("confirm", "confirm"), ("confirm", "yy"),
+     ("typed", "y"), ("typed", ""), ("typed", "free"), ("typed", "Typed"), ("typed", "^D"),
+     ("confirm", "^D")],
+)  # fmt: skip
+def test_declined(
+    kafka: Program,
+    cluster: Cluster,
+    terminal: Terminal,
+    topic: str,
+    command: tuple[str, ...],
+    guard: str,
+    answer: str,
+) -> None:
+    state = State(kafka, cluster, topic)
+    child = terminal("--profile", guard, *words(command, topic))
+    child.expect(QUESTION[guard])
+    if answer == "^D":
+        child.sendeof()
+    else:
+        child.sendline(answer)
+    status, text = ended(child)
+    assert status == 1, text
+    assert "nothing was changed" in text
+    assert state.same
+
+
+@pytest.mark.parametrize("guard", ["free", "confirm", "typed"])
+def test_ctrl_c_at_the_question(
+    kafka: Program, cluster: Cluster, terminal: Terminal, topic: str, guard: str
+) -> None:
+    state = State(kafka, cluster, topic)
+    child = terminal("--profile", guard, *words(DELETE, topic))
+    child.expect(QUESTION.get(guard, QUESTION[""]))
+    child.sendintr()
+    status, text = ended(child)
+    assert status == 130, text
+    assert "no changes made" in text
+    assert state.same
+
+
+def test_a_terminal_that_goes_away_at_the_question(
+    kafka: Program, cluster: Cluster, terminal: Terminal, topic: str
+) -> None:
+    state = State(kafka, cluster, topic)
+    child = terminal("--profile", "confirm", *words(DELETE, topic))
+    child.expect(QUESTION["confirm"])
+    child.close(force=False)
+    until = time.monotonic() + 30
+    while child.isalive() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not child.isalive()
+    assert state.same
+
+
+def test_killed_at_the_question(
+    kafka: Program, cluster: Cluster, terminal: Terminal, topic: str
+) -> None:
+    state = State(kafka, cluster, topic)
+    child = terminal("--profile", "confirm", *words(DELETE, topic))
+    child.expect(QUESTION["confirm"])
+    os.kill(child.pid, signal.SIGTERM)
+    child.expect(pexpect.EOF)
+    assert state.same
+
+
+def test_read_only_does_not_even_ask(
+    kafka: Program, cluster: Cluster, terminal: Terminal, topic: str
+) -> None:
+    state = State(kafka, cluster, topic)
+    child = terminal("--profile", "read-only", *words(DELETE, topic))
+    status, text = ended(child)
+    assert status == 1
+    assert "y/N" not in text
+    assert "read-only" in text
+    assert state.same
+
+
+def test_a_script_on_standard_input_is_no_answer(
+    kafka: Program, cluster: Cluster, terminal: Terminal, topic: str, tmp_path: Path
+) -> None:
+    """stderr is a terminal, but the next line of the script must not be taken for a yes."""
+    state = State(kafka, cluster, topic)
+    script = tmp_path / "script"
+    script.write_text(f"delete-topic {topic}\ny\n")
+    child = pexpect.spawn(
+        "/bin/sh",
+        ["-c", f"{sys.executable} -m kafka_shell --profile confirm < {script}; echo ended $?"],
+        env=kafka.environment(), encoding="utf-8", timeout=20,
+    )  # fmt: skip
+    child.expect("ended 2")
+    assert "not a terminal" in child.before
+    child.close()
+    assert state.same
+
+
+def test_a_file_run_at_a_terminal_may_ask(
+    kafka: Program, terminal: Terminal, victim: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "script"
+    script.write_text(f"delete-topic {victim}\n")
+    child = terminal("--profile", "confirm", "source", str(script))
+    child.expect(QUESTION["confirm"])
+    child.sendline("y")
+    status, text = ended(child)
+    assert status == 0, text
+    assert f"deleted topic {victim}" in text
+
+
+def test_the_prompt_asks_too_and_goes_on(
+    kafka: Program, cluster: Cluster, terminal: Terminal, victim: str
+) -> None:
+    state = State(kafka, cluster, victim)
+    child = terminal("--profile", "typed", "--shell")
+    child.expect("kafka:typed!>")
+    child.sendline(f"alter-configs {victim} segment.ms=1h")
+    child.expect("to confirm:")
+    child.sendline("wrong")
+    child.expect("nothing was changed")
+    child.expect("kafka:typed!>")
+    child.sendline(f"alter-configs {victim} segment.ms=1h")
+    child.expect("to confirm:")
+    child.sendintr()
+    child.expect("no changes made")
+    child.expect("kafka:typed!>")
+    assert state.same
+    child.sendline(f"alter-configs {victim} segment.ms=1h")
+    child.expect("to confirm:")
+    child.sendline("typed")
+    child.expect(f"altered topic {victim}")
+    child.expect("kafka:typed!>")
+    child.sendeof()
+    child.expect(pexpect.EOF)
+    assert not state.same
