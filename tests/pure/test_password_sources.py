@@ -39,55 +39,11 @@ def password(found: Settings) -> str:
     return sasl.source.read(sasl.username).reveal()
 
 
-@pytest.mark.parametrize("key", ["password-command", "password_command"])
-def test_the_first_line_of_a_command(tmp_path: Path, key: str) -> None:
-    found = loaded(tmp_path, f"{SASL}{key} = \"echo 's3 cret'; echo more\"\n")
-    assert found.connection.sasl is not None
-    assert found.connection.sasl.username == "al"
-    assert password(found) == "s3 cret"
-
-
-def test_the_command_runs_at_the_login(tmp_path: Path) -> None:
-    ran = tmp_path / "ran"
-    found = loaded(tmp_path, f'{SASL}password-command = "echo x >> {ran}; echo s3cret"\n')
-    assert not ran.exists()
-    for _ in range(3):
-        password(found)
-    assert ran.read_text() == "x\n", "the user is asked once"
-    sasl = found.connection.sasl
-    assert sasl is not None
-    assert sasl.source is not None
-    sasl.source.forget("al")
-    password(found)
-    assert ran.read_text() == "x\nx\n", "a login that failed reads it again"
-
-
 def test_the_command_is_not_shown(tmp_path: Path) -> None:
     found = loaded(tmp_path, f'{SASL}password-command = "echo s3cret"\n')
     assert "s3cret" not in repr(found)
     (row,) = (row for row in found.describe() if row.name == "password-command")
     assert row.value == "***"
-
-
-@pytest.mark.parametrize(
-    ("command", "why"),
-    [
-        ("exit 3", "exit status 3"),
-        ("echo no such entry >&2; exit 1", "no such entry"),
-        ("true", "printed no password"),
-        ("printf '\\\\377'", "not UTF-8"),
-        ("echo password=s3cret >&2; exit 1", "exit status 1"),
-    ],
-)
-def test_a_command_that_fails(tmp_path: Path, command: str, why: str) -> None:
-    found = loaded(tmp_path, f'{SASL}password-command = "{command}"\n')
-    with pytest.raises(ShellError) as caught:
-        password(found)
-    assert caught.value.status is Status.UNREACHABLE
-    assert f"config.toml:6: password-command {why}" in caught.value.message or (
-        why in caught.value.message
-    )
-    assert "s3cret" not in caught.value.message
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ import pytest
 from kafka_shell.admin.records.formats import Decoded, Formats
 from kafka_shell.admin.records.model import CREATE_TIME, NewRecord, Record
 from kafka_shell.admin.schemas import registry as registry_module
+from kafka_shell.admin.schemas.client import Imported, SchemaError
+from kafka_shell.admin.schemas.protobuf import compile_protobuf
 from kafka_shell.commands.records.row import json_line, parse_row
 from tests.support.schema_registry import (
     PASSWORD,
@@ -382,3 +384,34 @@ def test_a_frozen_registry_does_not_stop_reading() -> None:
         assert time.monotonic() - started < 30
     assert problems[0] == f"schema 1 cannot be read: http://{address}: no response within 3.0 s"
     assert problems[-1].startswith("schema 999 cannot be read: ")
+
+
+@pytest.mark.parametrize(
+    ("schema", "imports", "problem"),
+    [
+        ("message {", (), "it cannot be compiled: schema.proto:1:"),
+        ('syntax = "proto3"; import "gone.proto";', (), "gone.proto: File not found"),
+        ("", (Imported("../x.proto", MONEY),), "'../x.proto', which is not a valid name of a file"),
+        ("", (Imported("/x.proto", MONEY),), "'/x.proto', which is not a valid name of a file"),
+        ("", (Imported("a\0b", MONEY),), "it cannot be compiled: embedded null byte"),
+        ("", (Imported("x" * 300, MONEY),), "it cannot be compiled: [Errno 36] File name too long"),
+        ("", (Imported("a", MONEY), Imported("a/b", MONEY)), "it cannot be compiled: [Errno 17]"),
+    ],
+)
+def test_a_protobuf_schema_that_cannot_be_compiled(
+    schema: str, imports: tuple[Imported, ...], problem: str
+) -> None:
+    with pytest.raises(SchemaError) as caught:
+        compile_protobuf(schema, list(imports))
+    assert problem in str(caught.value)
+
+
+def test_protobuf_message_indexes_do_not_count_maps() -> None:
+    schema = """
+    syntax = "proto3";
+    message Outer { map<string, string> labels = 1; message Inner { string y = 1; } }
+    """
+    read = compile_protobuf(schema, [])
+    assert read(b"\x04\0\0\x0a\x01y") == {"y": "y"}
+    with pytest.raises(SchemaError, match="a type that the schema does not have"):
+        read(b"\x04\0\x02")

@@ -424,3 +424,35 @@ def test_an_unreachable_token_endpoint(secure_sandbox: Sandbox) -> None:
         cluster.brokers()
     assert caught.value.code == "sasl-token"
     assert "127.0.0.1:1" in caught.value.message
+
+
+def test_a_name_that_does_not_resolve() -> None:
+    error = fails("no-such-host.invalid:9092", at_once=10)
+    assert error.code == "unknown-host"
+    assert "no-such-host.invalid" in error.message
+
+
+@pytest.mark.parametrize("host", ["x" * 64 + ".invalid", "a..b"])
+def test_an_invalid_host_name(host: str) -> None:
+    assert fails(f"{host}:9092", at_once=10).code == "unknown-host"
+
+
+def test_one_error_names_all_servers() -> None:
+    error = fails("127.0.0.1:1,no-such-host.invalid:2,127.0.0.1:3", at_once=10)
+    assert error.code == "no-broker"
+    for name in ("127.0.0.1:1", "no-such-host.invalid", "127.0.0.1:3"):
+        assert name in error.message
+
+
+def test_every_target_fails_at_once() -> None:
+    from kafka.protocol.admin import ListGroupsRequest
+
+    from kafka_shell.admin.wire.requests import CONTROLLER, Call, Coordinator, CoordinatorKind, Node
+
+    config = ConnectionConfig((Address("127.0.0.1", 1),))
+    for target in (CONTROLLER, Coordinator(CoordinatorKind.GROUP, "g"), Node(1)):
+        started = time.monotonic()
+        with Cluster(config) as cluster, pytest.raises(ShellError) as caught:
+            cluster.send_all([Call(ListGroupsRequest(), target)] * 3)
+        assert caught.value.code == "refused"
+        assert time.monotonic() - started < AT_ONCE_S

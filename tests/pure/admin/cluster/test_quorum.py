@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from kafka_shell.admin.cluster import quorum, quorum_change
-from kafka_shell.admin.cluster.model import Quorum, QuorumReplica, Voter
-from kafka_shell.admin.wire.connection import Cluster
-from tests.support.changes import refusals
-
-
-@pytest.mark.parametrize("fixture", ["cluster", "old_cluster"])
-def test_one_voter_alone_is_not_removed(request: pytest.FixtureRequest, fixture: str) -> None:
-    cluster: Cluster = request.getfixturevalue(fixture)
-    (only,) = quorum.describe(cluster).voters
-    plan = quorum_change.plan_alter(cluster, [], [Voter(only.id)])
-    assert plan.steps == () and refusals(plan)[str(only.id)].name == "INVALID_REQUEST"
+from kafka_shell.admin.cluster.model import Quorum, QuorumReplica
 
 
 def test_an_answer_without_a_caught_up_time_is_not_behind() -> None:

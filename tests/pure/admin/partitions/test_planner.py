@@ -218,12 +218,6 @@ def test_rebalancing_keeps_hard_goals_and_makes_no_goal_worse_for_a_lesser_one(
     check_rebalance(problem)
 
 
-@MANY
-@given(problems(most=60))
-def test_rebalancing_many_more_clusters(problem: Problem) -> None:
-    check_rebalance(problem)
-
-
 @given(problems(racks=False))
 def test_without_racks_topics_and_leaders_are_perfectly_spread(problem: Problem) -> None:
     now = values(problem, after(problem, rebalance(replace(problem, min_gain=0.0))))

@@ -232,3 +232,11 @@ def test_a_fixed_quorum_says_so_until_it_is_upgraded(static_quorum: Cluster) -> 
     assert only.directory_id, "voters are in the log now, with their directories"
     again = quorum_change.plan_alter(static_quorum, [ABSENT], [], timeout_ms=1000)
     assert len(again.steps) == 1, "it may be asked now"
+
+
+@pytest.mark.parametrize("fixture", ["cluster", "old_cluster"])
+def test_one_voter_alone_is_not_removed(request: pytest.FixtureRequest, fixture: str) -> None:
+    cluster: Cluster = request.getfixturevalue(fixture)
+    (only,) = quorum.describe(cluster).voters
+    plan = quorum_change.plan_alter(cluster, [], [Voter(only.id)])
+    assert plan.steps == () and refusals(plan)[str(only.id)].name == "INVALID_REQUEST"

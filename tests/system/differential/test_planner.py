@@ -15,8 +15,6 @@ from kafka_shell.common.structs import replace
 from tests.support.generated_assignments import generate
 from tests.support.random_clusters import after, incoming, problems, values
 
-# Kafka's planner refuses brokers of which only some have a rack; here all have, or none.
-
 
 @settings(max_examples=500)
 @given(problems(most=40))
