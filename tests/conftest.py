@@ -27,6 +27,7 @@ _EXAMPLES: dict[str, Any] = {
 settings.register_profile("explore", **_EXAMPLES)
 settings.register_profile("fixed", **_EXAMPLES, derandomize=True, database=None)
 settings.load_profile("fixed")
+_SHARING = ("tests/live/audit/", "tests/system/three_brokers/")
 # With the default, 700, garbage collections take a third of the time of loading the tests, and a
 # sixth of running most of them.
 gc.set_threshold(100_000, 20, 100)
@@ -54,13 +55,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give each worker whole files; tests of audits, which share a session of Spark, are one."""
+    """Give each worker whole files, or the whole folder if its files share what is dear to start:
+    a session of Spark, three brokers."""
     from xdist.scheduler import LoadFileScheduling
 
     class Files(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            spark = "tests/live/audit"
-            return spark if nodeid.startswith(spark) else str(super()._split_scope(nodeid))
+            folders = (folder for folder in _SHARING if nodeid.startswith(folder))
+            return next(folders, str(super()._split_scope(nodeid)))
 
     return Files(config, log)
 

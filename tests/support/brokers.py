@@ -6,35 +6,34 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kafka_shell.common.structs import replace
 from kafka_shell.sandbox.cluster import start, stop, wipe
+from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 
-Start = Callable[[SandboxOptions], Sandbox]
+Start = Callable[[SandboxOptions, Callable[[str, int, int | None], None]], Sandbox]
 
 
-def running(options: SandboxOptions, begin: Start = start) -> Iterator[Sandbox]:
-    """Yield a sandbox that runs, and delete it."""
+def running(options: SandboxOptions) -> Iterator[Sandbox]:
+    """Yield a new sandbox, and delete it."""
     try:
-        yield begin(options)
+        yield start(options)
     finally:
         wipe(options.folder)
 
 
 class Templates:
-    """Sandboxes that were started once, stopped, and are copied for each module that wants one."""
+    """Sandboxes that were started once and stopped, and are copied for modules of tests."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def copy(self, options: SandboxOptions, begin: Start = start) -> Sandbox:
-        """A sandbox with these options, made by copying."""
-        template = self._folder / "-".join(
-            (begin.__name__, options.kafka_version, str(options.brokers), str(options.secure))
-        )
+    def running(self, folder: Path, brokers: int, first: Start = start) -> Iterator[Sandbox]:
+        """Yield a sandbox of so many brokers in the folder, and delete it. `first` starts the one
+        that is copied."""
+        template = self._folder / f"{first.__name__}-{brokers}"
         if not template.exists():
-            begin(replace(options, folder=template))
+            first(SandboxOptions(template, brokers=brokers, port=0), no_report)
             stop(template)
-        shutil.copytree(template, options.folder, dirs_exist_ok=True)
-        return start(options)
+        shutil.copytree(template, folder, dirs_exist_ok=True)
+        yield from running(SandboxOptions(folder, brokers=brokers, port=0))

@@ -1,7 +1,7 @@
 """Clusters that tests may kill, stop and reconfigure: each module has its own.
 
-`sandbox`, `secure_sandbox` and `old_sandbox` are for tests that only use a broker; several modules
-share them, and no test harms them.
+`sandbox`, `secure_sandbox` and `old_sandbox` are for tests that only use a broker: modules share
+them, and no test harms them. The modules of `three_brokers` share three brokers in the same way.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Sandbox
@@ -47,17 +46,10 @@ def old_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     yield from running(SandboxOptions(tmp_path_factory.mktemp("old"), "3.9", port=0))
 
 
-def _copied(
-    templates: Templates, tmp_path_factory: pytest.TempPathFactory, brokers: int
-) -> Iterator[Sandbox]:
-    folder = tmp_path_factory.mktemp(f"{brokers}-brokers")
-    yield from running(SandboxOptions(folder, brokers=brokers, port=0), templates.copy)
-
-
 @pytest.fixture(scope="module")
 def own_broker(templates: Templates, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """One broker of the module's own."""
-    yield from _copied(templates, tmp_path_factory, 1)
+    yield from templates.running(tmp_path_factory.mktemp("broker"), 1)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +57,7 @@ def three_brokers(
     templates: Templates, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Sandbox]:
     """Three brokers of the module's own, in three racks."""
-    yield from _copied(templates, tmp_path_factory, 3)
+    yield from templates.running(tmp_path_factory.mktemp("three"), 3)
 
 
 @pytest.fixture(scope="module")
@@ -73,18 +65,13 @@ def five_brokers(
     templates: Templates, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Sandbox]:
     """Five brokers of the module's own, of which brokers 1 to 3 vote, in three racks."""
-    yield from _copied(templates, tmp_path_factory, 5)
+    yield from templates.running(tmp_path_factory.mktemp("five"), 5)
 
 
 @pytest.fixture(scope="module")
 def own_demo(templates: Templates, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A demo company of the module's own, which its tests may change."""
-    options = SandboxOptions(tmp_path_factory.mktemp("demo"), port=0)
-    yield from running(options, lambda options: templates.copy(options, _with_data))
-
-
-def _with_data(options: SandboxOptions) -> Sandbox:
-    return start_with_data(options, no_report)
+    yield from templates.running(tmp_path_factory.mktemp("demo"), 1, start_with_data)
 
 
 # -- a client of each, unless a module has its own -------------------------------------------------
