@@ -19,6 +19,7 @@ from .failures import NoBrokerError, OtherClusterError, late
 from .login import log_in
 from .requests import Coordinator
 from .transport import Link
+from .versions import is_controller
 
 if TYPE_CHECKING:
     import ssl
@@ -158,7 +159,9 @@ class Pool:
         for node, host, port, _ in self.head.brokers:
             if (host, port) == address:
                 return f"broker {node} ({address})"
-        return f"the broker at {address}"
+        link = self._links.get(address)
+        controller = link is not None and link.ready and is_controller(link.versions)
+        return f"the {'controller' if controller else 'broker'} at {address}"
 
     def update_metadata(self, body: memoryview, version: int) -> None:
         """Update brokers, cluster ID and controller from a Metadata response.
