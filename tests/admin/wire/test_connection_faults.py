@@ -391,6 +391,9 @@ def test_an_untrusted_client_certificate(secure_sandbox: Sandbox, ca: Tls) -> No
     assert error.code == "tls-client-certificate"
 
 
+NO_KEY = "-----BEGIN PRIVATE KEY-----x-----END PRIVATE KEY-----"
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize(
     ("tls", "words"),
@@ -399,7 +402,7 @@ def test_an_untrusted_client_certificate(secure_sandbox: Sandbox, ca: Tls) -> No
         (Tls(ca_file=__file__), "contains no valid PEM certificates"),
         (Tls(certificate_text="-----BEGIN CERTIFICATE-----"), "no private key"),
         (
-            Tls(certificate_text="nonsense", key_text=Secret("-----BEGIN PRIVATE KEY-----")),
+            Tls(certificate_text="nonsense", key_text=Secret(NO_KEY)),
             "no valid PEM certificate and key",
         ),
     ],
