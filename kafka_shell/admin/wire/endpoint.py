@@ -25,11 +25,19 @@ BrokerConfigs = Callable[[Any], Mapping[str, Any]]
 """Returns the configs of a broker by key, given the cluster."""
 
 
-class Address(NamedTuple):
-    """A host (a name, or an IP address without brackets) and a port."""
-
+class _HostAndPort(NamedTuple):
     host: str
     port: int
+
+
+class Address(_HostAndPort):
+    """A host (a name, or an IP address without brackets) and a port. Names are in lower case and
+    without a final dot, which certificates do not have, so equal hosts are equal."""
+
+    __slots__ = ()
+
+    def __new__(cls, host: str, port: int) -> Address:
+        return super().__new__(cls, host if ":" in host else host.rstrip(".").lower(), port)
 
     def __str__(self) -> str:
         host = escape(self.host)  # advertised listeners may contain any characters
@@ -56,7 +64,7 @@ def _parse(word: str) -> Address:
         raise _bad(word, "an IPv6 address must be in brackets, such as [::1]:9092")
     else:
         host, _, port = rest.partition(":")
-    if not host or (host.isascii() and host.isdigit()):
+    if not host.rstrip(".") or (host.isascii() and host.isdigit()):
         raise _bad(word, "missing host")
     if not port:
         return Address(host, DEFAULT_PORT)

@@ -157,7 +157,7 @@ class Pool:
     def describe(self, address: Address) -> str:
         """The broker for messages: "broker 3 (host:9092)"."""
         for node, host, port, _ in self.head.brokers:
-            if (host, port) == address:
+            if Address(host, port) == address:
                 return f"broker {node} ({address})"
         link = self._links.get(address)
         controller = link is not None and link.ready and is_controller(link.versions)
