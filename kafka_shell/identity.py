@@ -40,6 +40,8 @@ def on_expected_cluster(context: Context, work: Callable[[], T]) -> T:
         return work()
     finally:
         _remember_id(context)
+        for message in context.session.cluster.shared_addresses if context.session.cluster else ():
+            context.note(message)
 
 
 def _accepted(context: Context, error: OtherClusterError) -> bool:

@@ -18,7 +18,7 @@ from kafka_shell.plan.results import Failure, Results, as_failure
 from . import frames, versions
 from .calls_in_flight import CallsInFlight
 from .endpoint import Address, ConnectionConfig
-from .jobs import Job
+from .jobs import Job, shared_address
 from .malformed import reading
 from .pool import Pool
 from .requests import (
@@ -223,6 +223,12 @@ class Cluster:
     def known_id(self) -> str:
         """The cluster ID, or empty before the first response. Sends nothing."""
         return self._pool.head.cluster_id
+
+    @property
+    def shared_addresses(self) -> tuple[str, ...]:
+        """The errors of requests to brokers that advertise the same address. Sends nothing."""
+        shared = self._pool.shared.items()
+        return tuple(shared_address(address, ids).message for address, ids in shared)
 
     def expect(self, cluster_id: str) -> None:
         """Use only this cluster. Requests to another one at its address raise OtherClusterError."""

@@ -14,6 +14,8 @@ from kafka_shell.plan.model import Secret
 from .password_source import PasswordSource
 
 DEFAULT_PORT = 9092
+STAND_INS = "stand-ins-"
+"""The beginning of the cluster IDs of sandboxes whose broker answers for others at its address."""
 
 LimitTime = Callable[[float], float]
 """Limits a number of seconds to the time that is left until the command's deadline."""
