@@ -46,6 +46,8 @@ CONFIG = {
 }
 _NAME, _MEMORY, _JAVA = "spark.app.name", "spark.driver.memory", "spark.driver.extraJavaOptions"
 _SAFE_PATH = "PYTHONSAFEPATH"
+_EXCLUDED = "no_grpc_proxy"  # what gRPC reads instead of no_proxy
+_THIS_MACHINE = "localhost,127.0.0.1,::1"
 _LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
@@ -206,6 +208,7 @@ def _connect(spark_target: SparkTarget) -> Opened:
     from pyspark.sql import SparkSession
 
     _reach(spark_target.remote)
+    _no_proxy_for_this_machine()
     try:
         session = SparkSession.builder.remote(spark_target.remote).create()
         atexit.register(end, session, spark_target.remote)  # the server would keep it for an hour
@@ -221,6 +224,13 @@ def _connect(spark_target: SparkTarget) -> Opened:
             hint="Use --remote sc://host:port.",
             code="spark",
         ) from None
+
+
+def _no_proxy_for_this_machine() -> None:
+    """Keep gRPC from sending requests to this machine to the proxy of the environment."""
+    before = os.environ.get(_EXCLUDED) or os.environ.get("no_proxy", "")
+    if _THIS_MACHINE not in before:
+        os.environ[_EXCLUDED] = f"{before},{_THIS_MACHINE}".lstrip(",")
 
 
 def end(session: Any, remote: str) -> None:

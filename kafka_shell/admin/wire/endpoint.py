@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -44,6 +45,11 @@ class Address(_HostAndPort):
     def __str__(self) -> str:
         host = escape(self.host)  # advertised listeners may contain any characters
         return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine without asking a name server."""
+    return re.fullmatch(r"localhost|::1|127(\.\d{1,3}){3}", host) is not None
 
 
 def parse_addresses(text: str) -> tuple[Address, ...]:
