@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -74,12 +74,38 @@ class Check(Struct, frozen=True):
     if_failed: Callable[[Check, Failure], Finding]
 
 
-def not_checked(check: Check, why: Failure | str, count: int = 1, about: str = "") -> Finding:
+class NotChecked(Finding, frozen=True):
+    """The finding for `what` could not be checked. Those with the same reason are combined."""
+
+    what: str = ""
+    reason: str = ""
+
+
+def not_checked(check: Check, why: Failure, count: int = 1, about: str = "") -> NotChecked:
     """The finding for a check that could not run, or not completely."""
-    reason = why if isinstance(why, str) else in_one_line(why)
+    missing = why.hint if why.code in AUTHORIZATION else ""  # says it all
+    reason = missing[:1].lower() + missing[1:].rstrip(".") or in_one_line(why)
     examples = (about,) if about else ()
-    summary = f"not checked: {check.what}: {reason}"
-    return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples)
+    return NotChecked(Severity.NOT_CHECKED, check.name, "", count, examples, check.what, reason)
+
+
+def combined(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings, with one for all that were not checked for the same reason."""
+    by_reason: dict[str, list[NotChecked]] = {}
+    for finding in findings:
+        if isinstance(finding, NotChecked):
+            by_reason.setdefault(finding.reason, []).append(finding)
+        else:
+            yield finding
+    for reason, (first, *more) in by_reason.items():
+        what = ", ".join(each.what for each in (first, *more))
+        yield Finding(
+            Severity.NOT_CHECKED,
+            "not-checked" if more else first.check,
+            f"not checked: {what}: {reason}",
+            first.count + len(more),
+            () if more else first.examples,
+        )
 
 
 def finding_about(severity: Severity, check: str, summary: str, about: Sequence[object]) -> Finding:
@@ -331,10 +357,12 @@ def _invisible(
 ) -> Found:
     """Topics and groups that the principal may not DESCRIBE: responses leave them out silently."""
     topics = given.metadata
-    denied = any(failure.code in AUTHORIZATION for failure in described.failures.values())
+    denied = [each for each in described.failures.values() if each.code in AUTHORIZATION]
     unseen = not len(topics) and any(each.replicas for dirs in described for each in dirs)
     names = [each for each in hidden(cluster, topics) if not each.startswith(HIDDEN)]
-    if denied or unseen or names:
+    if denied and not names:
+        yield not_checked(_HIDDEN, denied[0])
+    elif unseen or names:
         what = counted(len(names), "topic") if names else "topics and groups"
         summary = f"not checked: {what} that this principal may not DESCRIBE"
         summary += f"; visible: {counted(len(topics), 'topic')}"
@@ -389,6 +417,7 @@ _TOPIC_CONFIGS = Check(
 )
 _QUORUM = Check("quorum", "the metadata quorum", _quorum, _quorum_failed)
 _MOVES = Check("moves", "partition reassignments", _moves, not_checked)
+_HIDDEN = Check("permissions", "hidden topics and groups", _log_dirs, not_checked)
 _LOG_DIRS = Check("log-dirs", "log directories", _log_dirs, not_checked)
 _GROUPS = Check("groups", "groups", _groups, not_checked)
 _HANGING = Check("transactions", "hanging transactions", _hanging, not_checked)
