@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -74,35 +73,40 @@ class Check(Struct, frozen=True):
     if_failed: Callable[[Check, Failure], Finding]
 
 
-class NotChecked(Finding, frozen=True):
-    """The finding for `what` could not be checked. Those with the same reason are combined."""
+class NotPermitted(Finding, frozen=True):
+    """The finding for `what` could not be checked for lack of a permission."""
 
     what: str = ""
-    reason: str = ""
+    required: str = ""  # requires DESCRIBE on the cluster
 
 
-def not_checked(check: Check, why: Failure, count: int = 1, about: str = "") -> NotChecked:
+def not_checked(check: Check, why: Failure, count: int = 1, about: str = "") -> Finding:
     """The finding for a check that could not run, or not completely."""
-    missing = why.hint if why.code in AUTHORIZATION else ""  # says it all
-    reason = missing[:1].lower() + missing[1:].rstrip(".") or in_one_line(why)
+    missing = why.hint if why.code in AUTHORIZATION else ""
+    required = missing[:1].lower() + missing[1:].rstrip(".")
+    summary = f"not checked: {check.what}: {required or in_one_line(why)}"
     examples = (about,) if about else ()
-    return NotChecked(Severity.NOT_CHECKED, check.name, "", count, examples, check.what, reason)
+    if not missing:
+        return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples)
+    return NotPermitted(
+        Severity.NOT_CHECKED, check.name, summary, count, examples, check.what, required
+    )
 
 
 def combined(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings, with one for all that were not checked for the same reason."""
-    by_reason: dict[str, list[NotChecked]] = {}
+    """The findings, with one for all checks that the same missing permission prevented."""
+    by_permission: dict[str, list[NotPermitted]] = {}
     for finding in findings:
-        if isinstance(finding, NotChecked):
-            by_reason.setdefault(finding.reason, []).append(finding)
+        if isinstance(finding, NotPermitted):
+            by_permission.setdefault(finding.required, []).append(finding)
         else:
             yield finding
-    for reason, (first, *more) in by_reason.items():
+    for required, (first, *more) in by_permission.items():
         what = ", ".join(each.what for each in (first, *more))
         yield Finding(
             Severity.NOT_CHECKED,
-            "not-checked" if more else first.check,
-            f"not checked: {what}: {reason}",
+            "authorization" if more else first.check,
+            f"not checked: {what}: {required}",
             first.count + len(more),
             () if more else first.examples,
         )
@@ -242,7 +246,9 @@ def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Foun
         for voter in described.voters
         if voter.endpoints
     }
-    failed = probes.probe_controllers(cluster.config, at, _probe_timeout(cluster, given)).failures
+    failed = probes.probe_controllers(
+        cluster.config, at, cluster.time_left(given.probe_timeout)
+    ).failures
     now = max(replica.last_fetch for replica in described.voters)
     fetching = {each.id for each in described.voters if _is_fetching(each, now)}
     silent = {
@@ -270,14 +276,6 @@ def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Foun
         )  # fmt: skip
 
 
-def _probe_timeout(cluster: Cluster, given: CheckInput) -> float:
-    """The remaining time for a probe in seconds."""
-    left = given.probe_timeout
-    if cluster.deadline is not None:
-        left = min(left, cluster.deadline - time.monotonic())
-    return max(0.1, left)
-
-
 def _is_fetching(replica: QuorumReplica, now: int) -> bool:
     return replica.role == "leader" or now - replica.last_fetch < _FETCHED_MS
 
@@ -292,10 +290,10 @@ def _no_leader(check: Check, failure: str) -> Finding:
 
 
 def _quorum_failed(check: Check, failure: Failure) -> Finding:
-    """No response is critical; a missing permission is not."""
-    if failure.code in AUTHORIZATION or failure.name.startswith("unsupported"):
-        return not_checked(check, failure)
-    return _no_leader(check, in_one_line(failure))
+    """Critical if no way led to an active controller. One that did not may have failed itself."""
+    if failure.name == "no-controller":
+        return _no_leader(check, in_one_line(failure))
+    return not_checked(check, failure)
 
 
 def _moves(cluster: Cluster, given: CheckInput) -> Found:

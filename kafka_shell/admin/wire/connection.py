@@ -169,6 +169,12 @@ class Cluster:
         """Whether the deadline leaves so many seconds."""
         return self.deadline is None or time.monotonic() + seconds <= self.deadline
 
+    def time_left(self, seconds: float) -> float:
+        """These seconds, or those that are left until the deadline; at least 0.1."""
+        if self.deadline is None:
+            return seconds
+        return max(0.1, min(seconds, self.deadline - time.monotonic()))
+
     def pause(self, seconds: float, task: str) -> None:
         """Sleep before the next look at something that takes long. Raises ShellError (code
         `deadline`) that names the task if the deadline does not leave the time."""
