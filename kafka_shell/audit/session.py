@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -146,7 +145,7 @@ def _launch(spark_target: SparkTarget, folder: Path, quick: bool, archive: Path 
         started = SparkConf(loadDefaults=False)
         for key, value in given.items():
             started.set(key, value)
-        with _safe_path():
+        with _environment(jvm.LOOPBACK if local else {}):
             gateway = launch_gateway(
                 started, {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
             )
@@ -159,18 +158,11 @@ def _launch(spark_target: SparkTarget, folder: Path, quick: bool, archive: Path 
         context = SparkContext(conf=conf, gateway=gateway)
     except Exception as error:
         raise ShellError(
-            f"Spark did not start: {_cause(error, folder / 'spark.log')}",
-            hint=f"See {folder / 'spark.log'}.",
+            f"Spark did not start: {jvm.cause_in(folder / 'spark.log') or sentence(error)}",
+            hint=jvm.hint(folder / "spark.log"),
             code="spark",
         ) from None
     return Opened(SparkSession(context), local, keep, quick)
-
-
-def _cause(error: Exception, log: Path) -> str:
-    """Why the JVM ended, which PySpark does not report."""
-    text = log.read_text("utf-8", "replace") if log.exists() else ""
-    said = re.findall(r'(?m)^Exception in thread "main" [\w.$]+: (.+)$', text)
-    return str(said[-1] if said else str(error).splitlines()[0])
 
 
 def _fill(conf: Any, given: Mapping[str, str], local: bool, folder: Path) -> None:
@@ -186,22 +178,22 @@ def _fill(conf: Any, given: Mapping[str, str], local: bool, folder: Path) -> Non
 
 
 @contextmanager
-def _safe_path() -> Iterator[None]:
-    """Keep Spark workers (`python -m`) from importing from the current directory."""
-    before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
+def _environment(more: Mapping[str, str]) -> Iterator[None]:
+    """Start the JVM with these variables that are not set, and keep Spark workers (`python -m`)
+    from importing from the current directory."""
+    before = dict(os.environ)
+    os.environ.update({**more, **before, _SAFE_PATH: "1"})
     try:
         yield
     finally:
-        del os.environ[_SAFE_PATH]
-        if before is not None:
-            os.environ[_SAFE_PATH] = before
+        for name in (*more, _SAFE_PATH):
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def sentence(error: BaseException) -> str:
     """Return the root cause of a Spark error, without its stack traces."""
-    causes = re.findall(r"(?m)^Caused by: [\w.$]+: (.+)$", str(error))
-    return str(causes[-1] if causes else str(error).strip().splitlines()[0])[:300]
+    return jvm.root_cause(str(error)) or str(error).strip().splitlines()[0][:300]
 
 
 def _connect(spark_target: SparkTarget) -> Opened:
