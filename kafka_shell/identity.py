@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.common.structs import replace
 
 from . import settings
@@ -39,6 +40,8 @@ def on_expected_cluster(context: Context, work: Callable[[], T]) -> T:
         return work()
     finally:
         _remember_id(context)
+        for message in context.session.cluster.shared_addresses if context.session.cluster else ():
+            context.note(message)
 
 
 def _accepted(context: Context, error: OtherClusterError) -> bool:
@@ -139,7 +142,7 @@ def _guard_of(
     if not guarded:
         return own
     cluster_id, brokers = cluster()
-    addresses = {*current.connection.bootstrap, *((b.host, b.port) for b in brokers)}
+    addresses = {*current.connection.bootstrap, *(Address(b.host, b.port) for b in brokers)}
     ids = remembered_ids(context.paths)
     profiles = (
         replace(profile, cluster_id=profile.cluster_id or ids.get(profile.name, ""))
@@ -151,9 +154,7 @@ def _guard_of(
     return max(found, key=lambda each: GUARDS.index(each[0]), default=("", ""))
 
 
-def _is_profile_of(
-    profile: GuardedProfile, cluster_id: str, addresses: set[tuple[str, int]]
-) -> bool:
+def _is_profile_of(profile: GuardedProfile, cluster_id: str, addresses: set[Address]) -> bool:
     """Whether a profile is for this cluster: by cluster ID if both are known, else by address."""
     if profile.cluster_id and cluster_id:
         return profile.cluster_id == cluster_id

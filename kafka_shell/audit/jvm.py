@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 from kafka_shell.common.class_data import Archive, archive_of, jvm_options, make_archive
 from kafka_shell.common.java import find_java
 from kafka_shell.common.private import private_folder
-from kafka_shell.errors import Status
+from kafka_shell.errors import ShellError, Status
 
 _MODULE = "jdk.incubator.vector"  # in every JDK, but not in the Java of the sandbox
 _JDK = (
@@ -22,12 +23,43 @@ _JDK = (
 # collects garbage: a small audit is over in seconds.
 SHORT = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1"}
+"""Variables of a local Spark. Without them it resolves the host name of this machine."""
 _END_S, _POLL_S, _OLD_S = 60.0, 0.2, 86400
 
 
 def spark_java() -> Path:
-    """Return the Java that runs Spark. Raises ShellError (status 2) if there is none."""
+    """Return the Java that runs Spark. Raises ShellError (status 2) if there is none, or no Spark
+    in SPARK_HOME."""
+    if not Path(spark_class()).is_file():
+        raise ShellError(
+            f"SPARK_HOME is not the folder of a Spark: {spark_class()} does not exist",
+            hint="Unset SPARK_HOME to use the Spark of the Python package pyspark.",
+            code="spark",
+            status=Status.WRONG,
+        )
     return find_java("Spark", status=Status.WRONG, module=_MODULE, hint=_JDK)
+
+
+def root_cause(text: str) -> str:
+    """The message of the last cause in the stack traces of a text, or empty."""
+    trace = r'(?m)^(?:Caused by|Exception in thread "main"):? [\w.$]+: (.+)$'
+    causes = re.findall(trace, text) or re.findall(r"(?m)^Error: (.+)$", text)
+    return str(causes[-1])[:300] if causes else ""
+
+
+def cause_in(log: Path) -> str:
+    """Why a JVM ended, by its log; empty if that does not tell."""
+    try:
+        return root_cause(log.read_text("utf-8", "replace"))
+    except OSError:
+        return ""
+
+
+def hint(log: Path) -> str:
+    """Where to look if Spark does not start."""
+    home = os.environ.get("SPARK_HOME")
+    return f"See {log}." + (f" SPARK_HOME is {home}." if home else "")
 
 
 def heap_mebibytes() -> int:

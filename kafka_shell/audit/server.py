@@ -25,6 +25,8 @@ from msgspec import Struct
 from kafka_shell.common.private import private_folder, write_private
 from kafka_shell.errors import ShellError
 
+from . import jvm
+
 IDLE_S = 3600
 _START_S = 180.0
 _STOP_S = 30.0
@@ -88,8 +90,11 @@ def start(folder: Path, archive: Path, idle_s: int = IDLE_S) -> Generator[None]:
     try:
         while (found := running(folder)) is None or not accepts(found.port):
             if process.poll() is not None or time.monotonic() > until:
+                cause = jvm.cause_in(folder / _LOG)
                 raise ShellError(
-                    "the Spark server did not start", hint=f"See {folder / _LOG}.", code="spark"
+                    "the Spark server did not start" + (f": {cause}" if cause else ""),
+                    hint=jvm.hint(folder / _LOG),
+                    code="spark",
                 )
             time.sleep(_POLL_S)
             yield

@@ -74,6 +74,7 @@ def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[byt
         [*words, "spark-internal"],
         stdin=subprocess.DEVNULL,
         env={
+            **jvm.LOOPBACK,
             **os.environ,
             "JAVA_HOME": str(java.resolve().parent.parent),
             "SPARK_CONNECT_AUTHENTICATE_TOKEN": server.token,  # not visible in the process list

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -46,6 +45,8 @@ CONFIG = {
 }
 _NAME, _MEMORY, _JAVA = "spark.app.name", "spark.driver.memory", "spark.driver.extraJavaOptions"
 _SAFE_PATH = "PYTHONSAFEPATH"
+_EXCLUDED = "no_grpc_proxy"  # what gRPC reads instead of no_proxy
+_THIS_MACHINE = "localhost,127.0.0.1,::1"
 _LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
@@ -144,7 +145,7 @@ def _launch(spark_target: SparkTarget, folder: Path, quick: bool, archive: Path 
         started = SparkConf(loadDefaults=False)
         for key, value in given.items():
             started.set(key, value)
-        with _safe_path():
+        with _environment(jvm.LOOPBACK if local else {}):
             gateway = launch_gateway(
                 started, {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
             )
@@ -157,18 +158,11 @@ def _launch(spark_target: SparkTarget, folder: Path, quick: bool, archive: Path 
         context = SparkContext(conf=conf, gateway=gateway)
     except Exception as error:
         raise ShellError(
-            f"Spark did not start: {_cause(error, folder / 'spark.log')}",
-            hint=f"See {folder / 'spark.log'}.",
+            f"Spark did not start: {jvm.cause_in(folder / 'spark.log') or sentence(error)}",
+            hint=jvm.hint(folder / "spark.log"),
             code="spark",
         ) from None
     return Opened(SparkSession(context), local, keep, quick)
-
-
-def _cause(error: Exception, log: Path) -> str:
-    """Why the JVM ended, which PySpark does not report."""
-    text = log.read_text("utf-8", "replace") if log.exists() else ""
-    said = re.findall(r'(?m)^Exception in thread "main" [\w.$]+: (.+)$', text)
-    return str(said[-1] if said else str(error).splitlines()[0])
 
 
 def _fill(conf: Any, given: Mapping[str, str], local: bool, folder: Path) -> None:
@@ -184,28 +178,29 @@ def _fill(conf: Any, given: Mapping[str, str], local: bool, folder: Path) -> Non
 
 
 @contextmanager
-def _safe_path() -> Iterator[None]:
-    """Keep Spark workers (`python -m`) from importing from the current directory."""
-    before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
+def _environment(more: Mapping[str, str]) -> Iterator[None]:
+    """Start the JVM with these variables that are not set, and keep Spark workers (`python -m`)
+    from importing from the current directory."""
+    before = dict(os.environ)
+    os.environ.update({**more, **before, _SAFE_PATH: "1"})
     try:
         yield
     finally:
-        del os.environ[_SAFE_PATH]
-        if before is not None:
-            os.environ[_SAFE_PATH] = before
+        for name in (*more, _SAFE_PATH):
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def sentence(error: BaseException) -> str:
     """Return the root cause of a Spark error, without its stack traces."""
-    causes = re.findall(r"(?m)^Caused by: [\w.$]+: (.+)$", str(error))
-    return str(causes[-1] if causes else str(error).strip().splitlines()[0])[:300]
+    return jvm.root_cause(str(error)) or str(error).strip().splitlines()[0][:300]
 
 
 def _connect(spark_target: SparkTarget) -> Opened:
     from pyspark.sql import SparkSession
 
     _reach(spark_target.remote)
+    _no_proxy_for_this_machine()
     try:
         session = SparkSession.builder.remote(spark_target.remote).create()
         atexit.register(end, session, spark_target.remote)  # the server would keep it for an hour
@@ -221,6 +216,13 @@ def _connect(spark_target: SparkTarget) -> Opened:
             hint="Use --remote sc://host:port.",
             code="spark",
         ) from None
+
+
+def _no_proxy_for_this_machine() -> None:
+    """Keep gRPC from sending requests to this machine to the proxy of the environment."""
+    before = os.environ.get(_EXCLUDED) or os.environ.get("no_proxy", "")
+    if _THIS_MACHINE not in before:
+        os.environ[_EXCLUDED] = f"{before},{_THIS_MACHINE}".lstrip(",")
 
 
 def end(session: Any, remote: str) -> None:

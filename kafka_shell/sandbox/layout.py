@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from kafka_shell.admin.wire.endpoint import STAND_INS
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 
@@ -36,8 +37,9 @@ def new_sandbox(folder: Path, options: SandboxOptions, version: str) -> Sandbox:
         for number in range(1, options.brokers + 1)
     )
     users = USERS if options.secure else ()
+    cluster_id = new_id(STAND_INS if options.stand_in_brokers else "")
     return Sandbox(
-        folder, version, new_id(), options.secure, users, brokers, options.topics,
+        folder, version, cluster_id, options.secure, users, brokers, options.topics,
         options.stand_in_brokers, filled=False,
     )  # fmt: skip
 

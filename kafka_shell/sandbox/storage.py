@@ -18,10 +18,10 @@ from .state import Broker, Sandbox
 FORMAT_SECONDS = 60.0
 
 
-def new_id() -> str:
-    """Return a random ID in the format of Kafka, which does not start with a dash."""
+def new_id(start: str = "") -> str:
+    """Return a random ID in the format of Kafka that starts so, but not with a dash."""
     while True:
-        text = format_uuid(uuid.uuid4().bytes)
+        text = start + format_uuid(uuid.uuid4().bytes)[len(start) :]
         if not text.startswith("-"):
             return text
 

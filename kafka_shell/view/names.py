@@ -31,9 +31,8 @@ LastRead = dict[Source, tuple[Any, ...]]  # what each source had when it was las
 
 _MOST_GROUPS = 500  # more groups are not described for their client IDs
 _NOBODY = "kafka-sh: no such user"
-# Without an authorizer there are no ACLs, and without authentication no tokens.
+# Without authentication there are no tokens.
 _DISABLED = (
-    "SECURITY_DISABLED",
     "DELEGATION_TOKEN_AUTH_DISABLED",
     "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED",
 )

@@ -49,7 +49,7 @@ def test_the_program_itself(trap: Path) -> None:
 def test_workers_of_spark(trap: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark starts `python -m pyspark.daemon` with what its JVM was started with."""
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
-    with session._safe_path():
+    with session._environment({}):
         _run([sys.executable, "-m", "json.tool"], trap, **os.environ)
     assert not (trap / "PWNED").exists()
     assert "PYTHONSAFEPATH" not in os.environ

@@ -8,7 +8,7 @@ from typing import Any
 from kafka_shell.admin.topics.similar import invalid_characters
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import SECURITY_DISABLED
-from kafka_shell.admin.wire.failures import as_error, failure, requires
+from kafka_shell.admin.wire.failures import BrokerError, as_error, failure, requires
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
@@ -33,17 +33,21 @@ _USER_SINCE = 3  # the first version of the three APIs with ACLs on users (Kafka
 
 def describe(cluster: Cluster, which: AclFilter = EVERYTHING) -> tuple[AclBinding, ...]:
     """The bindings that match the filter; without a filter, all (API key 29). Sorted by resource.
-
-    Raises ShellError if the broker refuses; SECURITY_DISABLED if it has no authorizer.
+    None if the brokers have no authorizer. Raises ShellError if the broker refuses.
     """
-    (found,) = describe_each(cluster, [which])
+    try:
+        (found,) = describe_each(cluster, [which])
+    except BrokerError as error:
+        if error.kafka_code != SECURITY_DISABLED:
+            raise
+        return ()
     return found
 
 
 def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[AclBinding, ...]]:
     """The bindings that match each filter, in order. All requests are sent at once.
 
-    Raises ShellError if the broker refuses one.
+    Raises ShellError if the broker refuses one; SECURITY_DISABLED if it has no authorizer.
     """
     from kafka.protocol.admin import DescribeAclsRequest as Request
 

@@ -7,7 +7,6 @@ controller reports how far each broker has fetched (DescribeQuorum, API key 55).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection
 
 from msgspec import Struct
@@ -73,7 +72,7 @@ def probe_cluster(
     with probes.fresh(cluster) as own:
         at = probes.addresses(own.brokers(refresh=True))
         config = own.config
-    probed = probes.probe_brokers(config, at, _left(cluster, probe_timeout), waiting)
+    probed = probes.probe_brokers(config, at, cluster.time_left(probe_timeout), waiting)
     usable = probes.without_silent(config, at, probed)
     with Cluster(usable) as own:
         own.join(cluster)
@@ -90,7 +89,7 @@ def probe_cluster(
             found = _metadata(own, fresh.unread)
     more = {id: address for id, address in probes.addresses(found.brokers).items() if id not in at}
     if more:  # the first answer was out of date
-        late = probes.probe_brokers(config, more, _left(cluster, probe_timeout), waiting)
+        late = probes.probe_brokers(config, more, cluster.time_left(probe_timeout), waiting)
         probed = Results.merge((probed, late))
         usable = replace(usable, avoid=frozenset(probed.failures))
     here = {broker.id for broker in found.brokers}
@@ -149,8 +148,13 @@ def why_out_of_date(cluster: Cluster) -> Failure | None:
 def _settled(cluster: Cluster, brokers: list[int]) -> tuple[Quorum, dict[int, Failure]]:
     """The quorum, and the brokers that are still behind after some time."""
     asked = brokers[:: -(-len(brokers) // _ASKED) or 1]
-    for _ in cluster.attempts(_SETTLE_S):
-        described = quorum.describe_through(cluster, asked)
+    for attempt in cluster.attempts(_SETTLE_S):
+        try:
+            described = quorum.describe_through(cluster, asked)
+        except ShellError:
+            if not attempt:
+                raise
+            break
         behind = quorum.behind(described, brokers)
         if not behind:
             break
@@ -161,10 +165,3 @@ def _without(config: ConnectionConfig, behind: list[Address]) -> ConnectionConfi
     """The config that sends these brokers only requests that no other broker can answer."""
     kept = tuple(address for address in config.bootstrap if address not in behind)
     return replace(config, bootstrap=kept, behind=frozenset(behind))
-
-
-def _left(cluster: Cluster, seconds: float) -> float:
-    """These seconds, or what is left until the deadline."""
-    if cluster.deadline is None:
-        return seconds
-    return max(0.1, min(seconds, cluster.deadline - time.monotonic()))

@@ -81,7 +81,7 @@ def health(
         brokers=len(found.brokers),
         topics=len(found),
         partitions=found.partitions,
-        findings=tuple(sorted(findings, key=lambda finding: finding.severity)),
+        findings=tuple(sorted(checks.combined(findings), key=lambda finding: finding.severity)),
     )
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -74,12 +73,43 @@ class Check(Struct, frozen=True):
     if_failed: Callable[[Check, Failure], Finding]
 
 
-def not_checked(check: Check, why: Failure | str, count: int = 1, about: str = "") -> Finding:
+class NotPermitted(Finding, frozen=True):
+    """The finding for `what` could not be checked for lack of a permission."""
+
+    what: str = ""
+    required: str = ""  # requires DESCRIBE on the cluster
+
+
+def not_checked(check: Check, why: Failure, count: int = 1, about: str = "") -> Finding:
     """The finding for a check that could not run, or not completely."""
-    reason = why if isinstance(why, str) else in_one_line(why)
+    missing = why.hint if why.code in AUTHORIZATION else ""
+    required = missing[:1].lower() + missing[1:].rstrip(".")
+    summary = f"not checked: {check.what}: {required or in_one_line(why)}"
     examples = (about,) if about else ()
-    summary = f"not checked: {check.what}: {reason}"
-    return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples)
+    if not missing:
+        return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples)
+    return NotPermitted(
+        Severity.NOT_CHECKED, check.name, summary, count, examples, check.what, required
+    )
+
+
+def combined(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings, with one for all checks that the same missing permission prevented."""
+    by_permission: dict[str, list[NotPermitted]] = {}
+    for finding in findings:
+        if isinstance(finding, NotPermitted):
+            by_permission.setdefault(finding.required, []).append(finding)
+        else:
+            yield finding
+    for required, (first, *more) in by_permission.items():
+        what = ", ".join(each.what for each in (first, *more))
+        yield Finding(
+            Severity.NOT_CHECKED,
+            "authorization" if more else first.check,
+            f"not checked: {what}: {required}",
+            first.count + len(more),
+            () if more else first.examples,
+        )
 
 
 def finding_about(severity: Severity, check: str, summary: str, about: Sequence[object]) -> Finding:
@@ -216,7 +246,9 @@ def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Foun
         for voter in described.voters
         if voter.endpoints
     }
-    failed = probes.probe_controllers(cluster.config, at, _probe_timeout(cluster, given)).failures
+    failed = probes.probe_controllers(
+        cluster.config, at, cluster.time_left(given.probe_timeout)
+    ).failures
     now = max(replica.last_fetch for replica in described.voters)
     fetching = {each.id for each in described.voters if _is_fetching(each, now)}
     silent = {
@@ -244,14 +276,6 @@ def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Foun
         )  # fmt: skip
 
 
-def _probe_timeout(cluster: Cluster, given: CheckInput) -> float:
-    """The remaining time for a probe in seconds."""
-    left = given.probe_timeout
-    if cluster.deadline is not None:
-        left = min(left, cluster.deadline - time.monotonic())
-    return max(0.1, left)
-
-
 def _is_fetching(replica: QuorumReplica, now: int) -> bool:
     return replica.role == "leader" or now - replica.last_fetch < _FETCHED_MS
 
@@ -266,10 +290,10 @@ def _no_leader(check: Check, failure: str) -> Finding:
 
 
 def _quorum_failed(check: Check, failure: Failure) -> Finding:
-    """No response is critical; a missing permission is not."""
-    if failure.code in AUTHORIZATION or failure.name.startswith("unsupported"):
-        return not_checked(check, failure)
-    return _no_leader(check, in_one_line(failure))
+    """Critical if no way led to an active controller. One that did not may have failed itself."""
+    if failure.name == "no-controller":
+        return _no_leader(check, in_one_line(failure))
+    return not_checked(check, failure)
 
 
 def _moves(cluster: Cluster, given: CheckInput) -> Found:
@@ -331,10 +355,12 @@ def _invisible(
 ) -> Found:
     """Topics and groups that the principal may not DESCRIBE: responses leave them out silently."""
     topics = given.metadata
-    denied = any(failure.code in AUTHORIZATION for failure in described.failures.values())
+    denied = [each for each in described.failures.values() if each.code in AUTHORIZATION]
     unseen = not len(topics) and any(each.replicas for dirs in described for each in dirs)
     names = [each for each in hidden(cluster, topics) if not each.startswith(HIDDEN)]
-    if denied or unseen or names:
+    if denied and not names:
+        yield not_checked(_HIDDEN, denied[0])
+    elif unseen or names:
         what = counted(len(names), "topic") if names else "topics and groups"
         summary = f"not checked: {what} that this principal may not DESCRIBE"
         summary += f"; visible: {counted(len(topics), 'topic')}"
@@ -389,6 +415,7 @@ _TOPIC_CONFIGS = Check(
 )
 _QUORUM = Check("quorum", "the metadata quorum", _quorum, _quorum_failed)
 _MOVES = Check("moves", "partition reassignments", _moves, not_checked)
+_HIDDEN = Check("permissions", "hidden topics and groups", _log_dirs, not_checked)
 _LOG_DIRS = Check("log-dirs", "log directories", _log_dirs, not_checked)
 _GROUPS = Check("groups", "groups", _groups, not_checked)
 _HANGING = Check("transactions", "hanging transactions", _hanging, not_checked)

@@ -56,7 +56,8 @@ def fresh(cluster: Cluster) -> Cluster:
     existing ones may be to a broker that hangs."""
     known = addresses(cluster.known_brokers()).values()
     bootstrap = tuple(dict.fromkeys([*cluster.config.bootstrap, *known]))
-    own = Cluster(replace(cluster.config, bootstrap=bootstrap))
+    known_id = cluster.known_id or cluster.config.cluster_id
+    own = Cluster(replace(cluster.config, bootstrap=bootstrap, cluster_id=known_id))
     own.join(cluster)
     return own
 

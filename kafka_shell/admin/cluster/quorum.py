@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.wire import parallel
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import Address, parse_addresses
 from kafka_shell.admin.wire.failures import as_error, failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.admin.wire.uuids import format_uuid
 from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import replace
 from kafka_shell.common.units import approximate_duration
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
@@ -20,6 +27,8 @@ from .model import Endpoint, Quorum, QuorumReplica
 _TOPIC = "__cluster_metadata"
 _NO_ID = UUID(int=0)
 _PATIENCE_S = 8.0
+_CONTROLLERS = ("controller.quorum.bootstrap.servers", "controller.quorum.voters")
+_NO_RESPONSE = ("deadline", "REQUEST_TIMED_OUT", "NOT_CONTROLLER")
 _BEHIND_MS = 3_000  # brokers fetch twice a second
 
 
@@ -37,8 +46,10 @@ def describe(cluster: Cluster) -> Quorum:
 
 def describe_through(cluster: Cluster, brokers: Sequence[int]) -> Quorum:
     """The same, through each of these brokers at once: one that is cut off from the active
-    controller cannot forward the request. The response of the latest epoch counts."""
-    if len(brokers) < 2:
+    controller cannot forward the request. The response of the latest epoch counts. If none responds
+    in time, the controllers are asked themselves: brokers may not know a new one yet. The code of
+    the error is `no-controller` if neither way leads to an active controller."""
+    if not brokers:
         return describe(cluster)
     calls = [Call(describe_request(), Node(id), check=False, timeout=_PATIENCE_S) for id in brokers]
     found, errors = list[Quorum](), list[ShellError]()
@@ -49,13 +60,36 @@ def describe_through(cluster: Cluster, brokers: Sequence[int]) -> Quorum:
             found.append(read(response))
         except ShellError as error:
             errors.append(error)
+    if not found and all(error.code in _NO_RESPONSE for error in errors):
+        direct = _describe_directly(cluster, brokers[0])
+        found = [each for each in direct if isinstance(each, Quorum)]
+        if len(calls) + len(direct) > 1:
+            errors[0].code = "no-controller"
     if not found:
         raise _explained(errors[0])
     return max(found, key=lambda each: each.leader_epoch)
 
 
+def _describe_directly(cluster: Cluster, broker: int) -> list[Quorum | ShellError]:
+    """The responses of the controllers that this broker is configured with. Only the active one
+    describes the quorum."""
+    resource = ConfigResource(ResourceType.BROKER, str(broker))
+    entries = configs.describe(cluster, [resource], _CONTROLLERS).values.get(resource, ())
+    text = ",".join(entry.value for entry in entries if entry.value)
+    if not text:
+        return []
+
+    def ask(address: Address, _: Cluster) -> Quorum:
+        config = replace(cluster.config, bootstrap=(address,), cluster_id="")
+        with Cluster(config) as controller:
+            return read(controller.send(describe_request(), check=False))
+
+    each = {at: partial(ask, at) for at in parse_addresses(re.sub(r"\d+@", "", text))}
+    return list(parallel.run_within(cluster.config, each, cluster.time_left(_PATIENCE_S)).values())
+
+
 def _explained(error: ShellError) -> ShellError:
-    if error.code != "deadline":
+    if error.code not in (*_NO_RESPONSE, "no-controller"):
         return error
     return ShellError(
         f"the metadata quorum could not be described: {error.message}",

@@ -54,7 +54,8 @@ class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        config = replace(cluster.config, bootstrap=(_controller(cluster),))
+        # Controllers have no Metadata that tells the cluster ID: this cluster named the address.
+        config = replace(cluster.config, bootstrap=(_controller(cluster),), cluster_id="")
         with Cluster(config) as controller:
             controller.join(cluster)
             response = controller.send(self._request(validate_only), check=False)

@@ -77,7 +77,7 @@ def confirmed_under_way(
 
 def needing(error: ShellError, permission: str) -> ShellError:
     """The error; the hint of an authorization error names the required permission."""
-    error.hint = error.hint or requires(getattr(error, "kafka_code", None) or 0, permission)
+    error.hint = requires(getattr(error, "kafka_code", None) or 0, permission) or error.hint
     return error
 
 

@@ -94,9 +94,11 @@ def _credentials(url: str, properties: Mapping[str, Property]) -> tuple[str, Sec
 def _token(properties: Mapping[str, Property]) -> Secret | None:
     source = _find(properties, f"{_BEARER}credentials.source")
     token = _find(properties, f"{_BEARER}token")
-    if source is None or token is None:
+    if source is None:
         return None
     if source.value.strip().upper() != "STATIC_TOKEN":
         what = f"{_BEARER}credentials.source={source.value} is not supported"
         raise bad(source.where, what, "Expected STATIC_TOKEN.")
+    if token is None:
+        raise bad(source.where, f"{_BEARER}token is not set", f"Set {_BEARER}token.")
     return Secret(token.value.strip())

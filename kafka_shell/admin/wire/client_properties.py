@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from kafka_shell.common.units import to_path
@@ -59,6 +60,34 @@ KNOWN = frozenset(
     }
 )
 
+# Properties of Java that change what others mean, with the supported classes.
+_CHANGES_OTHERS = {
+    "config.providers": (),
+    "sasl.login.class": (),
+    "sasl.login.callback.handler.class": (
+        "OAuthBearerLoginCallbackHandler",
+        "OAuthBearerUnsecuredLoginCallbackHandler",
+    ),
+    "sasl.client.callback.handler.class": ("IAMClientCallbackHandler",),
+    "sasl.oauthbearer.jwt.retriever.class": (
+        "DefaultJwtRetriever",
+        "ClientCredentialsJwtRetriever",
+        "FileJwtRetriever",
+    ),
+    "security.providers": (),
+    "ssl.engine.factory.class": (),
+}
+
+# The options of sasl.jaas.config that are used, or that change nothing here.
+_NAME_AND_PASSWORD = re.compile("username|password|tokenauth")
+_OPTIONS = {
+    "OAUTHBEARER": re.compile(
+        "clientId|clientSecret|scope|extension_.+|unsecuredLogin(Extension|(String|Number|List)Claim)_.+"
+    ),
+    "GSSAPI": re.compile("serviceName|useTicketCache|renewTGT|doNotPrompt|refreshKrb5Config|debug"),
+    "AWS_MSK_IAM": re.compile("awsDebugCreds"),
+}
+
 _SECRETS = ("password", "jaas.config", "secret", "token", "keystore.key", "user.info")
 
 Properties = Mapping[str, Property]
@@ -95,6 +124,11 @@ class _Reader:
 
     def __init__(self, properties: Properties) -> None:
         self._properties = properties
+        for name, supported in _CHANGES_OTHERS.items():
+            value = self._text(name)
+            if value and value.rpartition(".")[2] not in supported:
+                classes = f" Supported: {', '.join(supported)}." if supported else ""
+                raise bad(self._where(name), f"{name} is not supported", f"Remove it.{classes}")
 
     def connection(self) -> ConnectionConfig:
         default = ConnectionConfig()
@@ -166,6 +200,11 @@ class _Reader:
         found = self._find("sasl.jaas.config")
         jaas = parse_jaas(found) if found else Jaas("", {})
         mechanism = self._text("sasl.mechanism").upper() or self._likely_mechanism(jaas)
+        used = _OPTIONS.get(mechanism, _NAME_AND_PASSWORD)
+        for option, value in jaas.options.items():
+            if not used.fullmatch(option) and value.lower() != "false":
+                what = f"option {option} of sasl.jaas.config is not supported with {mechanism}"
+                raise bad(self._where("sasl.jaas.config"), what, f"Remove {option}.")
         if mechanism == "OAUTHBEARER":
             return Sasl(mechanism, oauth=self._oauth(jaas.options))
         password = jaas.options.get("password")

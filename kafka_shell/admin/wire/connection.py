@@ -18,7 +18,7 @@ from kafka_shell.plan.results import Failure, Results, as_failure
 from . import frames, versions
 from .calls_in_flight import CallsInFlight
 from .endpoint import Address, ConnectionConfig
-from .jobs import Job
+from .jobs import Job, shared_address
 from .malformed import reading
 from .pool import Pool
 from .requests import (
@@ -169,6 +169,12 @@ class Cluster:
         """Whether the deadline leaves so many seconds."""
         return self.deadline is None or time.monotonic() + seconds <= self.deadline
 
+    def time_left(self, seconds: float) -> float:
+        """These seconds, or those that are left until the deadline; at least 0.1."""
+        if self.deadline is None:
+            return seconds
+        return max(0.1, min(seconds, self.deadline - time.monotonic()))
+
     def pause(self, seconds: float, task: str) -> None:
         """Sleep before the next look at something that takes long. Raises ShellError (code
         `deadline`) that names the task if the deadline does not leave the time."""
@@ -223,6 +229,12 @@ class Cluster:
     def known_id(self) -> str:
         """The cluster ID, or empty before the first response. Sends nothing."""
         return self._pool.head.cluster_id
+
+    @property
+    def shared_addresses(self) -> tuple[str, ...]:
+        """The errors of requests to brokers that advertise the same address. Sends nothing."""
+        shared = self._pool.shared.items()
+        return tuple(shared_address(address, ids).message for address, ids in shared)
 
     def expect(self, cluster_id: str) -> None:
         """Use only this cluster. Requests to another one at its address raise OtherClusterError."""

@@ -214,7 +214,7 @@ class Dial:
 def _resolve_without_dns(address: Address) -> list[Sockaddr]:
     """The addresses of IP literals and localhost, which need no name server."""
     try:
-        if address.host.lower() == "localhost":
+        if address.host == "localhost":
             return _resolve(address)
         return _resolve(address, socket.AI_NUMERICHOST)
     except (OSError, UnicodeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ from kafka_shell.plan.model import Secret
 from .password_source import PasswordSource
 
 DEFAULT_PORT = 9092
+STAND_INS = "stand-ins-"
+"""The beginning of the cluster IDs of sandboxes whose broker answers for others at its address."""
 
 LimitTime = Callable[[float], float]
 """Limits a number of seconds to the time that is left until the command's deadline."""
@@ -25,15 +28,28 @@ BrokerConfigs = Callable[[Any], Mapping[str, Any]]
 """Returns the configs of a broker by key, given the cluster."""
 
 
-class Address(NamedTuple):
-    """A host (a name, or an IP address without brackets) and a port."""
-
+class _HostAndPort(NamedTuple):
     host: str
     port: int
+
+
+class Address(_HostAndPort):
+    """A host (a name, or an IP address without brackets) and a port. Names are in lower case and
+    without a final dot, which certificates do not have, so equal hosts are equal."""
+
+    __slots__ = ()
+
+    def __new__(cls, host: str, port: int) -> Address:
+        return super().__new__(cls, host if ":" in host else host.rstrip(".").lower(), port)
 
     def __str__(self) -> str:
         host = escape(self.host)  # advertised listeners may contain any characters
         return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine without asking a name server."""
+    return re.fullmatch(r"localhost|::1|127(\.\d{1,3}){3}", host) is not None
 
 
 def parse_addresses(text: str) -> tuple[Address, ...]:
@@ -56,7 +72,7 @@ def _parse(word: str) -> Address:
         raise _bad(word, "an IPv6 address must be in brackets, such as [::1]:9092")
     else:
         host, _, port = rest.partition(":")
-    if not host or (host.isascii() and host.isdigit()):
+    if not host.rstrip(".") or (host.isascii() and host.isdigit()):
         raise _bad(word, "missing host")
     if not port:
         return Address(host, DEFAULT_PORT)

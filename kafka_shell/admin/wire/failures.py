@@ -79,7 +79,7 @@ def failure(
     if code in AUTHORIZATION and _DENIED.fullmatch(remote):
         remote = ""
     if needed := _NEEDS.fullmatch(remote):
-        text = default if hint else f"{default}: requires {needed[1]}"
+        text, hint = default, hint or f"Requires {needed[1]}."
     shown = text or (quoted(remote) if remote else default)
     subject = f"{about}: " if about and not mentions(text or remote or default, about) else ""
     return Failure(error_name(code), subject + shown, code, hint, see)

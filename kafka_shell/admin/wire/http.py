@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ssl
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_shell.common.escaping import quoted
+
+from .endpoint import is_loopback
 
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector, Request
@@ -21,17 +23,33 @@ class HttpFailure(Exception):
         self.status = status
 
 
-def opener(context: ssl.SSLContext | None = None, *, proxies: bool = True) -> OpenerDirector:
+def opener(context: ssl.SSLContext | None = None) -> OpenerDirector:
     """An HTTP client that trusts the CAs of the context. It does not follow redirects, which would
-    send secrets to another server."""
+    send secrets to another server, and uses no proxy for this machine."""
     from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, build_opener
+
+    class Proxies(ProxyHandler):
+        def proxy_open(self, req: Request, proxy: str, type: str) -> Any:
+            return super().proxy_open(req, proxy, type) if _proxy_of(req) else None
 
     class NoRedirect(HTTPRedirectHandler):
         def redirect_request(self, *args: object, **kwargs: object) -> None:
             return None
 
-    handlers = [NoRedirect(), *([] if proxies else [ProxyHandler({})])]
-    return build_opener(*handlers, *([HTTPSHandler(context=context)] if context else []))
+    https = [HTTPSHandler(context=context)] if context else []
+    return build_opener(NoRedirect(), Proxies(), *https)
+
+
+def _proxy_of(request: Request) -> str:
+    """host:port of the proxy that the environment sets for a request, or empty."""
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies, proxy_bypass
+
+    url = urlsplit(request.full_url)
+    proxy = getproxies().get(url.scheme, "")
+    if not proxy or is_loopback(url.hostname or "") or proxy_bypass(url.netloc):
+        return ""
+    return proxy.rpartition("://")[2].rpartition("@")[2].rstrip("/")
 
 
 def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int) -> bytes:
@@ -53,7 +71,8 @@ def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int
     thread.join(timeout)
     found = done[0] if done else _timed_out(timeout)
     if isinstance(found, HttpFailure):
-        raise found
+        proxy = _proxy_of(request)
+        raise HttpFailure(f"{found} through the proxy {proxy}", found.status) if proxy else found
     return found
 
 

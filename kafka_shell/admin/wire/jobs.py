@@ -83,6 +83,16 @@ def no_such_broker(pool: Pool, node: int) -> ShellError:
     )
 
 
+def shared_address(address: Address, nodes: Sequence[int]) -> ShellError:
+    """Several brokers advertise this address: which one responds there is unknown."""
+    return ShellError(
+        f"brokers {some(nodes, _MAX_NAMES)} advertise the same address, {address}:"
+        " requests to one of them may reach another",
+        hint="Set advertised.listeners to a different address on each broker.",
+        code="shared-address",
+    )
+
+
 def advertised_address_error(
     pool: Pool, config: ConnectionConfig, job: Job, address: Address, error: ShellError
 ) -> ShellError:

@@ -14,7 +14,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret
 
 from . import http
-from .endpoint import ConnectionConfig, OAuth, Sasl
+from .endpoint import ConnectionConfig, OAuth, Sasl, is_loopback
 from .failures import unreachable
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _UNSECURED_LIFE_S = 3600
 _MAX_RESPONSE = 1 << 18  # bytes
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")  # RFC 6750; other characters could inject fields
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _ALLOW = "sasl.oauthbearer.token.endpoint.allow.loopback.http"
 
 
@@ -113,9 +112,9 @@ def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
             config.tls, certificate_file="", certificate_text="", key_text=None, check_hostname=True
         )
         return http.opener(make_context(trust))
-    if scheme == "http" and host in _LOOPBACK and oauth.allow_loopback_http:
-        return http.opener(proxies=False)
-    local = f" ({_ALLOW}=true allows http on localhost)" if host in _LOOPBACK else ""
+    if scheme == "http" and is_loopback(host) and oauth.allow_loopback_http:
+        return http.opener()
+    local = f" ({_ALLOW}=true allows http on localhost)" if is_loopback(host) else ""
     raise _failed(
         f"sasl.oauthbearer.token.endpoint.url must be an https URL{local}, got"
         f" {quoted(oauth.token_endpoint)}",

@@ -13,12 +13,13 @@ from kafka_shell.errors import ShellError, Status
 
 from . import frames
 from .dial import Loop
-from .endpoint import Address, ConnectionConfig
+from .endpoint import STAND_INS, Address, ConnectionConfig
 from .exchanges import Login
 from .failures import NoBrokerError, OtherClusterError, late
 from .login import log_in
 from .requests import Coordinator
 from .transport import Link
+from .versions import is_controller
 
 if TYPE_CHECKING:
     import ssl
@@ -62,6 +63,8 @@ class Pool:
         # Whether no broker has returned the cluster ID since all connections were closed.
         self.identity_unverified = bool(config.cluster_id)
         self.head = frames.MetadataHead()
+        self.shared: dict[Address, list[int]] = {}
+        """The broker IDs at each address that several brokers advertise."""
         self.coordinators: dict[Coordinator, int] = {}
 
     @property
@@ -156,9 +159,11 @@ class Pool:
     def describe(self, address: Address) -> str:
         """The broker for messages: "broker 3 (host:9092)"."""
         for node, host, port, _ in self.head.brokers:
-            if (host, port) == address:
+            if Address(host, port) == address:
                 return f"broker {node} ({address})"
-        return f"the broker at {address}"
+        link = self._links.get(address)
+        controller = link is not None and link.ready and is_controller(link.versions)
+        return f"the {'controller' if controller else 'broker'} at {address}"
 
     def update_metadata(self, body: memoryview, version: int) -> None:
         """Update brokers, cluster ID and controller from a Metadata response.
@@ -172,10 +177,18 @@ class Pool:
         self.expected = self.expected or head.cluster_id
         self.identity_unverified = self.metadata_outdated = False
         if head.brokers:
+            self._note_shared(head)
             if self._config.avoid:
                 brokers = (row for row in head.brokers if row[0] not in self._config.avoid)
                 head = replace(head, brokers=tuple(brokers))
             self.head = head
+
+    def _note_shared(self, head: frames.MetadataHead) -> None:
+        at: dict[Address, list[int]] = {}
+        if not head.cluster_id.startswith(STAND_INS):
+            for node, host, port, _ in sorted(head.brokers):
+                at.setdefault(Address(host, port), []).append(node)
+        self.shared = {address: ids for address, ids in at.items() if len(ids) > 1}
 
     def any_link(self, until: float, extensible: bool) -> Link:
         """The least busy ready connection, or a new one to the first server that responds.

@@ -8,13 +8,12 @@ from pathlib import Path
 from kafka_shell.common.units import to_path
 
 from .client_properties import KNOWN, is_secret
-from .endpoint import ConnectionConfig
+from .endpoint import ConnectionConfig, is_loopback
 from .properties import Property
 
 # Correct properties of Java that are similar to a property in KNOWN.
 _NEIGHBORS = {"sasl.oauthbearer.jwks.endpoint.url", "socket.connection.setup.timeout.max.ms"}
 _IDENTIFICATION = "ssl.endpoint.identification.algorithm"
-_LOOPBACK = ("localhost", "127.", "::1")
 
 
 def connection_warnings(
@@ -66,7 +65,7 @@ def _unencrypted_password(connection: ConnectionConfig) -> Iterator[str]:
     sasl = connection.sasl
     if sasl is None or sasl.mechanism not in ("PLAIN", "OAUTHBEARER") or connection.uses_tls:
         return
-    if all(address.host.startswith(_LOOPBACK) for address in connection.bootstrap):
+    if all(is_loopback(address.host) for address in connection.bootstrap):
         return
     secret = "password" if sasl.mechanism == "PLAIN" else "token"
     yield (

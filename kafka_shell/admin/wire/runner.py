@@ -26,6 +26,7 @@ from .jobs import (
     no_such_broker,
     outcome_unknown,
     retriable_code,
+    shared_address,
     waited_since,
     wake_time,
 )
@@ -290,6 +291,8 @@ class Runner:
         if address is None:
             self._load_brokers(job, again=True)
             address = self._pool.address_of(node)
+        if isinstance(to, Node) and address in self._pool.shared:
+            raise shared_address(address, self._pool.shared[address])
         if address is not None:
             return self._pool.connect(address)
         if isinstance(to, Node):

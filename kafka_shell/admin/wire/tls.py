@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import ssl
 import tempfile
 from collections.abc import Iterator
@@ -39,7 +40,7 @@ def _load_ca(context: ssl.SSLContext, tls: Tls) -> None:
     if not (tls.ca_file or tls.ca_text):
         context.load_default_certs()
         return
-    text = tls.ca_text or _read(tls.ca_file, "ssl.truststore.location")
+    text = _pem(tls.ca_text or _read(tls.ca_file, "ssl.truststore.location"))
     try:
         context.load_verify_locations(cadata=text)
     except (ssl.SSLError, ValueError) as error:
@@ -52,6 +53,7 @@ def _load_client_certificate(context: ssl.SSLContext, tls: Tls) -> None:
     text = tls.certificate_text or _read(tls.certificate_file, "ssl.keystore.location")
     if tls.key_text is not None:
         text = f"{tls.key_text.reveal()}\n{text}"
+    text = _pem(text)
     if "PRIVATE KEY" not in text:
         raise _bad_file(f"{where} contains no private key", None)
     password_read = False
@@ -79,6 +81,20 @@ def _load_client_certificate(context: ssl.SSLContext, tls: Tls) -> None:
             raise _bad_file(f"{where} has no valid PEM certificate and key", error) from None
 
 
+_BLOCK = re.compile(r"-----BEGIN ([^-]+)-----(.*?)-----END \1-----", re.S)
+
+
+def _pem(text: str) -> str:
+    """The PEM blocks of a text as OpenSSL reads them. As in Java, text around them is a comment,
+    and a block may be on one line, which is how continued lines of a properties file end up."""
+    blocks = []
+    for label, body in _BLOCK.findall(text.encode("ascii", "replace").decode()):
+        if ":" not in body:  # an encrypted key may have headers
+            body = "\n".join(re.findall(".{1,64}", "".join(body.split())))
+        blocks.append(f"-----BEGIN {label}-----\n{body.strip()}\n-----END {label}-----\n")
+    return "".join(blocks)
+
+
 @contextmanager
 def _as_file(text: str) -> Iterator[str]:
     """A temporary path that OpenSSL can read the key from, in memory if the system supports it."""
@@ -98,7 +114,7 @@ def _as_file(text: str) -> Iterator[str]:
 
 def _read(path: str, setting: str) -> str:
     try:
-        return to_path(path).read_text("ascii", errors="replace")
+        return to_path(path).read_text("utf-8", errors="replace")
     except OSError as error:
         raise _bad_file(f"{setting}={path} cannot be read: {error.strerror}", None) from None
 

@@ -204,7 +204,7 @@ class Link:
             return
         self.state = State.TLS_HANDSHAKE
         self._sock = self._tls.wrap_socket(
-            sock, server_hostname=self.address.host.rstrip("."), do_handshake_on_connect=False
+            sock, server_hostname=self.address.host, do_handshake_on_connect=False
         )
         self._handshake(0)
 

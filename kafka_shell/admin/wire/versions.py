@@ -98,6 +98,7 @@ _NAMES = tuple(
     for word in line.split()
 )
 
+_METADATA = 3
 _LEADER_AND_ISR = 4  # served by ZooKeeper-mode brokers only
 
 
@@ -120,6 +121,11 @@ def release(versions: Versions) -> str:
 def is_kraft(versions: Versions) -> bool:
     """Whether the cluster runs in KRaft mode, where brokers forward changes to the controller."""
     return _LEADER_AND_ISR not in versions
+
+
+def is_controller(versions: Versions) -> bool:
+    """Whether these are the APIs of a controller: only brokers serve Metadata."""
+    return _METADATA not in versions
 
 
 def since(api_key: int, version: int = 0) -> str:
@@ -157,6 +163,12 @@ def choose(api_key: int, ours: tuple[int, int], theirs: Versions, who: str) -> i
 
 
 def _missing(api_key: int, version: int, theirs: Versions, who: str) -> ShellError:
+    if is_controller(theirs):
+        return ShellError(
+            f"{who} does not support {api_name(api_key)}",
+            hint="Use the address of a broker.",
+            code="unsupported-api",
+        )
     feature = _FEATURES.get((api_key, version))
     if feature is None:
         feature = api_name(api_key) + (f" v{version}" if version and api_key in theirs else "")

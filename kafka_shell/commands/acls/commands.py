@@ -37,7 +37,13 @@ def list_acls(invocation: Invocation, context: Context) -> Sequence[AclBinding] 
     from kafka_shell.admin.acls.model import PrincipalAcl
 
     filters = _filters(invocation)
-    found = {binding for each in acls.describe_each(context.cluster, filters) for binding in each}
+    try:
+        listed = acls.describe_each(context.cluster, filters)
+    except ShellError as error:
+        if error.code != "SECURITY_DISABLED":
+            raise
+        return NoRows(f"no ACLs: {error.message.removeprefix('ACLs: ')}")
+    found = {binding for each in listed for binding in each}
     if not found:
         return NoRows("no ACLs" if len(filters) == 1 and not _has_filter(invocation)
                        else "no ACLs match these filters")  # fmt: skip

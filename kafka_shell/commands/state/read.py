@@ -227,7 +227,9 @@ def _acls(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fi
     from kafka_shell.admin.acls import read
     from kafka_shell.admin.acls.model import AclOperation
 
-    found = sorted(read.describe(cluster), key=lambda binding: binding.order)
+    found = sorted(
+        read.describe_each(cluster, [read.EVERYTHING])[0], key=lambda binding: binding.order
+    )
     unknown = [b for b in found if AclOperation.UNKNOWN in (b.operation, b.resource_type)]
     for binding in unknown:
         state.unread[str(binding)] = Failure(

@@ -17,7 +17,7 @@ from pathlib import Path
 from kafka_shell.admin.cluster.features import METADATA, levels_of_release
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.endpoint import STAND_INS, ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
 from kafka_shell.admin.wire.uuids import uuid_of
 from kafka_shell.common.java_properties import to_properties
@@ -117,7 +117,7 @@ def _new(folder: Path, original: Original) -> Sandbox:
     return Sandbox(
         folder,
         nearest_version(original.release),
-        new_id(),
+        new_id(STAND_INS),
         secure=False,
         users=(),
         brokers=(node,),

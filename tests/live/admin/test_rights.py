@@ -150,13 +150,8 @@ def test_the_cluster_is_described_as_far_as_one_may(alice: Cluster, admin: Clust
     assert cluster_reads.metadata(admin).controller == 1
     told = health.health(alice)
     assert not told.ok, "what nobody looked at is not healthy"
-    unchecked = {each.check: each for each in told.findings}
-    assert unchecked.keys() == {"quorum", "moves", "throttles", "log-dirs", "permissions"}
-    for each in told.findings:
-        assert each.severity is Severity.NOT_CHECKED and "not checked: " in each.summary
-    assert "visible: 0 topics" in unchecked.pop("permissions").summary
-    for each in unchecked.values():
-        assert "DESCRIBE on the cluster" in each.summary, "the permission that is missing"
+    (unchecked,) = told.findings
+    assert unchecked.severity is Severity.NOT_CHECKED
 
 
 def test_an_unread_min_isr_is_not_taken_for_fine(

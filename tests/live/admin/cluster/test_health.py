@@ -115,7 +115,7 @@ def test_a_check_that_fails_is_not_checked(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     too_new = RawRequest(55, (99, 99), lambda _: b"", 0)
-    monkeypatch.setattr(quorum, "describe", lambda cluster: cluster.send(too_new))
+    monkeypatch.setattr(quorum, "describe_request", lambda: too_new)
     told = health.health(cluster)
     found = by_check(told)["quorum"]
     assert found.severity is Severity.NOT_CHECKED and not told.ok

@@ -24,6 +24,9 @@ def ca(secure_sandbox: Sandbox) -> Tls:
     return Tls(ca_file=str(secure_sandbox.folder / "tls" / "ca.pem"))
 
 
+NO_KEY = "-----BEGIN PRIVATE KEY-----x-----END PRIVATE KEY-----"
+
+
 @pytest.mark.parametrize(
     ("tls", "words"),
     [
@@ -31,7 +34,7 @@ def ca(secure_sandbox: Sandbox) -> Tls:
         (Tls(ca_file=__file__), "contains no valid PEM certificates"),
         (Tls(certificate_text="-----BEGIN CERTIFICATE-----"), "no private key"),
         (
-            Tls(certificate_text="nonsense", key_text=Secret("-----BEGIN PRIVATE KEY-----")),
+            Tls(certificate_text="nonsense", key_text=Secret(NO_KEY)),
             "no valid PEM certificate and key",
         ),
     ],
