@@ -30,7 +30,7 @@ _CONDITION = re.compile(
     r"(?P<operator>!=|=~|!~|<=|>=|=|<|>)\s*(?P<value>.*)",
     re.DOTALL,
 )
-_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})")
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,999})")
 _PLAIN = re.compile(r'[^"\\/\x00-\x1f\x7f]+')  # JSON text without escapes except \u
 _EXPONENT = r"\d[eE][-+]?\d"
 _LITERAL = re.compile(r"[\w @:,;=<>/'\"!#%&~`-]+")  # a regular expression that is its own match
