@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kafka_shell.admin.schemas.errors import SchemaError, UnavailableSchema
+from kafka_shell.admin.schemas.errors import SchemaError, UnavailableSchema, reason
 from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, schema_id
 from kafka_shell.errors import UsageError, did_you_mean
 
-from .internal_topics import TOPICS, Unreadable, read_key, read_value
+from .internal_topics import TOPICS, read_key, read_value
 from .model import Record
 from .numbers import finite
 
@@ -98,8 +98,8 @@ def _internal(record: Record, key: bytes | None, value: bytes | None = None) -> 
             return Decoded(data, f"{name}Key")
         name, data = read_value(record.topic, key or b"", value)
         return Decoded(data, f"{name}Value")
-    except Unreadable as error:
-        return Decoded(key if value is None else value, BYTES, str(error))
+    except Exception as error:  # of this record: others can still be read
+        return Decoded(key if value is None else value, BYTES, reason(error))
 
 
 def decoder(

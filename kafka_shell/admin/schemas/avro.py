@@ -18,7 +18,7 @@ from kafka_shell.admin.records.numbers import finite
 from kafka_shell.common.units import counted
 
 from .client import Imported
-from .errors import SchemaError
+from .errors import SchemaError, reason
 
 _PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 _EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -38,7 +38,7 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
             types.layout(json.loads(each.schema))
         layout = types.layout(json.loads(schema))
     except Exception as error:  # the schema can be any JSON
-        raise SchemaError(f"it cannot be parsed: {_reason(error)}") from None
+        raise SchemaError(f"it cannot be parsed: {reason(error)}") from None
     if layout == types.layout("bytes"):
         return lambda raw: b64encode(raw).decode()  # written without their length
 
@@ -51,10 +51,7 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
 
     def read(raw: bytes) -> Any:
         stream = BytesIO(raw)
-        try:
-            found = decode(stream, whole, None)[""]
-        except Exception as error:  # fastavro raises many types for an invalid message
-            raise SchemaError(_reason(error)) from None
+        found = decode(stream, whole, None)[""]
         left = len(raw) - stream.tell()
         if left:
             raise SchemaError(f"{counted(left, 'byte')} too long")
@@ -216,11 +213,3 @@ _READERS: dict[str, Callable[..., Any]] = {
     "long-local-timestamp-micros": _or_number(lambda micros: _moment(micros, None)),
 }
 LOGICAL_READERS.update({each.replace("-", f"-{_OURS}", 1): _READERS[each] for each in _READERS})
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, EOFError):
-        return "it ends too early"
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
-    return str(error) or type(error).__name__

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.wire.properties import Property
 
-from .errors import MissingSchema, SchemaError, UnavailableSchema
+from .errors import MissingSchema, SchemaError, UnavailableSchema, reason
 
 if TYPE_CHECKING:
     from .client import Client, Imported
@@ -54,8 +54,8 @@ class SchemaRegistry:
             raise SchemaError(f"schema {number} is {kind}, not {type}")
         try:
             return Message(read(raw[_HEAD:]), kind, number)
-        except SchemaError as error:
-            raise SchemaError(f"not a message of schema {number}: {error}") from None
+        except Exception as error:  # each library raises types of its own
+            raise SchemaError(f"not a message of schema {number}: {reason(error)}") from None
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -91,8 +91,8 @@ class SchemaRegistry:
         kind = _TYPES.get(schema.schema_type, schema.schema_type)
         try:
             return kind, _compiler(kind)(schema.schema, self._client.imports(schema))
-        except SchemaError as error:
-            raise UnavailableSchema(f"schema {number}: {error}") from None
+        except Exception as error:
+            raise UnavailableSchema(f"schema {number}: {reason(error)}") from None
 
 
 def registry_of(properties: Mapping[str, Property]) -> SchemaRegistry | None:
