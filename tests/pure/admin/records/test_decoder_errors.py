@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import pytest
 
 from kafka_shell.admin.records.formats import Decoded, Formats
 from kafka_shell.admin.records.model import CREATE_TIME, Record
-from kafka_shell.admin.schemas.client import Client, Imported, Schema
-from kafka_shell.admin.schemas.registry import SchemaRegistry
+from kafka_shell.admin.schemas.client import Schema
+from tests.pure.admin.schemas.stored_schemas import stored
 
-SCHEMAS = {
+SCHEMAS: dict[int | str, Schema] = {
     1: Schema('{"type":"enum","name":"E","symbols":5}'),
     2: Schema('{"type":"record","name":"R","fields":[{"name":"r","type":["null","R"]}]}'),
     3: Schema("[" * 5000),
     4: Schema("\ud800", "PROTOBUF"),
 }
-
-
-class Schemas:
-    """Schemas of the program itself, in place of those of a registry."""
-
-    def by_id(self, schema_id: int) -> Schema:
-        return SCHEMAS[schema_id]
-
-    def imports(self, schema: Schema) -> list[Imported]:
-        return []
 
 
 @pytest.mark.parametrize(
@@ -42,7 +30,7 @@ class Schemas:
 def test_any_error_with_a_schema_is_a_problem_of_the_record(
     number: int, content: bytes, problem: str
 ) -> None:
-    formats = Formats(registry=SchemaRegistry(cast(Client, Schemas())))
+    formats = Formats(registry=stored(SCHEMAS))
     raw = number.to_bytes(5, "big") + content
     found = formats.value(Record("t", 0, 0, 0, CREATE_TIME, None, raw))
     assert (found.data, found.kind, found.schema) == (raw, "bytes", number)
