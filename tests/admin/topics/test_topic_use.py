@@ -84,7 +84,7 @@ def test_records_groups_producers_and_acls(sandbox: Sandbox, cluster: Cluster, n
         assert plan.not_checked == ()
         found = use_of(plan)
         assert found[other] == TopicUse(other, 0, 0, (), 0, None, ())
-        assert found[used].records == 3
+        assert found[used].max_records == 3
         assert (found[used].bytes or 0) > 3000
         readers = {each.group: each for each in found[used].readers or ()}
         assert [each.group for each in found[used].readers or ()] == [group, idle]
@@ -93,7 +93,7 @@ def test_records_groups_producers_and_acls(sandbox: Sandbox, cluster: Cluster, n
         assert found[used].producers == 1
         assert found[used].last_written is not None
         assert found[used].acls == (str(binding),), "a prefixed ACL is not about this topic only"
-        assert plan.stakes.startswith("3 records, ") and plan.stakes.endswith(", 2 groups")
+        assert plan.stakes.startswith("up to 3 records, ") and plan.stakes.endswith(", 2 groups")
     finally:
         forget(cluster, group, idle)
         done(acl_changes.plan_delete(cluster, [AclFilter(f"User:{name}")]), cluster)
@@ -108,7 +108,7 @@ def test_topics_without_records_are_one_line() -> None:
     empty = [TopicUse(f"e{number}", 0, 0, (), 0, None, ()) for number in range(30)]
     used = TopicUse("used", 5, 100, (), 0, None, ())
     heading, row, rest = lines(*empty, used)
-    assert heading.split() == ["TOPIC", "RECORDS", "ON-DISK"]
+    assert heading.split() == ["TOPIC", "MAX-RECORDS", "ON-DISK"]
     assert row.split() == ["used", "5", "100", "B"]
     assert rest == "30 topics without records, groups, producers or ACLs"
     unread = TopicUse("unread", 0, 2048, None, None, None, None)
@@ -116,7 +116,8 @@ def test_topics_without_records_are_one_line() -> None:
     assert lines(*empty) == ["  no records"]
     many = [TopicUse(f"u{number}", 1, 0, (), 0, None, ()) for number in range(25)]
     assert lines(*empty, *many)[-2:] == [
-        "... and 5 more topics with 5 records (for the full list, use --dry-run --output json)",
+        "... and 5 more topics with up to 5 records"
+        " (for the full list, use --dry-run --output json)",
         "30 topics without records, groups, producers or ACLs",
     ]
 
@@ -130,7 +131,7 @@ def test_an_older_broker_reports_it_too(
     plan = topic_changes.plan_delete(old_cluster, [name])
     assert plan.not_checked == ()
     found = use_of(plan)[name]
-    assert found.records == 4
+    assert found.max_records == 4
     assert [(each.group, each.offsets) for each in found.readers or ()] == [(f"{name}-g", 1)]
     forget(old_cluster, f"{name}-g")
     done(plan, old_cluster)
@@ -149,7 +150,7 @@ def test_a_frozen_broker_does_not_hold_up_the_plan(
     assert "the records of 1 partition" in missing, missing
     assert "the size of replicas on 1 broker" in missing, missing
     found = use_of(plan)[name]
-    assert found.records == 4, "the others are counted"
+    assert found.max_records == 4, "the others are counted"
     assert (found.unread_partitions, found.unread_replicas) == (1, 2)
     assert plan.stakes.endswith(", 1 partition not checked"), plan.stakes
     shown = "\n".join(line.plain for line in use_page(TopicsUse((found,)), None))
@@ -165,7 +166,7 @@ def test_a_topic_of_which_nothing_can_be_read_is_not_called_empty(
     with frozen(three_brokers, 2), three.within(30):
         plan = topic_changes.plan_delete(three, [name])
     found = use_of(plan)[name]
-    assert (found.records, found.bytes, found.unread_partitions) == (None, None, 1)
+    assert (found.max_records, found.bytes, found.unread_partitions) == (None, None, 1)
     assert plan.stakes == "1 partition not checked"
     shown = [line.plain for line in use_page(TopicsUse((found,)), None)]
     assert "no records" not in "".join(shown), shown
