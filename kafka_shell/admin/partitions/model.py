@@ -68,14 +68,14 @@ class PartitionOffset(Struct, frozen=True):
 class OffsetRange(Struct, frozen=True):
     """The offsets of a partition: from `earliest` up to, not including, `latest`.
 
-    `records` is the difference; compaction and transactions leave fewer records.
+    `max_records` is the difference; compaction and transactions leave fewer records.
     """
 
     topic: str
     partition: int
     earliest: int
     latest: int
-    records: int
+    max_records: int
 
     def nearest(self, offset: int) -> int:
         """The offset, or the first or end offset if it is below or above them."""

@@ -48,7 +48,7 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
         return tuple(
             Change(
                 cut.partition.resource, "alter", "first offset", cut.first, cut.to,
-                note=f"deletes {counted(cut.to - cut.first, 'record')}", reversible=False,
+                note=f"deletes up to {counted(cut.to - cut.first, 'record')}", reversible=False,
             )
             for cut in self.cuts
         )  # fmt: skip
@@ -158,7 +158,7 @@ def _plan(
     ids = tuple(_ids(cluster, names).items())
     changed = [cut.partition for cut in cuts]
     behind = unread.read(cluster, {cut.partition: (cut.first, cut.to) for cut in cuts})
-    total = counted(sum(cut.to - cut.first for cut in cuts), "record")
+    total = f"up to {counted(sum(cut.to - cut.first for cut in cuts), 'record')}"
     by = f", unread by {counted(len(behind.groups), 'group')}" if behind.groups else ""
     return Plan(
         Effect.DESTROY,
@@ -218,7 +218,7 @@ def _out_of_range(each: TopicPartition, to: int, offsets: OffsetRange) -> Failur
 
 
 def _unchanged(each: TopicPartition, to: int, offsets: OffsetRange) -> Change:
-    note = "no change: empty" if not offsets.records else f"no change: no records before {to}"
+    note = "no change: empty" if not offsets.max_records else f"no change: no records before {to}"
     return Change(
         each.resource, "alter", "first offset", offsets.earliest, offsets.earliest, note=note
     )

@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kafka_shell.admin.schemas.errors import SchemaError, UnavailableSchema
-from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, schema_id
+from kafka_shell.admin.schemas.errors import SchemaError, UnavailableSchema, reason
+from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, split_message
 from kafka_shell.errors import UsageError, did_you_mean
 
-from .internal_topics import TOPICS, Unreadable, read_key, read_value
+from .internal_topics import TOPICS, read_key, read_value
 from .model import Record
 from .numbers import finite
 
@@ -30,17 +30,26 @@ BYTES, JSON, NULL, STRING = "bytes", "json", "null", "string"
 class Decoded(Struct, frozen=True):
     """A key or value. `data` is JSON-like, or bytes if they mean nothing to the format; `kind` is
     what it was decoded as. `problem` says why the requested format does not apply. `schema` is the
-    ID of the schema in the registry. It is `unknown` what the bytes are if that schema could not be
-    read."""
+    ID or GUID of the schema in the registry. It is `unknown` what the bytes are if that schema
+    could not be read."""
 
     data: Any
     kind: str
     problem: str = ""
-    schema: int | None = None
+    schema: int | str | None = None
     unknown: bool = False
 
+    def text(self, raw: bytes, errors: str = "replace") -> str:
+        """As text: JSON as it is written, and what was decoded with a schema as JSON."""
+        if type(self.data) is str:
+            return self.data
+        if self.kind == JSON or type(self.data) is bytes:
+            return raw.decode(errors=errors)
+        return msgspec.json.encode(self.data).decode()
 
-Decode = Callable[[bytes], Decoded]
+
+Decode = Callable[[bytes, bytes], Decoded]
+"""Decodes bytes, with the header that has the ID of their schema, if any."""
 
 _NULL = Decoded(None, NULL)
 _EMPTY = Decoded("", STRING)
@@ -79,7 +88,7 @@ class Formats:
             return _NULL
         if record.topic in TOPICS and self.key_format == AUTO:
             return _internal(record, record.key)
-        return self._key(record.key)
+        return self._key(record.key, schema_header(record, "key"))
 
     def value(self, record: Record) -> Decoded:
         """The value of a record; a tombstone is null."""
@@ -87,7 +96,17 @@ class Formats:
             return _NULL
         if record.topic in TOPICS and self.value_format == AUTO:
             return _internal(record, record.key, record.value)
-        return self._value(record.value)
+        return self._value(record.value, schema_header(record, "value"))
+
+
+def schema_header(record: Record, part: str) -> bytes:
+    """The header in which Confluent's serializers can write the ID of the schema of a `key` or
+    `value`; empty without one."""
+    if not record.headers:
+        return b""
+    return next(
+        (value or b"" for key, value in record.headers if key == f"__{part}_schema_id"), b""
+    )
 
 
 def _internal(record: Record, key: bytes | None, value: bytes | None = None) -> Decoded:
@@ -98,8 +117,8 @@ def _internal(record: Record, key: bytes | None, value: bytes | None = None) -> 
             return Decoded(data, f"{name}Key")
         name, data = read_value(record.topic, key or b"", value)
         return Decoded(data, f"{name}Value")
-    except Unreadable as error:
-        return Decoded(key if value is None else value, BYTES, str(error))
+    except Exception as error:  # of this record: others can still be read
+        return Decoded(key if value is None else value, BYTES, reason(error))
 
 
 def decoder(
@@ -111,7 +130,7 @@ def decoder(
     message with a schema of 3 bytes.
     """
     if name in _NUMBERS:
-        return lambda raw: _number(name, raw)
+        return lambda raw, _: _number(name, raw)
     if name in SCHEMA_FORMATS:
         if registry is None:
             raise UsageError(
@@ -119,36 +138,44 @@ def decoder(
                 hint="Set schema.registry.url in the profile or the client properties.",
                 code="no-registry",
             )
-        return lambda raw: _message(raw, name, registry)
-    if name == AUTO and registry is not None:
-        return lambda raw: _recognize_message(raw, registry, numbers_first)
-    found = _DECODERS.get(name)
-    if found is None:
+        return lambda raw, header: _message(raw, header, name, registry)
+    if name == AUTO:
+        return lambda raw, header: _recognize_message(raw, header, registry, numbers_first)
+    decode = _DECODERS.get(name)
+    if decode is None:
         raise UsageError(
             f"unknown format {name}",
             hint=did_you_mean(name, FORMATS, f"Expected one of {', '.join(FORMATS)}."),
             code="unknown-format",
         )
-    return found
+    return lambda raw, _: decode(raw)
 
 
-def _message(raw: bytes, name: str, registry: SchemaRegistry) -> Decoded:
+def _message(raw: bytes, header: bytes, name: str, registry: SchemaRegistry) -> Decoded:
     """A message with a schema; with a `name`, of that format."""
-    try:
-        found = registry.read(raw, name)
-    except SchemaError as error:
-        unknown = isinstance(error, UnavailableSchema)
-        return Decoded(raw, BYTES, str(error), schema_id(raw), unknown)
-    if found is None:
+    message = split_message(raw, header)
+    if message is None:
         return Decoded(raw, BYTES, f"no {name} message with the ID of a schema")
-    return Decoded(found.data, found.type, "", found.schema)
+    schema, content = message
+    try:
+        kind, data = registry.read(schema, content, name)
+    except SchemaError as error:
+        return Decoded(raw, BYTES, str(error), schema, isinstance(error, UnavailableSchema))
+    return Decoded(data, kind, "", schema)
 
 
-def _recognize_message(raw: bytes, registry: SchemaRegistry, numbers_first: bool) -> Decoded:
-    if schema_id(raw) is None:
-        return recognize(raw)
-    plain = recognize(raw) if numbers_first else None
-    return _message(raw, "", registry) if plain is None or plain.kind == BYTES else plain
+def _recognize_message(
+    raw: bytes, header: bytes, registry: SchemaRegistry | None, numbers_first: bool
+) -> Decoded:
+    has_schema = registry is not None and split_message(raw, header) is not None
+    if not has_schema or (numbers_first and not header):
+        plain = recognize(raw)
+        if header and plain.kind in _NUMBERS:
+            plain = Decoded(raw, BYTES)  # the content of a short message
+        if not has_schema or plain.kind != BYTES:
+            return plain
+    assert registry is not None
+    return _message(raw, header, "", registry)
 
 
 def recognize(raw: bytes) -> Decoded:
@@ -200,8 +227,7 @@ def _string(raw: bytes) -> Decoded:
         return Decoded(raw, BYTES, "not valid UTF-8")
 
 
-_DECODERS: dict[str, Decode] = {
-    AUTO: recognize,
+_DECODERS: dict[str, Callable[[bytes], Decoded]] = {
     "json": _json,
     "string": _string,
     "hex": lambda raw: Decoded(raw.hex(), "hex"),

@@ -20,7 +20,7 @@ import msgspec
 from kafka_shell.common.regex import compile_re2
 from kafka_shell.errors import ShellError, UsageError
 
-from .formats import AUTO, Formats
+from .formats import AUTO, Decoded, Formats
 from .model import Record
 
 Values = Callable[[Record], Iterator[Any]]  # of a field: none if it does not exist
@@ -30,7 +30,7 @@ _CONDITION = re.compile(
     r"(?P<operator>!=|=~|!~|<=|>=|=|<|>)\s*(?P<value>.*)",
     re.DOTALL,
 )
-_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})")
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,999})")
 _PLAIN = re.compile(r'[^"\\/\x00-\x1f\x7f]+')  # JSON text without escapes except \u
 _EXPONENT = r"\d[eE][-+]?\d"
 _LITERAL = re.compile(r"[\w @:,;=<>/'\"!#%&~`-]+")  # a regular expression that is its own match
@@ -126,7 +126,7 @@ def _values(field: str, formats: Formats) -> Values:
     else:
         decode, raw = formats.value, lambda record: record.value
 
-    def data(record: Record) -> Any:
+    def decoded(record: Record) -> Decoded:
         found = decode(record)
         if found.unknown:  # whether the record matches is not known either
             raise ShellError(
@@ -134,17 +134,17 @@ def _values(field: str, formats: Formats) -> Values:
                 f" {found.problem}",
                 code="unavailable-schema",
             )
-        return found.data
+        return found
+
+    def whole(record: Record) -> Iterator[Any]:
+        found = decoded(record)
+        structured = isinstance(found.data, dict | list | bytes)
+        yield found.text(raw(record) or b"") if structured else found.data
 
     if not rest:
-        return lambda record: iter([_whole(data(record), raw(record))])
+        return whole
     path = rest.split(".")
-    return lambda record: _at(data(record), path)
-
-
-def _whole(data: Any, raw: bytes | None) -> Any:
-    """A key or value; JSON objects and bytes as their text."""
-    return _text(raw) if isinstance(data, dict | list | bytes) else data
+    return lambda record: _at(decoded(record).data, path)
 
 
 def _text(raw: bytes | None) -> str | None:

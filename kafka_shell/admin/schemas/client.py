@@ -1,4 +1,5 @@
-"""Schemas of the REST API of a schema registry: `/schemas/ids/ID` and `/subjects/S/versions/V`."""
+"""Schemas of the REST API of a schema registry: /schemas/ids/ID, /schemas/guids/GUID and
+/subjects/S/versions/V."""
 
 from __future__ import annotations
 
@@ -54,10 +55,11 @@ class Client(Struct):
     _down: tuple[float, str] = (0.0, "")
     _subjects: dict[str, Schema] = field(default_factory=dict)
 
-    def by_id(self, schema_id: int) -> Schema:
-        """The schema with this ID. Raises SchemaError."""
+    def by_id(self, schema_id: int | str) -> Schema:
+        """The schema with this ID or GUID. Raises SchemaError."""
+        kind = "ids" if isinstance(schema_id, int) else "guids"
         try:
-            return self._schema(f"/schemas/ids/{schema_id}")
+            return self._schema(f"/schemas/{kind}/{schema_id}")
         except MissingSchema:
             raise MissingSchema(f"schema {schema_id} is not in the registry") from None
         except SchemaError as error:

@@ -13,3 +13,12 @@ class UnavailableSchema(SchemaError):
 
 class MissingSchema(SchemaError):
     """The registry responded that it does not have the schema."""
+
+
+def reason(error: BaseException) -> str:
+    """Why a schema or message cannot be read, of any exception of a library that reads it."""
+    if isinstance(error, EOFError):
+        return "it ends too early"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return str(error) or type(error).__name__

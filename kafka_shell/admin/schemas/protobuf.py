@@ -7,6 +7,7 @@ import sys
 import tempfile
 from base64 import b64decode
 from collections.abc import Callable
+from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,10 +19,10 @@ from google.protobuf.message import DecodeError
 from .client import Imported
 from .errors import SchemaError
 
-_MAIN = "schema.proto"
 _PARSED, _COMPILED = "parsed.descriptors", "compiled.descriptors"  # files beside it
 _COMPILE_S = 20.0
 _MOST_INDEXES = 64
+_BUILT_IN = Path(__file__).with_name("built_in")  # in every registry, like google/type/*.proto
 
 
 def compile_protobuf(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]:
@@ -36,37 +37,48 @@ def compile_protobuf(schema: str, imports: list[Imported]) -> Callable[[bytes], 
         indexes, at = _message_indexes(raw)
         kind = message_factory.GetMessageClass(_message_type(main, indexes))
         message = kind()
-        try:
-            message.ParseFromString(raw[at:])
-            return json_format.MessageToDict(
-                message,
-                preserving_proto_field_name=True,
-                always_print_fields_with_no_presence=True,
-                descriptor_pool=main.pool,
-            )
-        except (DecodeError, json_format.Error, TypeError, ValueError, RecursionError) as error:
-            raise SchemaError(str(error) or type(error).__name__) from None
+        message.ParseFromString(raw[at:])
+        printer = _Printer(
+            preserving_proto_field_name=True,
+            always_print_fields_with_no_presence=True,
+            descriptor_pool=main.pool,
+        )
+        return printer._MessageToJsonObject(message)
 
     return read
+
+
+class _Printer(json_format._Printer):  # type: ignore[misc]
+    """Prints the fields of a message of Google's types that has no JSON of its own: a Timestamp
+    after the year 9999, an Any of an unknown type, another message of this name."""
+
+    def _MessageToJsonObject(self, message: Any) -> Any:  # noqa: N802 - its name there
+        try:
+            return super()._MessageToJsonObject(message)
+        except (AttributeError, TypeError, ValueError, DecodeError):
+            return self._RegularMessageToJsonObject(message, {})
 
 
 def _compiled(schema: str, imports: list[Imported]) -> bytes:
     """The FileDescriptorSet of a schema with all that it imports, its own file last."""
     with tempfile.TemporaryDirectory(prefix="kafka-sh-") as name:
         folder = Path(name)
+        main = f"{folder.name}/schema.proto"  # which no import is called
         parsed = descriptor_pb2.FileDescriptorSet()
-        for each in (*imports, Imported(_MAIN, schema)):
+        for each in (*imports, Imported(main, schema)):
             file = _parsed(each)
             if file is None:
                 _write(folder, each.name, each.schema)
             else:
                 parsed.file.append(file)
         standard = Path(grpc_tools.__file__).parent / "_proto"
-        words = [f"-I{folder}", f"-I{standard}", "--include_imports"]
+        google = distribution("googleapis-common-protos").locate_file("")
+        words = [f"-I{each}" for each in (folder, standard, google, _BUILT_IN)]
+        words.append("--include_imports")
         if parsed.file:
             (folder / _PARSED).write_bytes(parsed.SerializeToString())
             words.append(f"--descriptor_set_in={folder / _PARSED}")
-        _protoc([*words, f"--descriptor_set_out={folder / _COMPILED}", _MAIN], folder)
+        _protoc([*words, f"--descriptor_set_out={folder / _COMPILED}", main], folder)
         return (folder / _COMPILED).read_bytes()
 
 
@@ -88,7 +100,8 @@ def _protoc(words: list[str], folder: Path) -> None:
     except subprocess.TimeoutExpired:
         raise SchemaError(f"it was not compiled within {_COMPILE_S:.0f} s") from None
     if done.returncode:
-        lines = done.stderr.decode(errors="replace").replace(f"{folder}/", "").splitlines()
+        output = done.stderr.decode(errors="replace")
+        lines = output.replace(f"{folder}/", "").replace(f"{folder.name}/", "").splitlines()
         errors = [line for line in lines if ".proto:" in line and "warning:" not in line]
         raise SchemaError(f"it cannot be compiled: {errors[0] if errors else 'protoc failed'}")
 
@@ -110,7 +123,7 @@ def _loaded(descriptors: bytes) -> FileDescriptor:
     try:
         for each in files:
             pool.Add(each)
-        return pool.FindFileByName(_MAIN)
+        return pool.FindFileByName(files[-1].name)
     except (KeyError, TypeError, ValueError) as error:
         raise SchemaError(f"it cannot be loaded: {error}") from None
 

@@ -1,19 +1,22 @@
-"""Messages in Confluent's wire format: a zero byte, the schema's ID in four bytes, the content."""
+"""Messages in Confluent's wire format: a zero byte, the schema's ID in four bytes, the content; or
+a header with the schema's ID or GUID, and the content."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
+from uuid import UUID
 
 from kafka_shell.admin.wire.properties import Property
 
-from .errors import MissingSchema, SchemaError, UnavailableSchema
+from .errors import MissingSchema, SchemaError, UnavailableSchema, reason
 
 if TYPE_CHECKING:
     from .client import Client, Imported
+
+SchemaId = int | str
+"""The ID of a schema in a registry, or its GUID."""
 
 Read = Callable[[bytes], Any]
 Compile = Callable[[str, list["Imported"]], Read]
@@ -21,17 +24,9 @@ Compile = Callable[[str, list["Imported"]], Read]
 AVRO, PROTOBUF, JSON_SCHEMA = "avro", "protobuf", "json-schema"
 SCHEMA_FORMATS = (AVRO, PROTOBUF, JSON_SCHEMA)
 _TYPES = {"AVRO": AVRO, "PROTOBUF": PROTOBUF, "JSON": JSON_SCHEMA}
-_HEAD = 5  # bytes
+_HEAD, _GUID_HEAD = 5, 17  # bytes
 _RETRY_S = 30.0  # how long a failure is remembered
 _MOST_MISSING = 100  # with more, these are probably not IDs but bytes of another format
-
-
-class Message(Struct, frozen=True):
-    """The content of a message as JSON-like data, and the type and ID of its schema."""
-
-    data: Any
-    type: str
-    schema: int
 
 
 class SchemaRegistry:
@@ -39,30 +34,28 @@ class SchemaRegistry:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._readers: dict[int, tuple[str, Read]] = {}
-        self._failures: dict[int, tuple[float, SchemaError]] = {}
-        self._missing: set[int] = set()
+        self._readers: dict[SchemaId, tuple[str, Read]] = {}
+        self._failures: dict[SchemaId, tuple[float, SchemaError]] = {}
+        self._missing: set[SchemaId] = set()
 
-    def read(self, raw: bytes, type: str = "") -> Message | None:
-        """The message, or None if the bytes are not in the wire format. With a `type`, only of
-        schemas of that type. Raises SchemaError: UnavailableSchema if it may be a message."""
-        number = schema_id(raw)
-        if number is None:
-            return None
-        kind, read = self._reader(number)
+    def read(self, schema: SchemaId, content: bytes, type: str = "") -> tuple[str, Any]:
+        """The type of a schema, and the content of a message of it as JSON-like data. With a
+        `type`, only of schemas of that type. Raises SchemaError: UnavailableSchema if it may be a
+        message."""
+        kind, read = self._reader(schema)
         if type and kind != type:
-            raise SchemaError(f"schema {number} is {kind}, not {type}")
+            raise SchemaError(f"schema {schema} is {kind}, not {type}")
         try:
-            return Message(read(raw[_HEAD:]), kind, number)
-        except SchemaError as error:
-            raise SchemaError(f"not a message of schema {number}: {error}") from None
+            return kind, read(content)
+        except Exception as error:  # each library raises types of its own
+            raise SchemaError(f"not a message of schema {schema}: {reason(error)}") from None
 
     @property
     def failures(self) -> tuple[str, ...]:
         """Why schemas could not be read, each once."""
         return tuple(str(error) for _, error in self._failures.values())
 
-    def _reader(self, number: int) -> tuple[str, Read]:
+    def _reader(self, number: SchemaId) -> tuple[str, Read]:
         found = self._readers.get(number)
         if found is None:
             until, failure = self._failures.get(number, (0.0, None))
@@ -78,7 +71,7 @@ class SchemaRegistry:
                 raise
         return found
 
-    def _compiled(self, number: int) -> tuple[str, Read]:
+    def _compiled(self, number: SchemaId) -> tuple[str, Read]:
         if len(self._missing) >= _MOST_MISSING and number not in self._missing:
             missing = f"{len(self._missing)} other schema IDs were not found"
             raise SchemaError(f"schema {number} was not requested: {missing}")
@@ -91,8 +84,8 @@ class SchemaRegistry:
         kind = _TYPES.get(schema.schema_type, schema.schema_type)
         try:
             return kind, _compiler(kind)(schema.schema, self._client.imports(schema))
-        except SchemaError as error:
-            raise UnavailableSchema(f"schema {number}: {error}") from None
+        except Exception as error:
+            raise UnavailableSchema(f"schema {number}: {reason(error)}") from None
 
 
 def registry_of(properties: Mapping[str, Property]) -> SchemaRegistry | None:
@@ -108,12 +101,14 @@ def registry_of(properties: Mapping[str, Property]) -> SchemaRegistry | None:
     return SchemaRegistry(Client(settings))
 
 
-def schema_id(raw: bytes) -> int | None:
-    """The ID of the schema of a message, or None if it is not in the wire format."""
-    if len(raw) < _HEAD or raw[0]:
-        return None
-    number = int.from_bytes(raw[1:_HEAD], "big")
-    return number if 0 < number < 1 << 31 else None
+def split_message(raw: bytes, header: bytes = b"") -> tuple[SchemaId, bytes] | None:
+    """The ID or GUID of the schema of a message, and its content; None if it is not in the wire
+    format. A `header` has the part before the content, which only there may have a GUID."""
+    if header[:1] == b"\1" and len(header) >= _GUID_HEAD:
+        return str(UUID(bytes=header[1:_GUID_HEAD])), header[_GUID_HEAD:] + raw
+    message = header + raw
+    number = int.from_bytes(message[:_HEAD], "big")
+    return (number, message[_HEAD:]) if len(message) >= _HEAD and 0 < number < 1 << 31 else None
 
 
 def _compiler(kind: str) -> Compile:

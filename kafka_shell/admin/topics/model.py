@@ -135,15 +135,15 @@ class TopicDescription(Struct, frozen=True):
 class TopicUse(Struct, frozen=True):
     """What a topic contains, and who uses it. None is unknown.
 
-    `records` are offsets, `bytes` those of all replicas, without those of `unread_partitions` and
-    `unread_replicas`: brokers that are down or do not respond. `readers` are groups with members or
-    committed offsets there. `producers` are those whose state the brokers remember (idempotent and
-    transactional ones, for a day), and `last_written` is when the last of them wrote (epoch ms).
-    `acls` are those on exactly this name.
+    `max_records` are offsets, `bytes` those of all replicas, without `unread_partitions` and
+    `unread_replicas`: of brokers that are down or do not respond. `readers` are groups with members
+    or committed offsets there. `producers` are those whose state the brokers remember (idempotent
+    and transactional ones, for a day), and `last_written` is when the last of them wrote (epoch
+    ms). `acls` are those on exactly this name.
     """
 
     topic: str
-    records: int | None = None
+    max_records: int | None = None
     bytes: int | None = None
     readers: tuple[TopicReader, ...] | None = None
     producers: int | None = None

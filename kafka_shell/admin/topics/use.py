@@ -77,14 +77,14 @@ def read(cluster: Cluster, topics: Sequence[Topic]) -> tuple[TopicsUse, tuple[No
 
 
 def stakes(use: TopicsUse) -> str:
-    """What is lost in a few words: `1,200 records, 36 MiB, 3 groups, 2 partitions not checked`."""
-    records = sum(topic.records or 0 for topic in use.topics)
+    """What is lost: `up to 1,200 records, 36 MiB, 3 groups, 1 partition not checked`."""
+    records = sum(topic.max_records or 0 for topic in use.topics)
     size = sum(topic.bytes or 0 for topic in use.topics)
     names = {reader.group for topic in use.topics for reader in topic.readers or ()}
     unread = sum(topic.unread_partitions for topic in use.topics)
     more = "+" if any(topic.unread_replicas for topic in use.topics) else ""
     parts = [
-        counted(records, "record") if records else "" if unread else "no records",
+        f"up to {counted(records, 'record')}" if records else "" if unread else "no records",
         f"{approximate_bytes(size)}{more}" if size else "",
         counted(len(names), "group") if names else "",
         f"{counted(unread, 'partition')} not checked" if unread else "",
@@ -99,11 +99,11 @@ def _records(cluster: Cluster, partitions: Sequence[TopicPartition], found: _Fou
     counts: dict[str, int] = {}
     for part in parts:
         for row in part:
-            counts[row.topic] = counts.get(row.topic, 0) + row.records
+            counts[row.topic] = counts.get(row.topic, 0) + row.max_records
     read = {each for part in parts for each in part.values}
     missing = Counter(each.topic for each in partitions if each not in read)
     for topic in found.use:
-        found.set(topic, records=counts.get(topic), unread_partitions=missing[topic])
+        found.set(topic, max_records=counts.get(topic), unread_partitions=missing[topic])
     failures = [failure for part in parts for failure in part.failures.values()] + unread
     found.add_all_not_checked(failures, "partition", "the records of")
 

@@ -53,7 +53,7 @@ def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | ReadFailure]:
     spans = yield from readable(ranges(cluster, list(leaders)), "partition")
     pace = _Pace(sampling.bytes_per_second)
     for place in sampling.places:
-        at = {where: _offset(place, span) for where, span in spans.items() if span.records}
+        at = {where: _offset(place, span) for where, span in spans.items() if span.max_records}
         reached: set[TopicPartition] = set()
         for sample in _fetch_all(cluster, place, at, leaders, pace):
             if not isinstance(sample, ReadFailure):

@@ -159,4 +159,4 @@ def read_partition_offsets(cluster: Cluster, names: Names) -> Rows:
     newest = yield from readable(last_of, "partition", besides="unsupported-version")
     for each, span in spans.items():
         last = newest[each].timestamp if each in newest else None
-        yield each.topic, each.partition, span.earliest, span.latest, span.records, last
+        yield each.topic, each.partition, span.earliest, span.latest, span.max_records, last

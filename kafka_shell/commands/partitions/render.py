@@ -70,7 +70,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("PARTITION", lambda o: o.partition, "right"),
         Column("EARLIEST", lambda o: o.earliest, "right"),
         Column("LATEST", lambda o: o.latest, "right"),
-        Column("RECORDS", lambda o: o.records, "right"),
+        Column("MAX-RECORDS", lambda o: o.max_records, "right"),
     ),
     LogDirUse: (
         Column("BROKER", lambda u: u.broker, "right", "name"),

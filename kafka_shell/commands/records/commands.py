@@ -175,9 +175,9 @@ COMMANDS: tuple[Command, ...] = (
         search=("earliest", "latest", "count", "watermark", "timestamp", "records"),
         description=(
             "Without --time: the earliest offset, the latest offset (the next to be written) and"
-            " the difference, which is the number of records unless compaction or transactions"
-            " left gaps. With a time: the first record with that timestamp or later; - if there"
-            " is none.\n"
+            " the difference: the most records that there can be. Compaction and transactions leave"
+            " fewer; read-records --count counts them. With a time: the first record with that"
+            " timestamp or later; - if there is none.\n"
             "max-timestamp is the record with the largest timestamp (Kafka 3.0). With tiered"
             " storage: earliest-local is the first record on the broker's disk, latest-tiered the"
             " last in remote storage (3.9), earliest-pending-upload the first not yet uploaded"

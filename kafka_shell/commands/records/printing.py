@@ -77,7 +77,7 @@ class Printer:
 
     def _rows(self, blocks: Blocks, failures: Mapping[Any, Failure]) -> Iterator[Results[Any, Any]]:
         for block in blocks:
-            rows = [_row(record) for record in block]
+            rows = [_row(record, self._formats) for record in block]
             if self._keys_only:
                 for row in rows:
                     del row["value"]
@@ -111,17 +111,14 @@ class Printer:
             yield lines + [line(record) for record in block]
 
 
-def _row(record: Record) -> dict[str, str | int | None]:
+def _row(record: Record, formats: Formats) -> dict[str, str | int | None]:
     """A record in YAML and CSV: key and value as text."""
+    key, value, errors = record.key, record.value, "backslashreplace"
     return {
         "topic": record.topic,
         "partition": record.partition,
         "offset": record.offset,
         "timestamp": utc_time(record.timestamp),
-        "key": _text(record.key),
-        "value": _text(record.value),
+        "key": None if key is None else formats.key(record).text(key, errors),
+        "value": None if value is None else formats.value(record).text(value, errors),
     }
-
-
-def _text(raw: bytes | None) -> str | None:
-    return None if raw is None else raw.decode(errors="backslashreplace")

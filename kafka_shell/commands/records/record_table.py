@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from kafka_shell.admin.records.formats import JSON, Decoded, Formats
+from kafka_shell.admin.records.formats import Decoded, Formats
 from kafka_shell.admin.records.internal_topics import TOPICS
 from kafka_shell.admin.records.model import Header, Record
 from kafka_shell.common.escaping import escape, printable
@@ -184,8 +184,7 @@ def _hex(raw: bytes, room: int | None) -> Text:
 
 def _json(raw: bytes, decoded: Decoded, indent: int) -> str:
     """The JSON of a key or value; of JSON, its numbers and strings as they are written."""
-    source = raw if decoded.kind == JSON else msgspec.json.encode(decoded.data)
-    return msgspec.json.format(source, indent=indent).decode()
+    return msgspec.json.format(decoded.text(raw), indent=indent)
 
 
 def _painted(source: str) -> Text:

@@ -21,7 +21,14 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from kafka_shell.admin.records.encode import TIMESTAMPS
-from kafka_shell.admin.records.formats import AUTO, JSON, JSON_ERRORS, Decoded, Formats
+from kafka_shell.admin.records.formats import (
+    AUTO,
+    JSON,
+    JSON_ERRORS,
+    Decoded,
+    Formats,
+    schema_header,
+)
 from kafka_shell.admin.records.internal_topics import TOPICS
 from kafka_shell.admin.records.model import Header, NewRecord, Record
 from kafka_shell.errors import ShellError
@@ -65,8 +72,10 @@ def json_line(record: Record, formats: Formats) -> str:
     key_base64: str | UnsetType = UNSET
     value_base64: str | UnsetType = UNSET
     if record.topic not in TOPICS:  # most keys and values are text: there is no need to decode them
-        key = _plain_text(record.key) if formats.key_format == AUTO else None
-        value = _plain_text(record.value) if formats.value_format == AUTO else None
+        if formats.key_format == AUTO and not schema_header(record, "key"):
+            key = _plain_text(record.key)
+        if formats.value_format == AUTO and not schema_header(record, "value"):
+            value = _plain_text(record.value)
     if key is None:
         key, key_base64 = _column(record.key, formats.key(record))
     if value is None:

@@ -28,9 +28,9 @@ def use_page(use: TopicsUse, width: int | None) -> Iterator[Text]:
     yield from draw_table(USE, used[:MOST_TOPICS], width=width)
     rest = used[MOST_TOPICS:]
     if rest:
-        records = sum(topic.records or 0 for topic in rest)
+        records = sum(topic.max_records or 0 for topic in rest)
         unread = sum(topic.unread_partitions for topic in rest)
-        more = f"... and {counted(len(rest), 'more topic')} with {counted(records, 'record')}"
+        more = f"... and {counted(len(rest), 'more topic')} with up to {counted(records, 'record')}"
         more += f" ({counted(unread, 'partition')} not checked)" if unread else ""
         yield text(f"{more} (for the full list, use --dry-run --output json)", "dim")
     unused = [topic for topic in use.topics if not _is_used(topic)]
@@ -56,7 +56,7 @@ def _unused(topics: Sequence[TopicUse]) -> str:
 def _is_used(topic: TopicUse) -> bool:
     """Whether anything is lost with it, or it is not known."""
     return (
-        topic.records != 0
+        topic.max_records != 0
         or topic.unread_partitions > 0
         or bool(topic.readers or topic.producers or topic.acls)
     )
@@ -65,7 +65,7 @@ def _is_used(topic: TopicUse) -> bool:
 def _order(topic: TopicUse) -> tuple[int, int, int, str]:
     """Topics with members first, then those with offsets and records."""
     members = sum(reader.members for reader in topic.readers or ())
-    return -members, -len(topic.readers or ()), -(topic.records or 0), topic.topic
+    return -members, -len(topic.readers or ()), -(topic.max_records or 0), topic.topic
 
 
 def _one(topic: TopicUse, width: int | None) -> Iterator[Text]:
@@ -76,9 +76,12 @@ def _one(topic: TopicUse, width: int | None) -> Iterator[Text]:
 
 
 def _facts(topic: TopicUse) -> Iterator[tuple[str, Sequence[Text]]]:
-    if topic.records is not None:
+    if topic.max_records is not None:
         size = "" if topic.bytes is None else f", {_bytes(topic)} on disk"
-        yield "records", [text(f"{_records(topic)}{size}", "warning" if topic.records else "")]
+        yield (
+            "records",
+            [text(f"up to {_records(topic)}{size}", "warning" if topic.max_records else "")],
+        )
     if topic.readers:
         yield "groups", _few([_reader(each) for each in topic.readers], "group")
     if topic.producers:
@@ -92,7 +95,7 @@ def _facts(topic: TopicUse) -> Iterator[tuple[str, Sequence[Text]]]:
 def _records(topic: TopicUse) -> str | None:
     """`1,200`, or `1,200+` if not all partitions were read."""
     more = "+" if topic.unread_partitions else ""
-    return None if topic.records is None else f"{topic.records:,}{more}"
+    return None if topic.max_records is None else f"{topic.max_records:,}{more}"
 
 
 def _bytes(topic: TopicUse) -> str | None:
@@ -130,7 +133,7 @@ def _groups(topic: TopicUse) -> Text | None:
 
 USE = (
     Column("TOPIC", lambda t: t.topic, role="name"),
-    Column("RECORDS", _records, "right"),
+    Column("MAX-RECORDS", _records, "right"),
     Column("ON-DISK", _bytes, "right"),
     Column("PRODUCERS", lambda t: t.producers or None, "right"),
     Column("ACLS", lambda t: len(t.acls or ()) or None, "right"),

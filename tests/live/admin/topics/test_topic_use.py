@@ -77,7 +77,7 @@ def test_records_groups_producers_and_acls(sandbox: Sandbox, cluster: Cluster, n
         assert plan.not_checked == ()
         found = use_of(plan)
         assert found[other] == TopicUse(other, 0, 0, (), 0, None, ())
-        assert found[used].records == 3
+        assert found[used].max_records == 3
         assert (found[used].bytes or 0) > 3000
         readers = {each.group: each for each in found[used].readers or ()}
         assert [each.group for each in found[used].readers or ()] == [group, idle]
@@ -86,7 +86,7 @@ def test_records_groups_producers_and_acls(sandbox: Sandbox, cluster: Cluster, n
         assert found[used].producers == 1
         assert found[used].last_written is not None
         assert found[used].acls == (str(binding),), "a prefixed ACL is not about this topic only"
-        assert plan.stakes.startswith("3 records, ") and plan.stakes.endswith(", 2 groups")
+        assert plan.stakes.startswith("up to 3 records, ") and plan.stakes.endswith(", 2 groups")
     finally:
         forget(cluster, group, idle)
         done(acl_changes.plan_delete(cluster, [AclFilter(f"User:{name}")]), cluster)
@@ -100,7 +100,7 @@ def test_topics_without_records_are_one_line() -> None:
     empty = [TopicUse(f"e{number}", 0, 0, (), 0, None, ()) for number in range(30)]
     used = TopicUse("used", 5, 100, (), 0, None, ())
     heading, row, rest = lines(*empty, used)
-    assert heading.split() == ["TOPIC", "RECORDS", "ON-DISK"]
+    assert heading.split() == ["TOPIC", "MAX-RECORDS", "ON-DISK"]
     assert row.split() == ["used", "5", "100", "B"]
     assert rest == "30 topics without records, groups, producers or ACLs"
     unread = TopicUse("unread", 0, 2048, None, None, None, None)
@@ -108,6 +108,7 @@ def test_topics_without_records_are_one_line() -> None:
     assert lines(*empty) == ["  no records"]
     many = [TopicUse(f"u{number}", 1, 0, (), 0, None, ()) for number in range(25)]
     assert lines(*empty, *many)[-2:] == [
-        "... and 5 more topics with 5 records (for the full list, use --dry-run --output json)",
+        "... and 5 more topics with up to 5 records"
+        " (for the full list, use --dry-run --output json)",
         "30 topics without records, groups, producers or ACLs",
     ]

@@ -336,8 +336,8 @@ def test_deleting_records_names_the_groups_that_have_not_read_them(
     try:
         plan = kafka.ok("delete-records", f"{cut}:0", "--to", "8", "--dry-run").stdout
         assert (
-            f"warning: 8 records in partition {cut}:0 will be deleted; deleted records cannot be"
-            " restored\n"
+            f"warning: up to 8 records in partition {cut}:0 will be deleted; deleted records cannot"
+            " be restored\n"
             f"warning: 2 groups have not read all of these records: {behind} (up to 5 records),"
             f" {further} (up to 4 records)\n"
         ) in plan

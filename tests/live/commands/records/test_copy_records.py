@@ -66,7 +66,7 @@ def _fill(cluster: Cluster, topic: str, count: int, partitions: int = 3, size: i
 
 def _end(cluster: Cluster, topic: str) -> int:
     return sum(
-        each.records for each in ranges(cluster, [TopicPartition(topic, n) for n in (0, 1, 2)])
+        each.max_records for each in ranges(cluster, [TopicPartition(topic, n) for n in (0, 1, 2)])
     )
 
 

@@ -31,13 +31,13 @@ def topic(cluster: Cluster, sandbox: Sandbox) -> str:
 
 def test_what_partitions_hold(kafka: Program, topic: str) -> None:
     run = kafka.ok("list-offsets", topic)
-    assert run.lines[0].split() == ["TOPIC", "PARTITION", "EARLIEST", "LATEST", "RECORDS"]
+    assert run.lines[0].split() == ["TOPIC", "PARTITION", "EARLIEST", "LATEST", "MAX-RECORDS"]
     assert [line.split()[1:] for line in run.lines[1:]] == [
         ["0", "0", "0", "0"],
         ["1", "0", "5", "5"],
     ]
     [row] = kafka.ok("list-offsets", f"{topic}:1", "--output", "json").json
-    assert row == {"topic": topic, "partition": 1, "earliest": 0, "latest": 5, "records": 5}
+    assert row == {"topic": topic, "partition": 1, "earliest": 0, "latest": 5, "max_records": 5}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_committed_records_end_where_an_open_transaction_begins(
     words = ("list-offsets", f"{topic}:1", "--output", "json")
     [row] = kafka.ok(*words).json
     [committed] = kafka.ok(*words, "--isolation", "read_committed").json
-    assert (row["latest"], committed["latest"], committed["records"]) == (6, 5, 5)
+    assert (row["latest"], committed["latest"], committed["max_records"]) == (6, 5, 5)
     [at] = kafka.ok(*words, "--isolation", "read_committed", "--time", "latest").json
     assert at["offset"] == 5
     run = kafka("list-offsets", topic, "--isolation", "read-committed")
@@ -127,12 +127,12 @@ def test_invalid_arguments_are_reported(
 
 def test_records_go_after_a_yes(kafka: Program, topic: str) -> None:
     planned = kafka.ok("delete-records", f"{topic}:1", "--to", "2", "--dry-run")
-    assert "first offset: 0 -> 2 (deletes 2 records) (irreversible)" in planned.stdout
+    assert "first offset: 0 -> 2 (deletes up to 2 records) (irreversible)" in planned.stdout
     every = kafka.ok("delete-records", topic, topic, "--to", "latest", "--dry-run")
-    assert "no change: empty" in every.stdout and "deletes 5 records" in every.stdout
+    assert "no change: empty" in every.stdout and "deletes up to 5 records" in every.stdout
     unasked = kafka("delete-records", f"{topic}:1", "--to", "2")
     assert unasked.status == 2
-    assert "deletes 2 records" in unasked.stderr and "--yes" in unasked.stderr
+    assert "deletes up to 2 records" in unasked.stderr and "--yes" in unasked.stderr
     done = kafka.ok("delete-records", f"{topic}:1", "--to", "2026-01-31T12:02:30Z", "--yes")
     assert done.lines[-1].split() == [topic, "1", "3", "5", "2"]
     again = kafka.ok("delete-records", topic, "--to", "latest", "--yes", "--output", "json")

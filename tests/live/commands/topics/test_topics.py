@@ -232,7 +232,7 @@ def test_a_deletion_shows_what_is_lost_and_asks_with_it(
         assert f"\ngroups          {group}\n" in run.err
         assert "\nproducers       1 idempotent producer, last record " in run.err
         assert f"\nremaining ACLs  allow User:{stem} Read on topic {stem}.a\n" in run.err
-        assert re.fullmatch(r"Delete 1 topic \(5 records, [\d.]+ KiB, 1 group\)\? \[y/N\] ",
+        assert re.fullmatch(r"Delete 1 topic \(up to 5 records, [\d.]+ KiB, 1 group\)\? \[y/N\] ",
                             shell.asked[-1])  # fmt: skip
         both = shell(f"delete-topic {stem}.* --dry-run --output json")
         assert [topic["topic"] for topic in both.json["figures"][0]["topics"]] == [

@@ -23,7 +23,7 @@ NODE = {"type": "record", "name": "N", "fields": [{"name": "next", "type": ["nul
 def test_avro_of_a_recursive_schema() -> None:
     read = compile_avro(json.dumps(NODE), [])
     assert read(b"\x02\x02\0") == {"next": {"next": {"next": None}}}
-    with pytest.raises(SchemaError, match="it is nested too deeply"):
+    with pytest.raises(RecursionError):
         read(b"\x02" * 5000 + b"\0")  # crashes fastavro's compiled reader
 
 

@@ -29,7 +29,7 @@ def test_an_older_broker_reports_it_too(
     plan = topic_changes.plan_delete(old_cluster, [name])
     assert plan.not_checked == ()
     found = use_of(plan)[name]
-    assert found.records == 4
+    assert found.max_records == 4
     assert [(each.group, each.offsets) for each in found.readers or ()] == [(f"{name}-g", 1)]
     forget(old_cluster, f"{name}-g")
     done(plan, old_cluster)
@@ -48,7 +48,7 @@ def test_a_frozen_broker_does_not_hold_up_the_plan(
     assert "the records of 1 partition" in missing, missing
     assert "the size of replicas on 1 broker" in missing, missing
     found = use_of(plan)[name]
-    assert found.records == 4, "the others are counted"
+    assert found.max_records == 4, "the others are counted"
     assert (found.unread_partitions, found.unread_replicas) == (1, 2)
     assert plan.stakes.endswith(", 1 partition not checked"), plan.stakes
     shown = "\n".join(line.plain for line in use_page(TopicsUse((found,)), None))
@@ -64,7 +64,7 @@ def test_a_topic_of_which_nothing_can_be_read_is_not_called_empty(
     with frozen(three_brokers, 2), three.within(30):
         plan = topic_changes.plan_delete(three, [name])
     found = use_of(plan)[name]
-    assert (found.records, found.bytes, found.unread_partitions) == (None, None, 1)
+    assert (found.max_records, found.bytes, found.unread_partitions) == (None, None, 1)
     assert plan.stakes == "1 partition not checked"
     shown = [line.plain for line in use_page(TopicsUse((found,)), None)]
     assert "no records" not in "".join(shown), shown
