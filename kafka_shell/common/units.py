@@ -137,6 +137,8 @@ def parse_time(text: str, *, now: int, zone: tzinfo | None = None) -> int:
     if text[:1] in ("+", "-") and not INTEGER.fullmatch(text):
         return now + parse_duration(text)
     try:
+        if INTEGER.fullmatch(text):
+            raise ValueError
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None and zone is not None:
             moment = moment.replace(tzinfo=zone)
@@ -149,12 +151,6 @@ def parse_time(text: str, *, now: int, zone: tzinfo | None = None) -> int:
             code="bad-time",
         ) from None
     return round(seconds) * 1000 + moment.microsecond // 1000
-
-
-def in_utc(text: str) -> str:
-    """A time as Kafka's own tools read it: UTC unless it has a zone."""
-    _, t, clock = text.partition("T")
-    return f"{text}Z" if t and not any(mark in clock for mark in "Z+-") else text
 
 
 def format_time(milliseconds: int, zone: tzinfo | None = None) -> str:

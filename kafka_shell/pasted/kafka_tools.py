@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from kafka_shell.commands.groups.offsets import KAFKA_OPTIONS
 from kafka_shell.common.quoting import join
 from kafka_shell.errors import UsageError, did_you_mean, is_one_edit
 from kafka_shell.language.parse import parse
@@ -145,7 +144,6 @@ def _always(action: Action | None) -> Callable[[Given], list[str] | None]:
     return lambda given: line_of(action, given, []) if action else None
 
 
-_RESETS = {f"--{name}": target for name, target in KAFKA_OPTIONS.items()}
 _GROUPS = {
     "--list": Action("list-groups", {"--group-type": "--type"}),
     "--describe": Action("describe-group", {"--all-groups": "", "--timeout": "", "--verbose": ""}),
@@ -174,16 +172,11 @@ def _listing(given: Given) -> Given:
     return rest | filters | ({"--long": []} if shown else {})
 
 
-def _reset(given: Given) -> list[str] | None:
-    to = first(given, _RESETS)
-    if to is None:
-        return None
-    where = to[1](given[to[0]][0] if given[to[0]] else "")
-    renames = {"--execute": "", "--export": "", "--dry-run": "", "--all-topics": "",
-               "--timeout": ""}  # fmt: skip
+def _reset(given: Given) -> list[str]:
+    """reset-offsets has the options of Kafka's tool, which changes nothing without --execute."""
+    renames = {"--export": "", "--timeout": "", "--execute": "", "--all-topics": ""}
     dry = () if "--execute" in given else ("--dry-run",)
-    action = Action("reset-offsets", renames, (f"--to={where}", *dry))
-    return line_of(action, given, ["--reset-offsets", to[0]])
+    return line_of(Action("reset-offsets", renames, dry), given, ["--reset-offsets", "--dry-run"])
 
 
 def _groups_of(kind: str) -> Callable[[Given], list[str] | None]:
@@ -208,7 +201,7 @@ def _acls(given: Given) -> list[str] | None:
 
     verb = "--add" if "--add" in given else "--remove"
     sides = [side for side in ("allow", "deny") if f"--{side}-principal" in given]
-    action = Action("alter-acls", {"--force": "--yes"})
+    action = Action("alter-acls")
     if verb not in given:
         return None
     if not sides or "--producer" in given or "--consumer" in given:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
 from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.records.positions import offset_or_time, with_future_warning
 from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted, in_utc
+from kafka_shell.common.units import (
+    INTEGER,
+    counted,
+    format_duration,
+    parse_duration,
+    parse_time,
+)
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds, selectors
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -34,16 +41,15 @@ _SHIFT = re.compile(r"[+-][0-9]{1,18}")
 _NONE = "none"
 _PAIR = re.compile(r"([0-9]{1,9})=([0-9]{1,18}|none)")
 _FORMS = "earliest, latest, current, 1200, +10, -10, 2026-01-31T10:00, -1h, group:g or file:f.csv"
-# Option of kafka-consumer-groups -> the equivalent --to.
-KAFKA_OPTIONS: dict[str, Callable[[Any], str]] = {
-    "to-earliest": lambda _: "earliest",
-    "to-latest": lambda _: "latest",
-    "to-current": lambda _: "current",
-    "to-offset": str,
-    "shift-by": lambda by: str(by) if str(by)[:1] in ("-", "+") else f"+{by}",
-    "to-datetime": in_utc,
-    "by-duration": lambda duration: f"-{duration}",
-    "from-file": lambda file: f"file:{file}",
+# Option of kafka-consumer-groups -> the target for its value, which has a type of its own.
+_KAFKA_TARGETS: dict[str, Callable[[Any, int], tuple[str, int]]] = {
+    "to-earliest": lambda _, now: ("earliest", 0),
+    "to-latest": lambda _, now: ("latest", 0),
+    "to-current": lambda _, now: ("current", 0),
+    "to-offset": lambda offset, now: ("offset", offset),
+    "shift-by": lambda by, now: ("shift", by),
+    "to-datetime": lambda text, now: ("time", max(0, parse_time(text, now=now, zone=UTC))),
+    "by-duration": lambda age, now: ("time", max(0, now - age)),
 }
 
 
@@ -65,27 +71,23 @@ def reset_offsets(invocation: Invocation, context: Context) -> Plan:
 
 def _plan(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.groups import resets as group_resets
-    from kafka_shell.admin.groups.model import GroupType, ResetTarget, ResetTo
+    from kafka_shell.admin.groups.model import GroupType, ResetTarget
 
     cluster, group = context.cluster, invocation["group"]
     kind = GroupType(invocation["type"])
     if invocation["offset"]:
         requested = _explicit_offsets(invocation)
         return group_resets.plan_offsets(cluster, group, requested, kind, exact=True)
-    text, span = _target_text(invocation)
-    how, _, what = text.partition(":")
+    how, _, what = (invocation["to"] or "").partition(":")
     if how == "group" and what:
-        offsets = _offsets_of_group(cluster, what, span)
+        offsets = _offsets_of_group(cluster, what, invocation.span("to"))
         plan = _plan_copy(invocation, cluster, offsets, kind)
         return plan if invocation["topic"] else group_resets.with_hidden_offsets(cluster, plan)
-    if how == "file" and what:
+    if file := invocation["from-file"] or (what if how == "file" else ""):
         from .files import read_offsets
 
-        return _plan_copy(invocation, cluster, read_offsets(what, group), kind)
-    if invocation["to-offset"] is not None:
-        where = ResetTo(ResetTarget.OFFSET, invocation["to-offset"])
-    else:
-        where = _to_target(text, span, context)
+        return _plan_copy(invocation, cluster, read_offsets(file, group), kind)
+    where = reset_target(invocation, context)
     if not invocation["topic"]:
         plan = group_resets.plan_reset(cluster, group, where, kind=kind)
         hint = "Name the partitions: --topic orders:0,1 or --topic orders"
@@ -180,28 +182,27 @@ def _no_offset(about: str, hint: str = "") -> Failure:
 # -- target offsets --------------------------------------------------------------------------------
 
 
-def _target_text(invocation: Invocation) -> tuple[str, Span]:
-    """The value of --to, or its equivalent for an option of kafka-consumer-groups, and its span."""
-    for name, spelled in KAFKA_OPTIONS.items():
-        value = invocation[name]
-        if value is not None and value is not False:
-            return spelled(value), invocation.span(name)
-    return invocation["to"], invocation.span("to")
-
-
-def _to_target(text: str, span: Span, context: Context) -> ResetTo:
+def reset_target(invocation: Invocation, context: Context) -> ResetTo:
+    """The value of --to or of an option of kafka-consumer-groups."""
     from kafka_shell.admin.groups.model import ResetTarget, ResetTo
 
+    now = int(context.clock() * 1000)
+    for name, target in _KAFKA_TARGETS.items():
+        value = invocation[name]
+        if value is not None and value is not False:
+            word, number = target(value, now)
+            return ResetTo(ResetTarget(word), number)
+    text = invocation["to"]
     if text in _WORDS:
         return ResetTo(ResetTarget(text))
     if _SHIFT.fullmatch(text):
         return ResetTo(ResetTarget.SHIFT, int(text))
     try:
-        offset, time = offset_or_time(text, int(context.clock() * 1000))
+        offset, time = offset_or_time(text, now)
     except ShellError:
         hint = did_you_mean(text, _WORDS) or f"Use {_FORMS}."
         message = f"invalid --to: '{text}'"
-        raise UsageError(message, hint=hint, code="bad-value", span=span) from None
+        raise UsageError(message, hint=hint, code="bad-value", span=invocation.span("to")) from None
     return (
         ResetTo(ResetTarget.TIME, time or 0)
         if offset is None
@@ -260,7 +261,15 @@ def _partitions() -> CandidateSource:
     return PARTITIONS
 
 
+def _read_age(text: str) -> int:
+    """Milliseconds; the unit is required, as Kafka's tool requires PT...: it may be seconds."""
+    if INTEGER.fullmatch(text):
+        raise ShellError("no unit", hint="Units: ms, s, m, h, d, w.")
+    return parse_duration(text)
+
+
 _TARGET = Kind("text", _targets)
+_AGE = kinds.Number("duration", "a duration such as PT1H or 1h", _read_age, format_duration)
 GROUP_PARTITIONS = kinds.Partitions("topic-partitions", _partitions, "TOPIC")
 _GROUP = Argument("group", kinds.GROUP, "The group.", option="--group")
 _HIDDEN = {
@@ -269,8 +278,8 @@ _HIDDEN = {
     "--to-current": kinds.FLAG,
     "--to-offset": kinds.INTEGER,
     "--shift-by": kinds.INTEGER,
-    "--to-datetime": kinds.TEXT,
-    "--by-duration": kinds.TEXT,
+    "--to-datetime": kinds.TIME,
+    "--by-duration": _AGE,
     "--from-file": kinds.FILE,
 }
 
@@ -295,7 +304,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--type", kinds.CHOICE, "The type of group to create if it does not exist.",
                    choices=("classic", "share"), metavar="TYPE"),
             *(Option(name, kind, "An option of kafka-consumer-groups; see --to.", hidden=True,
-                     least=0 if name == "--to-offset" else None)
+                     least=0 if name in ("--to-offset", "--by-duration") else None)
               for name, kind in _HIDDEN.items()),
             Option("--all-topics", kinds.FLAG, "The default without --topic.", hidden=True,
                    excludes=("--topic", "--offset")),

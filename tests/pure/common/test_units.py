@@ -122,7 +122,18 @@ def test_parse_time(text: str, time: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "yesterday", "2026-13-01", "10:00", "2026-01-31T25:00", "7", "1769860800", "-5"]
+    "text",
+    [
+        "",
+        "yesterday",
+        "2026-13-01",
+        "10:00",
+        "2026-01-31T25:00",
+        "7",
+        "1769860800",
+        "20260131",
+        "-5",
+    ],
 )
 def test_invalid_times(text: str) -> None:
     with pytest.raises(ShellError, match="a time such as 2026-01-31T10:00"):

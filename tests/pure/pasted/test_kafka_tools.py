@@ -115,25 +115,25 @@ def test_topics_and_configs(pasted: str, line: str) -> None:
         ("kafka-consumer-groups.sh --delete-offsets --group g --topic t:0,1",
          "delete-offsets g --topic t:0,1"),
         ("kafka-consumer-groups.sh --reset-offsets --group g --topic t --shift-by -5 --execute",
-         "reset-offsets g --to=-5 --topic t"),
+         "reset-offsets g --topic t --shift-by=-5"),
         ("kafka-consumer-groups.sh --reset-offsets --group g --all-topics --to-earliest",
-         "reset-offsets g --to earliest --dry-run"),
+         "reset-offsets g --to-earliest --dry-run"),
         ("kafka-consumer-groups.sh --reset-offsets --group g --topic t:0 --topic u:1,2 "
-         "--to-offset 7 --execute", "reset-offsets g --to 7 --topic t:0 --topic u:1,2"),
+         "--to-offset 7 --execute", "reset-offsets g --topic t:0 --topic u:1,2 --to-offset 7"),
         ("kafka-consumer-groups.sh --reset-offsets --group g --all-topics --execute "
-         "--by-duration P1DT2H", "reset-offsets g --to=-P1DT2H"),
+         "--by-duration P1DT2H", "reset-offsets g --by-duration 1d2h"),
         ("kafka-consumer-groups.sh --reset-offsets --group g --topic t --execute "
          "--to-datetime 2026-01-31T10:00:00.000",
-         "reset-offsets g --to 2026-01-31T10:00:00.000Z --topic t"),
+         "reset-offsets g --topic t --to-datetime 2026-01-31T10:00:00.000"),
         ("kafka-consumer-groups.sh --reset-offsets --group g --topic t --execute "
          "--to-datetime 2026-01-31T10:00:00.000-03:00",
-         "reset-offsets g --to 2026-01-31T10:00:00.000-03:00 --topic t"),
+         "reset-offsets g --topic t --to-datetime 2026-01-31T10:00:00.000-03:00"),
         ("kafka-consumer-groups.sh --reset-offsets --group g --from-file f.csv --execute",
-         "reset-offsets g --to file:f.csv"),
+         "reset-offsets g --from-file f.csv"),
         ("kafka-consumer-groups.sh --reset-offsets --group g --all-topics --to-current --export",
-         "reset-offsets g --to current --dry-run"),
+         "reset-offsets g --to-current --dry-run"),
         ("kafka-share-groups.sh --reset-offsets --group g --topic t --to-latest --execute",
-         "reset-offsets g --to latest --topic t"),
+         "reset-offsets g --topic t --to-latest"),
     ],
 )  # fmt: skip
 def test_groups(pasted: str, line: str) -> None:
