@@ -11,7 +11,7 @@ from kafka_shell.sandbox import layout
 from kafka_shell.sandbox.cluster import wipe
 from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program
+from tests.support.program import Program
 
 
 def started(folder: Path) -> Generator[Sandbox]:

@@ -11,8 +11,8 @@ from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Broker, Sandbox
-from tests.admin.helpers import connect
-from tests.program import Program
+from tests.support.changes import connect
+from tests.support.program import Program
 
 AUTHORIZER = ("authorizer.class.name", "super.users")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program
+from tests.support.program import Program
 
 
 def test_missing_right_is_one_finding(secure_sandbox: Sandbox, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program
+from tests.support.program import Program
 
 
 def test_controller_is_asked_with_expected_cluster_id(sandbox: Sandbox, tmp_path: Path) -> None:
