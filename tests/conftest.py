@@ -17,7 +17,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from kafka.cluster import ClusterMetadata
 
+from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox import ports
+from kafka_shell.sandbox.state import Sandbox
+from tests.support.changes import make_topic
+from tests.support.in_process_shell import Shell
 from tests.support.program import Program
 
 # The same examples in every run; `scripts/check.sh --explore` draws new ones.
@@ -67,6 +71,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Files(config, log)
 
 
+# -- fixtures of several tiers, on the tier's own brokers ------------------------------------------
+
+
 @pytest.fixture
 def name() -> str:
     """A name that nobody has used."""
@@ -77,3 +84,21 @@ def name() -> str:
 def nowhere(tmp_path: Path) -> Program:
     """The program with no broker named."""
     return Program(tmp_path / "home")
+
+
+@pytest.fixture
+def topic(cluster: Cluster, name: str) -> str:
+    """A topic of one partition."""
+    return make_topic(cluster, name)
+
+
+@pytest.fixture
+def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
+    """The program, with the broker as its --broker."""
+    return Program(tmp_path / "home", sandbox.bootstrap)
+
+
+@pytest.fixture
+def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
+    """Lines on the broker, in this process."""
+    return Shell(tmp_path, sandbox.bootstrap)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -17,9 +16,7 @@ from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.sharing import attach, exclusive_lock
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.brokers import running
-from tests.support.changes import connect, make_topic
-from tests.support.in_process_shell import Shell
-from tests.support.program import Program
+from tests.support.changes import connect
 from tests.support.schema_registry import Registry, running_registry
 
 
@@ -62,21 +59,3 @@ def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
     """A connection to the broker."""
     with connect(sandbox) as cluster:
         yield cluster
-
-
-@pytest.fixture
-def topic(cluster: Cluster, name: str) -> str:
-    """A topic of one partition."""
-    return make_topic(cluster, name)
-
-
-@pytest.fixture
-def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
-    """The program, with the broker as its --broker."""
-    return Program(tmp_path / "home", sandbox.bootstrap)
-
-
-@pytest.fixture
-def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
-    """Lines on the broker, in this process."""
-    return Shell(tmp_path, sandbox.bootstrap)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
@@ -12,15 +12,11 @@ import pytest
 
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
-from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
+from tests.support.guarded import ALTER, DELETE, GUARDS, Terminal, _topic
 from tests.support.program import Program
-
-GUARDS = ("confirm", "typed", "read-only")
 
 
 @pytest.fixture
@@ -49,13 +45,6 @@ def victim(cluster: Cluster) -> Iterator[str]:
     yield from _topic(cluster)
 
 
-def _topic(cluster: Cluster) -> Iterator[str]:
-    name = f"guarded.{uuid.uuid4().hex[:8]}"
-    assert not apply(topic_changes.plan_create([NewTopic(name)]), cluster).failures
-    yield name
-    apply(topic_changes.plan_delete(cluster, [name]), cluster)
-
-
 class State:
     """What must not change: the topic's configs, and that it is there; and the journal."""
 
@@ -77,10 +66,6 @@ class State:
     def same(self) -> bool:
         """Whether nothing was changed, and no change was even meant."""
         return self.now() == self._before
-
-
-ALTER = ("alter-configs", "{}", "segment.ms=1h")
-DELETE = ("delete-topic", "{}")
 
 
 def words(command: tuple[str, ...], topic: str) -> list[str]:
@@ -235,9 +220,6 @@ def test_a_guard_goes_with_the_cluster(kafka: Program, sandbox: Sandbox) -> None
     assert "this cluster is read-only because of the guard of profile read-only" in bare.stderr
     kafka.ok("--profile", "free", "create-topic", name)
     kafka.ok("--profile", "free", "delete-topic", name, "--yes")
-
-
-Terminal = Callable[..., "pexpect.spawn[str]"]
 
 
 @pytest.fixture

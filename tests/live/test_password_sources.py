@@ -9,7 +9,7 @@ import pytest
 
 from kafka_shell.admin.wire import password_source
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.settings import Settings, load
+from tests.support.password_settings import SASL, loaded, password
 
 
 @pytest.fixture(autouse=True)
@@ -17,23 +17,6 @@ def nothing_known() -> Iterator[None]:
     password_source._passwords.clear()
     yield
     password_source._passwords.clear()
-
-
-def loaded(tmp_path: Path, text: str, mode: int = 0o600) -> Settings:
-    file = tmp_path / "config.toml"
-    file.write_text(f'[profiles.dev]\nbootstrap = "kafka.example.com:9093"\n{text}')
-    file.chmod(mode)
-    return load({"profile": "dev"}, {}, file)
-
-
-SASL = '"security.protocol" = "SASL_SSL"\n"sasl.mechanism" = "PLAIN"\nusername = "al"\n'
-
-
-def password(found: Settings) -> str:
-    sasl = found.connection.sasl
-    assert sasl is not None
-    assert sasl.source is not None
-    return sasl.source.read(sasl.username).reveal()
 
 
 @pytest.mark.parametrize("key", ["password-command", "password_command"])

@@ -17,8 +17,7 @@ from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
 from tests.support.brokers import Templates, running
-from tests.support.changes import connect, make_topic
-from tests.support.in_process_shell import Shell
+from tests.support.changes import connect
 from tests.support.program import Program
 from tests.support.reassigned_topics import Filled
 
@@ -106,18 +105,6 @@ def five(five_brokers: Sandbox) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def topic(cluster: Cluster, name: str) -> str:
-    """A topic of one partition on the broker."""
-    return make_topic(cluster, name)
-
-
-@pytest.fixture
-def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
-    """The program, with the broker as its --broker."""
-    return Program(tmp_path / "home", sandbox.bootstrap)
-
-
-@pytest.fixture
 def kafka_on_three(three_brokers: Sandbox, three: Cluster, tmp_path: Path) -> Iterator[Program]:
     """The program, with the three brokers as its --broker. What it moves does not stay."""
     yield Program(tmp_path / "home", three_brokers.bootstrap)
@@ -134,9 +121,3 @@ def kafka_on_five(five_brokers: Sandbox, tmp_path: Path) -> Program:
 def filled(three_brokers: Sandbox, three: Cluster) -> Filled:
     """Topics on brokers 1 and 2 of three, with so much in them that a slow move is held."""
     return Filled(three_brokers, three)
-
-
-@pytest.fixture
-def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
-    """Lines on the broker, in this process."""
-    return Shell(tmp_path, sandbox.bootstrap)

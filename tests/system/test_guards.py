@@ -6,8 +6,7 @@ import os
 import signal
 import sys
 import time
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
@@ -15,15 +14,12 @@ import pytest
 
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
-from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
+from tests.support.guarded import ALTER, DELETE, GUARDS, Terminal, _topic
 from tests.support.program import Program
 
-GUARDS = ("confirm", "typed", "read-only")
 QUESTION = {"": r"\[y/N\]", "confirm": r"\[y/N\]", "typed": "Type .* to confirm: "}
 
 
@@ -53,13 +49,6 @@ def victim(cluster: Cluster) -> Iterator[str]:
     yield from _topic(cluster)
 
 
-def _topic(cluster: Cluster) -> Iterator[str]:
-    name = f"guarded.{uuid.uuid4().hex[:8]}"
-    assert not apply(topic_changes.plan_create([NewTopic(name)]), cluster).failures
-    yield name
-    apply(topic_changes.plan_delete(cluster, [name]), cluster)
-
-
 class State:
     """What must not change: the topic's configs, and that it is there; and the journal."""
 
@@ -83,16 +72,9 @@ class State:
         return self.now() == self._before
 
 
-ALTER = ("alter-configs", "{}", "segment.ms=1h")
-DELETE = ("delete-topic", "{}")
-
-
 def words(command: tuple[str, ...], topic: str) -> list[str]:
     """A command about this topic."""
     return [word.format(topic) for word in command]
-
-
-Terminal = Callable[..., "pexpect.spawn[str]"]
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from kafka_shell.audit.model import (
 from kafka_shell.audit.report import Bar, Chart, page
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
+from tests.support.audit_report import FINDINGS, finding
 from tests.support.in_process_shell import Shell
 
 CHROMIUM = next(
@@ -69,20 +70,6 @@ def browse(text: str, steps: str, folder: Path, *options: str) -> Any:
     assert seen["errors"] == []
     assert "CONSOLE" not in done.stderr, done.stderr
     return seen
-
-
-def finding(control: str, severity: str, resource: str, remedy: str = "") -> AuditFinding:
-    return AuditFinding(
-        control, f"{control}'s title", severity, "alarm", "dev", resource, "why", remedy
-    )
-
-
-FINDINGS = (
-    finding("T01", "critical", "orders"),
-    finding("T05", "high", "payments", "alter-configs payments a='b c'"),
-    finding("T16", "low", "web"),
-    finding("T24", "low", "orders"),
-)
 
 
 @pytest.fixture

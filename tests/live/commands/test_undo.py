@@ -20,31 +20,10 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.undo import undo_lines
-from kafka_shell.language.command import Invocation
-from kafka_shell.language.parse import parse
-from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Plan, Resource
-
-
-def read(line: str) -> Invocation:
-    assert "\n" not in line
-    return parse(tokenize(line), REGISTRY)
-
-
-def subject(invocation: Invocation) -> Resource:
-    """Whose configs the line is about."""
-    if invocation["broker-default"]:
-        return Resource("broker-default", "")
-    for option, kind in (("broker-id", "broker"), ("logger", "logger"), ("topic", "topic")):
-        if invocation[option]:
-            return Resource(kind, invocation[option])
-    (kind,) = (name for name in ("group", "client-metrics") if invocation[name])
-    (name,) = invocation[kind]
-    return Resource(kind, name)
-
+from kafka_shell.plan.model import Plan
+from tests.support.undo_lines import read, subject
 
 KINDS = {
     "topic": ResourceType.TOPIC,

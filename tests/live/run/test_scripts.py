@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,8 +22,7 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.run.dispatch import _with_defaults
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.program import Program, Run
-
-Script = Callable[..., Run]
+from tests.support.scripts import Script
 
 
 @pytest.fixture

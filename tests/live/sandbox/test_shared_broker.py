@@ -15,7 +15,8 @@ from kafka.admin import (
 from kafka.errors import NoError
 
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.sandbox_clients import admin, loggers, set_logger
+from tests.support.sandbox_clients import admin
+from tests.support.sandbox_loggers import check_loggers
 
 
 def test_it_serves_on_loopback_only(sandbox: Sandbox) -> None:
@@ -41,22 +42,6 @@ def test_acls_and_two_log_dirs_can_be_tried(sandbox: Sandbox) -> None:
         nothing = ResourcePattern(ResourceType.TOPIC, "no-such-topic")
         everything = ACLFilter(None, None, ACLOperation.ANY, ACLPermissionType.ANY, nothing)
         assert client.describe_acls(everything) == ([], NoError)
-
-
-def check_loggers(sandbox: Sandbox) -> None:
-    """Loggers are listed, one is altered and what it logs from then on is in the log file."""
-    name = "kafka.request.logger"
-    with admin(sandbox) as client:
-        assert loggers(client)["root"] == "INFO"
-        before = len(sandbox.brokers[0].log.read_text())
-        set_logger(client, name, "DEBUG")
-        try:
-            assert loggers(client)[name] == "DEBUG"
-        finally:
-            set_logger(client, name, "INFO")
-        assert loggers(client)[name] == "INFO"
-    said = sandbox.brokers[0].log.read_text()[before:]
-    assert any("] DEBUG " in line and f"({name})" in line for line in said.splitlines())
 
 
 def test_loggers_are_listed_and_altered(sandbox: Sandbox) -> None:

@@ -15,21 +15,8 @@ from kafka_shell.audit.model import (
     Trend,
 )
 from kafka_shell.audit.report import Bar, Chart, page, write
+from tests.support.audit_report import FINDINGS, finding
 from tests.support.samples import drawn
-
-
-def finding(control: str, severity: str, resource: str, remedy: str = "") -> AuditFinding:
-    return AuditFinding(
-        control, f"{control}'s title", severity, "alarm", "dev", resource, "why", remedy
-    )
-
-
-FINDINGS = (
-    finding("T01", "critical", "orders"),
-    finding("T05", "high", "payments", "alter-configs payments a='b c'"),
-    finding("T16", "low", "web"),
-    finding("T24", "low", "orders"),
-)
 
 
 @pytest.fixture

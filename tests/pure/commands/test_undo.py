@@ -7,13 +7,10 @@ from importlib import import_module
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
-from kafka_shell.language.command import Invocation
-from kafka_shell.language.parse import parse
-from kafka_shell.language.tokens import tokenize
 from kafka_shell.output import resource_kinds
 from kafka_shell.plan.model import Change, Resource
+from tests.support.undo_lines import read, subject
 
 topic_names = st.from_regex(r"[a-zA-Z0-9._-]{1,30}", fullmatch=True)
 # Groups and subscriptions may be called anything that stands on one line.
@@ -35,23 +32,6 @@ def alterations(draw: st.DrawFn) -> list[Change]:
     chosen = draw(st.lists(fields, min_size=1, max_size=4, unique=True))
     values = st.none() | raw_values
     return [Change(resource, "alter", field, draw(values), draw(values)) for field in chosen]
-
-
-def read(line: str) -> Invocation:
-    assert "\n" not in line
-    return parse(tokenize(line), REGISTRY)
-
-
-def subject(invocation: Invocation) -> Resource:
-    """Whose configs the line is about."""
-    if invocation["broker-default"]:
-        return Resource("broker-default", "")
-    for option, kind in (("broker-id", "broker"), ("logger", "logger"), ("topic", "topic")):
-        if invocation[option]:
-            return Resource(kind, invocation[option])
-    (kind,) = (name for name in ("group", "client-metrics") if invocation[name])
-    (name,) = invocation[kind]
-    return Resource(kind, name)
 
 
 @given(alterations())

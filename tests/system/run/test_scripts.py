@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.program import Program, Run
-
-Script = Callable[..., Run]
+from tests.support.scripts import Script
 
 
 @pytest.fixture

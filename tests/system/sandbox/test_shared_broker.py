@@ -9,7 +9,8 @@ from kafka_shell.sandbox.cluster import start, status
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.jvm_tools import run_tool
-from tests.support.sandbox_clients import admin, loggers, set_logger
+from tests.support.sandbox_clients import admin
+from tests.support.sandbox_loggers import check_loggers
 
 
 def test_starting_it_again_returns_the_same(sandbox: Sandbox) -> None:
@@ -33,22 +34,6 @@ def test_other_options_are_refused(
     with pytest.raises(ShellError, match=difference) as refused:
         start(SandboxOptions(sandbox.folder, **{"port": 0} | other))
     assert "sandbox stop" in refused.value.hint or "sandbox wipe" in refused.value.hint
-
-
-def check_loggers(sandbox: Sandbox) -> None:
-    """Loggers are listed, one is altered and what it logs from then on is in the log file."""
-    name = "kafka.request.logger"
-    with admin(sandbox) as client:
-        assert loggers(client)["root"] == "INFO"
-        before = len(sandbox.brokers[0].log.read_text())
-        set_logger(client, name, "DEBUG")
-        try:
-            assert loggers(client)[name] == "DEBUG"
-        finally:
-            set_logger(client, name, "INFO")
-        assert loggers(client)[name] == "INFO"
-    said = sandbox.brokers[0].log.read_text()[before:]
-    assert any("] DEBUG " in line and f"({name})" in line for line in said.splitlines())
 
 
 def test_loggers_of_kafka_3_are_listed_and_altered(old_sandbox: Sandbox) -> None:

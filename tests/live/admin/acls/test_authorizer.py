@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import strategies as st
 
 from kafka_shell.admin.acls import authorizer
 from kafka_shell.admin.acls import change as acl_changes
@@ -25,12 +24,12 @@ from kafka_shell.admin.acls.model import (
     AclPermission,
     AclResourceType,
     PatternType,
-    Verdict,
 )
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.common.structs import replace
 from kafka_shell.sandbox.state import Sandbox
+from tests.support.authorizer_cases import said
 from tests.support.changes import done, make_topic
 from tests.support.logins import log_in
 
@@ -40,8 +39,6 @@ ALLOW, DENY = AclPermission.ALLOW, AclPermission.DENY
 READ, WRITE, DESCRIBE = AclOperation.READ, AclOperation.WRITE, AclOperation.DESCRIBE
 LITERAL, PREFIXED = PatternType.LITERAL, PatternType.PREFIXED
 ALICE, HERE = "User:alice", "127.0.0.1"
-
-names = st.sampled_from(["a", "ab", "abc", "b"])
 
 
 @pytest.fixture(scope="module")
@@ -273,10 +270,6 @@ def begin(cluster: Cluster, transactional_id: str) -> int:
 
 def checked(admin: Cluster, *asked: Access) -> AccessCheck:
     return authorizer.check(admin, asked)
-
-
-def said(verdicts: Sequence[Verdict]) -> list[tuple[str, bool | None]]:
-    return [(str(each.access), each.allowed) for each in verdicts]
 
 
 def test_a_check_tells_what_else_a_client_needs_and_where_hosts_differ(admin: Cluster) -> None:

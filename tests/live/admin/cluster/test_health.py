@@ -5,42 +5,23 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.admin.cluster import health, health_checks, quorum
-from kafka_shell.admin.cluster.model import Finding, Health, Severity
+from kafka_shell.admin.cluster.model import Severity
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, in_one_line
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind, RawRequest
-from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.cluster.finding_commands import command_of
-from kafka_shell.language.parse import parse
-from kafka_shell.language.tokens import tokenize
 from tests.support.changes import done, make_topic, wait_for
+from tests.support.health_findings import by_check, look
 from tests.support.transactional_producer import HOUR_MS, hang
-
-ONLY_READS = "verify-reassign-partitions"  # without --finish
 
 
 @pytest.fixture(autouse=True)
 def every_example(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests leave topics behind."""
     monkeypatch.setattr(health_checks, "EXAMPLES", 10_000)
-
-
-def look(cluster: Cluster) -> dict[str, Finding]:
-    found = health.health(cluster)
-    for finding in found.findings:
-        line = command_of(finding)
-        invocation = parse(tokenize(line), REGISTRY)
-        command = invocation.command
-        only_shown = command.name == ONLY_READS or invocation.get("dry-run")
-        assert command.effect.value == "read" or only_shown, line
-    return by_check(found)
-
-
-def by_check(found: Health) -> dict[str, Finding]:
-    return {finding.check: finding for finding in found.findings}
 
 
 def test_a_healthy_cluster_has_no_findings(cluster: Cluster, name: str) -> None:

@@ -15,10 +15,8 @@ from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas import resolution as quota_resolution
 from kafka_shell.admin.quotas.model import (
     DEFAULT,
-    EffectiveQuotas,
     QuotaAlteration,
     QuotaEntity,
-    QuotaResolution,
 )
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
@@ -26,8 +24,8 @@ from kafka_shell.admin.wire.requests import Node
 from kafka_shell.common.structs import replace
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import done, make_topic, wait_for
+from tests.support.quota_entities import USER, levels_of, resolved
 
-USER = "ANONYMOUS"  # whom a broker without logins takes everyone for
 TINY, HUGE = 1.0, 1e12
 
 
@@ -45,25 +43,6 @@ def cluster(config: ConnectionConfig) -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def topic(cluster: Cluster) -> str:
     return make_topic(cluster, f"quota-{uuid4().hex[:8]}")
-
-
-def levels_of(client: str) -> tuple[QuotaEntity, ...]:
-    """KIP-55's order, written out once more."""
-    return (
-        QuotaEntity(USER, client),
-        QuotaEntity(USER, DEFAULT),
-        QuotaEntity(USER),
-        QuotaEntity(DEFAULT, client),
-        QuotaEntity(DEFAULT, DEFAULT),
-        QuotaEntity(DEFAULT),
-        QuotaEntity(None, client),
-        QuotaEntity(None, DEFAULT),
-    )
-
-
-def resolved(client: EffectiveQuotas, key: str) -> QuotaResolution:
-    (found,) = (each for each in client.resolutions if each.key == key)
-    return found
 
 
 def test_an_address_has_levels_of_its_own(cluster: Cluster) -> None:

@@ -3,7 +3,6 @@ quoted, and slow servers do not exceed the deadline."""
 
 from __future__ import annotations
 
-import base64
 import json
 import socket
 import ssl
@@ -24,8 +23,7 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.errors import error_lines
 from kafka_shell.plan.model import Secret
 from tests.live.admin.wire.test_connection_faults import certificate_server, listener
-
-SALT = base64.b64encode(b"salt" * 8).decode()
+from tests.support.hostile_login import SALT, refused, token_from
 
 
 def _answer(client: socket.socket, body: bytes) -> bytes:
@@ -187,25 +185,6 @@ def gives(body: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
         handler.wfile.write(body)
 
     return serve
-
-
-def token_from(address: str, tls: Tls | None = None, *, patience: float = 5.0) -> str:
-    oauth = OAuth(
-        token_endpoint=address,
-        client_id="me",
-        client_secret=Secret("hush"),
-        allow_loopback_http=True,
-    )
-    config = ConnectionConfig(tls=tls or Tls())
-    return bearer_token(Sasl("OAUTHBEARER", oauth=oauth), config, patience).reveal()
-
-
-def refused(address: str, tls: Tls | None = None, *, patience: float = 5.0) -> str:
-    with pytest.raises(ShellError) as caught:
-        token_from(address, tls, patience=patience)
-    assert caught.value.code == "sasl-token"
-    assert "hush" not in f"{caught.value.message}{caught.value.hint}"
-    return caught.value.message
 
 
 TOKEN = json.dumps({"access_token": "tok-1.2_3"}).encode()

@@ -24,6 +24,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.support import group_data
 from tests.support.in_process_shell import Answer, Shell
 from tests.support.produced_records import fill
+from tests.support.undone_changes import configs, entries
 
 DAY = 86_400_000
 
@@ -46,17 +47,6 @@ def refused(run: Answer, *words: str, status: int = 1) -> Answer:
     assert run.status == status, str(run)
     assert [word for word in words if word not in run.err] == [], str(run)
     return run
-
-
-def entries(shell: Shell) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = shell.ok("journal --output json").json
-    return found
-
-
-def configs(shell: Shell, subject: str) -> dict[str, str]:
-    """The configs that are set on a topic itself."""
-    rows = shell.ok(f"describe-configs {subject} --all --output json").json
-    return {row["name"]: row["value"] for row in rows if row["source"] == "dynamic_topic"}
 
 
 # (lines before, the change, the line that shows the state)

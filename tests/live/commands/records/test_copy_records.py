@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -29,49 +28,24 @@ from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Outcomes, Plan, Step, StepInterrupted
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import done, make_topic, wait_for
+from tests.support.copied_records import MANY, NOON, _topic, contents, fill, named
 from tests.support.in_process_shell import Shell
 from tests.support.program import Process, Program
 from tests.support.read_records import read_all
 from tests.support.transactional_producer import Producer
 
-NOON = 1_769_860_800_000  # 2026-01-31T12:00Z
-KEPT = (("retention.ms", "-1"),)
 COMPACTED = (
     ("cleanup.policy", "compact"),
     ("segment.ms", "500"),
     ("min.cleanable.dirty.ratio", "0.001"),
     ("max.compaction.lag.ms", "1000"),
 )
-MANY = 120_000
-
-
-def named() -> str:
-    return f"cp-{uuid4().hex[:8]}"
-
-
-def _topic(cluster: Cluster, partitions: int = 3, factor: int = 1) -> str:
-    return make_topic(cluster, named(), partitions, factor, configs=KEPT)
-
-
-def _fill(cluster: Cluster, topic: str, count: int, partitions: int = 3, size: int = 60) -> None:
-    records = {
-        partition: [
-            NewRecord(b"k%d" % number, b"%d:%d " % (partition, number) + b"x" * size)
-            for number in range(count // partitions)
-        ]
-        for partition in range(partitions)
-    }
-    assert all(each.failure is None for each in Writer(cluster, topic).write(records))
 
 
 def _end(cluster: Cluster, topic: str) -> int:
     return sum(
         each.max_records for each in ranges(cluster, [TopicPartition(topic, n) for n in (0, 1, 2)])
     )
-
-
-def _contents(records: list[Record]) -> list[tuple[int, bytes | None, bytes | None]]:
-    return [(each.partition, each.key, each.value) for each in records]
 
 
 @pytest.fixture
@@ -120,7 +94,7 @@ def test_keys_do_not_control_the_terminal(kafka: Program, cluster: Cluster) -> N
 
 def test_a_copy_that_a_deadline_ends_is_continued(kafka: Program, cluster: Cluster) -> None:
     source = _topic(cluster)
-    _fill(cluster, source, MANY, size=300)
+    fill(cluster, source, MANY, size=300)
     for milliseconds in range(300, 6_000, 200):  # until it ends in the middle
         target = _topic(cluster)
         run = kafka("copy-records", source, "--to", target, "--deadline", f"{milliseconds}ms")
@@ -132,7 +106,7 @@ def test_a_copy_that_a_deadline_ends_is_continued(kafka: Program, cluster: Clust
     entry = kafka.ok("journal", "--last", "1", "--output", "json").json[0]
     assert entry["continuation"] in run.stderr
     kafka.ok(*entry["continuation"].split())
-    assert _contents(read_all(cluster, target)) == _contents(read_all(cluster, source))
+    assert contents(read_all(cluster, target)) == contents(read_all(cluster, source))
 
 
 def test_what_was_not_sent_is_not_called_unknown(kafka: Program, cluster: Cluster) -> None:
@@ -200,7 +174,7 @@ def test_memory_is_bounded_for_compressed_records_too(
     monkeypatch.setattr(Writer, "write", write)
     assert _step(cluster, source, target).send(cluster, validate_only=False).ok
     assert sum(windows) == 60 and max(windows) <= 20, windows
-    assert _contents(read_all(cluster, target)) == _contents(read_all(cluster, source))
+    assert contents(read_all(cluster, target)) == contents(read_all(cluster, source))
 
 
 @pytest.mark.parametrize(("before", "copied", "lost"), [(25, 18, "0-24"), (40, 3, "0-39")])
@@ -260,7 +234,7 @@ def test_an_entry_is_continued_by_one_process_and_not_while_it_is_applied(
     assert refused.status == 1 and "still being applied by another process" in refused.err
     assert _end(cluster, target) == 40 and len(list(tmp_path.rglob("journal/*/*.json"))) == 1
     shell.ok(resume)
-    assert _contents(read_all(cluster, target)) == _contents(read_all(cluster, source))
+    assert contents(read_all(cluster, target)) == contents(read_all(cluster, source))
     assert not list(tmp_path.rglob("journal/*/*.lock"))
 
 
@@ -302,8 +276,8 @@ def test_aborted_and_open_transactions_are_not_copied(
     aborted.write(where)
     aborted.end(commit=False)
     kafka.ok("copy-records", source, "--to", target)
-    assert _contents(read_all(cluster, target)) == [
-        each for each in _contents(read_all(cluster, source)) if each[0] != 1
+    assert contents(read_all(cluster, target)) == [
+        each for each in contents(read_all(cluster, source)) if each[0] != 1
     ]
 
 
@@ -393,7 +367,7 @@ def test_a_copy_that_ended_in_the_middle_is_continued(
 ) -> None:
     """Nothing is lost and nothing is copied twice."""
     source = _topic(cluster)
-    _fill(cluster, source, MANY, size=300)
+    fill(cluster, source, MANY, size=300)
     target = _topic(cluster, partitions)
     home = Process(tmp_path, sandbox.bootstrap)
     command = [sys.executable, "-m", "kafka_shell", "--broker", sandbox.bootstrap, "copy-records",
@@ -417,7 +391,7 @@ def test_a_copy_that_ended_in_the_middle_is_continued(
         each.value or b"" for each in before
     )
     if partitions == 3:
-        assert _contents(after) == _contents(before)
+        assert contents(after) == contents(before)
     again = home("copy-records", "--resume", entry["id"])
     assert again.status == 1 and "was continued by" in again.stderr
 
@@ -474,7 +448,7 @@ def test_what_the_target_has_of_a_window_is_not_written_again(
     if grown:
         done(topics.plan_partitions(cluster, [target], 5), cluster)
     shell.ok(resume)
-    assert _contents(read_all(cluster, target)) == _contents(read_all(cluster, source))
+    assert contents(read_all(cluster, target)) == contents(read_all(cluster, source))
 
 
 def test_a_copy_of_which_all_was_written_says_so(
@@ -491,13 +465,13 @@ def test_a_copy_of_which_all_was_written_says_so(
 def test_a_window_of_which_the_source_has_lost_records_is_not_written_again(
     sandbox: Sandbox, cluster: Cluster, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target, before = _topic(cluster), _contents(read_all(cluster, source))
+    target, before = _topic(cluster), contents(read_all(cluster, source))
     shell = Shell(tmp_path, sandbox.bootstrap)
     resume = _interrupted(shell, monkeypatch, source, target)
     done(plan_delete(cluster, {TopicPartition(source, 2): 10}), cluster)
     run = shell(resume)
     assert (run.status, "before the copy was continued" in str(run)) == (1, True), str(run)
-    assert _contents(read_all(cluster, target)) == before
+    assert contents(read_all(cluster, target)) == before
 
 
 def test_a_window_whose_records_are_gone_from_the_target_is_not_guessed(
@@ -521,7 +495,7 @@ def test_a_topic_that_was_created_again_is_another_topic(
     which: str,
 ) -> None:
     both = {"source": _topic(cluster), "target": _topic(cluster)}
-    _fill(cluster, both["source"], 60)
+    fill(cluster, both["source"], 60)
     shell = Shell(tmp_path, sandbox.bootstrap)
     resume = _interrupted(shell, monkeypatch, both["source"], both["target"])
     again = both[which]

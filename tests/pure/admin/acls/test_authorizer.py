@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -24,6 +24,7 @@ from kafka_shell.admin.acls.model import (
 )
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
+from tests.support.authorizer_cases import names
 from tests.support.changes import done
 from tests.support.logins import log_in
 
@@ -33,7 +34,6 @@ READ, WRITE, DESCRIBE = AclOperation.READ, AclOperation.WRITE, AclOperation.DESC
 LITERAL, PREFIXED = PatternType.LITERAL, PatternType.PREFIXED
 ALICE, HERE = "User:alice", "127.0.0.1"
 
-names = st.sampled_from(["a", "ab", "abc", "b"])
 bindings = st.builds(
     AclBinding,
     principal=st.sampled_from([ALICE, "User:*", "User:eve"]),
@@ -134,7 +134,3 @@ def remove_all(admin: Cluster) -> None:
     ]
     if there:
         done(acl_changes.plan_delete(admin, there), admin)
-
-
-def said(verdicts: Sequence[Verdict]) -> list[tuple[str, bool | None]]:
-    return [(str(each.access), each.allowed) for each in verdicts]

@@ -5,32 +5,10 @@ from __future__ import annotations
 from kafka_shell.admin.quotas import resolution as quota_resolution
 from kafka_shell.admin.quotas.model import (
     DEFAULT,
-    EffectiveQuotas,
     Quota,
     QuotaEntity,
-    QuotaResolution,
 )
-
-USER = "ANONYMOUS"  # whom a broker without logins takes everyone for
-
-
-def levels_of(client: str) -> tuple[QuotaEntity, ...]:
-    """KIP-55's order, written out once more."""
-    return (
-        QuotaEntity(USER, client),
-        QuotaEntity(USER, DEFAULT),
-        QuotaEntity(USER),
-        QuotaEntity(DEFAULT, client),
-        QuotaEntity(DEFAULT, DEFAULT),
-        QuotaEntity(DEFAULT),
-        QuotaEntity(None, client),
-        QuotaEntity(None, DEFAULT),
-    )
-
-
-def resolved(client: EffectiveQuotas, key: str) -> QuotaResolution:
-    (found,) = (each for each in client.resolutions if each.key == key)
-    return found
+from tests.support.quota_entities import USER, levels_of, resolved
 
 
 def test_the_levels_are_those_of_kafka_in_its_order() -> None:

@@ -3,18 +3,12 @@ quoted, and slow servers do not exceed the deadline."""
 
 from __future__ import annotations
 
-import base64
-
 import pytest
 
 from kafka_shell.admin.wire.codec import SaslUnsafeError, check_challenge
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, OAuth, Sasl, Tls
-from kafka_shell.admin.wire.oauth import bearer_token
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Secret
+from tests.support.hostile_login import SALT, refused
 
 NONCE = b"0123456789abcdef"
-SALT = base64.b64encode(b"salt" * 8).decode()
 
 
 @pytest.mark.parametrize(
@@ -42,25 +36,6 @@ def test_an_unsafe_scram_challenge_is_refused(challenge: str, why: str) -> None:
 
 def test_the_scram_challenge_of_a_broker_is_accepted() -> None:
     check_challenge(f"r=0123456789abcdefXYZ,s={SALT},i=4096".encode(), NONCE)
-
-
-def token_from(address: str, tls: Tls | None = None, *, patience: float = 5.0) -> str:
-    oauth = OAuth(
-        token_endpoint=address,
-        client_id="me",
-        client_secret=Secret("hush"),
-        allow_loopback_http=True,
-    )
-    config = ConnectionConfig(tls=tls or Tls())
-    return bearer_token(Sasl("OAUTHBEARER", oauth=oauth), config, patience).reveal()
-
-
-def refused(address: str, tls: Tls | None = None, *, patience: float = 5.0) -> str:
-    with pytest.raises(ShellError) as caught:
-        token_from(address, tls, patience=patience)
-    assert caught.value.code == "sasl-token"
-    assert "hush" not in f"{caught.value.message}{caught.value.hint}"
-    return caught.value.message
 
 
 @pytest.mark.parametrize(

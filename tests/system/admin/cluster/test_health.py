@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kafka_shell.admin.cluster import health, health_checks, quorum
-from kafka_shell.admin.cluster.model import Finding, Health, Severity
+from kafka_shell.admin.cluster.model import Severity
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
@@ -17,37 +17,17 @@ from kafka_shell.admin.partitions import throttle_configs
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.cluster.finding_commands import command_of
-from kafka_shell.language.parse import parse
-from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import done, make_topic, wait_for
+from tests.support.health_findings import by_check, look
 from tests.support.outages import stopped
 from tests.support.shared_cluster import wait_until_applied, wait_until_healthy
-
-ONLY_READS = "verify-reassign-partitions"  # without --finish
 
 
 @pytest.fixture(autouse=True)
 def every_example(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests leave topics behind."""
     monkeypatch.setattr(health_checks, "EXAMPLES", 10_000)
-
-
-def look(cluster: Cluster) -> dict[str, Finding]:
-    found = health.health(cluster)
-    for finding in found.findings:
-        line = command_of(finding)
-        invocation = parse(tokenize(line), REGISTRY)
-        command = invocation.command
-        only_shown = command.name == ONLY_READS or invocation.get("dry-run")
-        assert command.effect.value == "read" or only_shown, line
-    return by_check(found)
-
-
-def by_check(found: Health) -> dict[str, Finding]:
-    return {finding.check: finding for finding in found.findings}
 
 
 def test_every_check_can_be_read_on_3_9(old_cluster: Cluster, name: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +14,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import group_data
 from tests.support.in_process_shell import Shell
+from tests.support.undone_changes import entries
 
 
 @pytest.fixture
@@ -29,17 +29,6 @@ def name(shell: Shell) -> Iterator[str]:
 def topic(shell: Shell, name: str) -> str:
     shell.ok(f"create-topic {name}")
     return name
-
-
-def entries(shell: Shell) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = shell.ok("journal --output json").json
-    return found
-
-
-def configs(shell: Shell, subject: str) -> dict[str, str]:
-    """The configs that are set on a topic itself."""
-    rows = shell.ok(f"describe-configs {subject} --all --output json").json
-    return {row["name"]: row["value"] for row in rows if row["source"] == "dynamic_topic"}
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -16,7 +15,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import copy as copying
 from kafka_shell.admin.records import fetching
 from kafka_shell.admin.records import write as writing
-from kafka_shell.admin.records.model import NewRecord, Record
+from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.offsets import leader_log_end, ranges
 from kafka_shell.admin.records.partitioner import partition_of
 from kafka_shell.admin.records.write import Writer
@@ -24,44 +23,18 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_consumer
 from tests.support.changes import connect, make_topic, wait_for
+from tests.support.copied_records import KEPT, MANY, NOON, _topic, contents, fill, named
 from tests.support.frozen_process import freeze, thaw
 from tests.support.in_process_shell import Shell
 from tests.support.program import Process, Program
 from tests.support.read_records import read_all
 from tests.support.shared_cluster import processes, start_all, wait_until_back
 
-NOON = 1_769_860_800_000  # 2026-01-31T12:00Z
-KEPT = (("retention.ms", "-1"),)
-MANY = 120_000
-
-
-def named() -> str:
-    return f"cp-{uuid4().hex[:8]}"
-
-
-def _topic(cluster: Cluster, partitions: int = 3, factor: int = 1) -> str:
-    return make_topic(cluster, named(), partitions, factor, configs=KEPT)
-
-
-def _fill(cluster: Cluster, topic: str, count: int, partitions: int = 3, size: int = 60) -> None:
-    records = {
-        partition: [
-            NewRecord(b"k%d" % number, b"%d:%d " % (partition, number) + b"x" * size)
-            for number in range(count // partitions)
-        ]
-        for partition in range(partitions)
-    }
-    assert all(each.failure is None for each in Writer(cluster, topic).write(records))
-
 
 def _end(cluster: Cluster, topic: str) -> int:
     return sum(
         each.records for each in ranges(cluster, [TopicPartition(topic, n) for n in (0, 1, 2)])
     )
-
-
-def _contents(records: list[Record]) -> list[tuple[int, bytes | None, bytes | None]]:
-    return [(each.partition, each.key, each.value) for each in records]
 
 
 @pytest.fixture
@@ -125,7 +98,7 @@ def test_records_are_copied_to_the_cluster_of_another_profile(
         shell.profile("free", old_sandbox.bootstrap, guard="none")
         run = shell(f"copy-records {source} --to {target} --to-profile free")
         assert run.status == 0, str(run)
-        assert _contents(read_all(old, target)) == _contents(read_all(cluster, source))
+        assert contents(read_all(old, target)) == contents(read_all(cluster, source))
     (entry,) = shell.ok("journal --output json").json
     assert entry["bootstrap"] == old_sandbox.bootstrap
 
@@ -171,7 +144,7 @@ def test_what_is_written_but_not_replicated_yet_is_not_written_again(
 ) -> None:
     """Consumers cannot read it while a replica hangs."""
     source = make_topic(three, named(), assignment=((1,), (1,), (1,)), configs=KEPT)
-    _fill(three, source, 60)
+    fill(three, source, 60)
     target = make_topic(three, named(), assignment=((1, 3), (1, 3), (1, 3)), configs=KEPT)
     shell, where = Shell(tmp_path, three_brokers.bootstrap), TopicPartition(target, 2)
     victim = processes(three_brokers)[3] or 0
@@ -198,14 +171,14 @@ def test_what_is_written_but_not_replicated_yet_is_not_written_again(
         again.cancel()
         thaw(victim)
         wait_until_back(three_brokers)
-    assert _contents(read_all(three, target)) == _contents(read_all(three, source))
+    assert contents(read_all(three, target)) == contents(read_all(three, source))
 
 
 def test_a_broker_is_killed_during_a_copy(
     three_brokers: Sandbox, three: Cluster, tmp_path: Path
 ) -> None:
     source, target = _topic(three, factor=3), _topic(three, factor=3)
-    _fill(three, source, MANY, size=300)
+    fill(three, source, MANY, size=300)
     home = Process(tmp_path, three_brokers.bootstrap)
     command = [sys.executable, "-m", "kafka_shell", "--broker", three_brokers.bootstrap,
                "copy-records", source, "--to", target, "--output", "json"]  # fmt: skip
@@ -227,4 +200,4 @@ def test_a_broker_is_killed_during_a_copy(
         wait_until_back(three_brokers)
     assert run.returncode == 0, err
     assert sum(change["records"] for change in json.loads(out)["changes"]) == MANY
-    assert _contents(read_all(three, target)) == _contents(read_all(three, source))
+    assert contents(read_all(three, target)) == contents(read_all(three, source))
