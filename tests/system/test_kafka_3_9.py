@@ -61,6 +61,9 @@ from tests.live.admin.records.test_records import (
     test_to_an_offset_then_to_a_time_then_to_the_end,
     test_what_comes_after_the_plan_stays,
 )
+from tests.live.admin.topics.test_min_isr import (
+    test_brokers_need_no_more_in_sync_replicas_than_there_are,
+)
 from tests.live.admin.topics.test_topic_deletes import (
     test_a_topic_created_anew_between_is_not_lost,
     test_a_topic_that_vanished_between_fails_alone,
@@ -87,6 +90,7 @@ from tests.live.admin.transactions.test_transactions import (
     test_names_that_are_not_there_are_failures_of_their_own,
     test_what_a_partition_remembers_of_a_producer,
 )
+from tests.live.sandbox.test_twin import test_many_partitions_move_with_few_requests
 from tests.support.changes import connect
 
 

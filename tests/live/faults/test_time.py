@@ -8,13 +8,9 @@ import sys
 import uuid
 from pathlib import Path
 
-import pytest
-
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import wait_for
 from tests.support.faults import delete, exists, hinted, refused, timed
-from tests.support.outages import frozen
 from tests.support.program import Program
 
 
@@ -25,15 +21,6 @@ def test_a_deadline_that_is_too_short(kafka: Program, cluster: Cluster) -> None:
     assert run.status in (1, 3)
     assert seconds < 10
     assert not exists(cluster, name)
-
-
-@pytest.mark.parametrize("command", ["list-topics", "connect"])
-def test_a_broker_that_has_stopped(kafka: Program, sandbox: Sandbox, command: str) -> None:
-    with frozen(sandbox):
-        run, seconds = timed(kafka, command, "--deadline", "1s")
-    hinted(refused(run, run.status, "deadline", sandbox.bootstrap))
-    assert run.status in (1, 3)
-    assert seconds < 20
 
 
 def test_a_timeout_of_nothing_does_not_wait(kafka: Program, cluster: Cluster) -> None:

@@ -118,12 +118,10 @@ def test_what_is_wrong_with_its_original_is_wrong_there(sandbox: Sandbox, tmp_pa
             assert scan(cluster).topic("twin.down").partitions[1].replicas == (2, 1)
 
 
-@pytest.mark.parametrize("release", ["sandbox", "old_sandbox"])
 def test_many_partitions_move_with_few_requests(
-    release: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One for each leader and round, although nobody knows the epochs of partitions."""
-    sandbox: Sandbox = request.getfixturevalue(release)
     stands = tuple(Broker(id, "", 0) for id in (1, 2, 3))
     empty = replace(read(sandbox).original, brokers=stands, topics=(), configs={})
     with running_twin(tmp_path / "first", empty, no_report) as first:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from kafka import KafkaProducer
 
 from kafka_shell.admin.cluster import health
@@ -19,19 +18,10 @@ from tests.support.changes import done, make_topic
 from tests.support.program import Program
 
 
-@pytest.mark.parametrize(
-    ("sandbox_name", "cluster_name"), [("sandbox", "cluster"), ("old_sandbox", "old_cluster")]
-)
 def test_brokers_need_no_more_in_sync_replicas_than_there_are(
-    request: pytest.FixtureRequest,
-    sandbox_name: str,
-    cluster_name: str,
-    name: str,
-    tmp_path: Path,
+    sandbox: Sandbox, cluster: Cluster, name: str, tmp_path: Path
 ) -> None:
     """acks=all succeeds on one replica where min.insync.replicas is 2 (Kafka 3.7 and later)."""
-    sandbox: Sandbox = request.getfixturevalue(sandbox_name)
-    cluster: Cluster = request.getfixturevalue(cluster_name)
     make_topic(cluster, name, configs=(("min.insync.replicas", "2"),))
     producer = KafkaProducer(bootstrap_servers=sandbox.bootstrap, acks="all")
     try:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from uuid import uuid4
@@ -19,7 +17,6 @@ from kafka.protocol.admin import (
     DescribeClusterRequest,
     DescribeConfigsRequest,
     DescribeGroupsRequest,
-    IncrementalAlterConfigsRequest,
     ListGroupsRequest,
 )
 
@@ -41,7 +38,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.outages import frozen
 
 TOPIC = 2
 
@@ -257,51 +253,10 @@ def test_an_outer_deadline_limits_an_inner_one(cluster: Cluster) -> None:
     assert cluster.deadline is None
 
 
-def test_a_deadline_error_says_what_was_awaited(cluster: Cluster, sandbox: Sandbox) -> None:
-    cluster.brokers()
-    with frozen(sandbox):
-        with cluster.within(0.5):
-            error = refused(cluster, DescribeClusterRequest())
-        change = IncrementalAlterConfigsRequest(resources=[], validate_only=False)
-        with cluster.within(0.5):
-            unsure = refused(cluster, change)
-    assert error.code == unsure.code == "deadline"
-    assert "broker 1" in error.message
-    assert "DescribeCluster" in error.message
-    assert "may still happen" not in error.message
-    assert cluster.send(DescribeClusterRequest()).error_code == 0
-
-
-def test_a_change_under_a_deadline_may_still_happen(cluster: Cluster, sandbox: Sandbox) -> None:
-    cluster.brokers()
-    with frozen(sandbox), cluster.within(0.3):
-        (found,) = cluster.send_all(
-            [Call(IncrementalAlterConfigsRequest(resources=[], validate_only=False))]
-        )
-    assert (found.name, "may still be" in found.message) == ("deadline", True)
-    assert "Check" in found.hint
-
-
 def test_a_deadline_in_the_past(cluster: Cluster) -> None:
     with cluster.within(-1):
         assert refused(cluster, DescribeClusterRequest()).code == "deadline"
     assert cluster.brokers()
-
-
-def test_ctrl_c_leaves_the_cluster_usable(cluster: Cluster, sandbox: Sandbox) -> None:
-    cluster.brokers()
-    main = threading.main_thread().ident
-    assert main is not None
-    ring = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
-    with frozen(sandbox):
-        with pytest.raises(KeyboardInterrupt):
-            ring.start()
-            cluster.send_all([Call(describe("x")) for _ in range(20)])
-        ring.join()
-    answers = cluster.send_all([Call(describe(f"y-{number}")) for number in range(20)])
-    assert [answer.results[0].resource_name for answer in answers] == [
-        f"y-{number}" for number in range(20)
-    ]
 
 
 def test_attempts_end_with_the_deadline(cluster: Cluster) -> None:

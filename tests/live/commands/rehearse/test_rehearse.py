@@ -35,7 +35,6 @@ from kafka_shell.sandbox.twin.spare import take
 from tests.live.test_guard_matrix import QUESTIONS
 from tests.support.changes import connect, done, make_topic, wait_for
 from tests.support.hostile_names import NAMES
-from tests.support.outages import frozen
 from tests.support.program import Process, Program
 
 SCRIPT = """
@@ -212,14 +211,6 @@ def test_an_interrupted_rehearsal_leaves_nothing(
     process.send_signal(number)
     assert process.wait(30) == (130 if number is signal.SIGINT else 143)
     assert not find_all(folder)
-    assert twins(kafka) == []
-
-
-def test_a_frozen_broker(kafka: Program, sandbox: Sandbox) -> None:
-    with frozen(sandbox):
-        run = kafka("--deadline", "2s", "rehearse", "list-topics")
-    assert run.status in (1, 3), run
-    assert "error: " in run.stderr
     assert twins(kafka) == []
 
 

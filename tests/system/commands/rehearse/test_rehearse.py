@@ -19,7 +19,14 @@ from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.spare import take
 from tests.support.changes import connect, done, make_topic, wait_for
+from tests.support.outages import frozen
 from tests.support.program import Program
+
+
+@pytest.fixture(scope="module")
+def sandbox(own_broker: Sandbox) -> Sandbox:
+    """A broker that these tests may freeze."""
+    return own_broker
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -68,3 +75,11 @@ def at_terminal(kafka: Program, line: str) -> None:
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0, child.before
+
+
+def test_a_frozen_broker(kafka: Program, sandbox: Sandbox) -> None:
+    with frozen(sandbox):
+        run = kafka("--deadline", "2s", "rehearse", "list-topics")
+    assert run.status in (1, 3), run
+    assert "error: " in run.stderr
+    assert twins(kafka) == []
