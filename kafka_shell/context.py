@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Plan, Report
@@ -170,6 +171,13 @@ class ClusterSession(Struct):
         if self.cluster is not None and self.cluster.known_id:
             return self.cluster.known_id
         return self.cache.view.cluster_id if self.cache and self.cache.view.read_at else ""
+
+    @property
+    def known_brokers(self) -> tuple[Address, ...]:
+        """The addresses of the brokers, as far as they are known; sends no request."""
+        brokers = self.cluster.known_brokers() if self.cluster is not None else ()
+        cached = self.cache.view.brokers.value if self.cache is not None else ()
+        return tuple(Address(each.host, each.port) for each in (*brokers, *cached))
 
     def switch(self, settings: Settings, expected_id: str) -> None:
         """Use another cluster for the lines that follow."""

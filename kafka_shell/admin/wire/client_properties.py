@@ -90,12 +90,19 @@ _OPTIONS = {
 
 _SECRETS = ("password", "jaas.config", "secret", "token", "keystore.key", "user.info")
 
+_LOGIN = ("sasl.jaas.config", "username", "password-command", "keyring")
+
 Properties = Mapping[str, Property]
 
 
 def is_secret(name: str) -> bool:
     """Whether a property's value is a secret."""
     return name.endswith(_SECRETS)
+
+
+def is_login(name: str) -> bool:
+    """Whether a property is a part of a login, which must not be sent to another cluster."""
+    return name in _LOGIN or name.startswith("sasl.oauthbearer.")
 
 
 def shown_value(name: str, value: str) -> str:
