@@ -227,11 +227,14 @@ class _Reader:
         )
 
     def _password_source(self, username: str, mechanism: str) -> PasswordSource | None:
-        """A profile's `password-command` or `keyring`."""
+        """A profile's `password-command` or `keyring`. Files of Java clients come from others."""
         command, keyring = self._find("password-command"), self._find("keyring")
         found = command or keyring
         if found is None:
             return None
+        if not all(each is None or each.own for each in (command, keyring)):
+            what = "password-command and keyring are only allowed in a profile of config.toml"
+            raise bad(found.where, what, "Move it to a profile, or set sasl.jaas.config.")
         if command is not None and keyring is not None:
             what = "password-command cannot be used with keyring"
             raise bad(found.where, what, "Remove one of them.")
