@@ -17,6 +17,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Plan, Report
 
+from .common.private import require_own
 from .common.xdg import xdg_folder
 
 if TYPE_CHECKING:
@@ -49,12 +50,13 @@ class Paths(Struct, frozen=True):
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Paths:
-        """Return the XDG folders of the user, or three folders in KAFKA_SH_HOME if set."""
-        home = environ.get("KAFKA_SH_HOME")
-        if home:
-            root = Path(home)
-            return cls(root / "config", root / "cache", root / "state")
-        return cls(*(xdg_folder(what, environ) for what in ("config", "cache", "state")))
+        """Return the XDG folders of the user, or three folders in KAFKA_SH_HOME if set. Raises
+        ShellError if another user can write to them, or to the config file."""
+        names, home = ("config", "cache", "state"), environ.get("KAFKA_SH_HOME")
+        paths = cls(*(Path(home) / name if home else xdg_folder(name, environ) for name in names))
+        for path in (paths.config, paths.cache, paths.state, paths.config_file):
+            require_own(path)
+        return paths
 
     @property
     def config_file(self) -> Path:
