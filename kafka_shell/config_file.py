@@ -63,7 +63,7 @@ class ConfigFile:
             if setting in PROFILE_KEYS:
                 self._check_string(header, key, value)
             setting = "color" if setting == "colour" else setting  # the spelling of older versions
-            settings[setting] = Property(text, self.where(header, key))
+            settings[setting] = Property(text, self.where(header, key), own=True)
         self._check_profile(header, settings)
         return settings
 

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Plan, Report
 
+from .common.private import require_own
 from .common.xdg import xdg_folder
 
 if TYPE_CHECKING:
@@ -48,12 +50,13 @@ class Paths(Struct, frozen=True):
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Paths:
-        """Return the XDG folders of the user, or three folders in KAFKA_SH_HOME if set."""
-        home = environ.get("KAFKA_SH_HOME")
-        if home:
-            root = Path(home)
-            return cls(root / "config", root / "cache", root / "state")
-        return cls(*(xdg_folder(what, environ) for what in ("config", "cache", "state")))
+        """Return the XDG folders of the user, or three folders in KAFKA_SH_HOME if set. Raises
+        ShellError if another user can write to them, or to the config file."""
+        names, home = ("config", "cache", "state"), environ.get("KAFKA_SH_HOME")
+        paths = cls(*(Path(home) / name if home else xdg_folder(name, environ) for name in names))
+        for path in (paths.config, paths.cache, paths.state, paths.config_file):
+            require_own(path)
+        return paths
 
     @property
     def config_file(self) -> Path:
@@ -170,6 +173,13 @@ class ClusterSession(Struct):
         if self.cluster is not None and self.cluster.known_id:
             return self.cluster.known_id
         return self.cache.view.cluster_id if self.cache and self.cache.view.read_at else ""
+
+    @property
+    def known_brokers(self) -> tuple[Address, ...]:
+        """The addresses of the brokers, as far as they are known; sends no request."""
+        brokers = self.cluster.known_brokers() if self.cluster is not None else ()
+        cached = self.cache.view.brokers.value if self.cache is not None else ()
+        return tuple(Address(each.host, each.port) for each in (*brokers, *cached))
 
     def switch(self, settings: Settings, expected_id: str) -> None:
         """Use another cluster for the lines that follow."""

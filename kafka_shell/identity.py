@@ -92,8 +92,14 @@ def _remember_id(context: Context) -> None:
     if not current.profile or not current.profile_address or current.connection.cluster_id:
         return
     cluster_id = context.session.known_id
-    if not cluster_id or remembered_ids(context.paths).get(current.profile) == cluster_id:
+    before = remembered_ids(context.paths).get(current.profile)
+    if not cluster_id or before == cluster_id:
         return
+    if not before and current.guard in GUARDS[1:]:
+        context.note(
+            f"the cluster ID of profile {current.profile} was not known before: from now on, its"
+            f" guard also applies to cluster {cluster_id} at other addresses"
+        )
     import json
 
     from .common.private import locked, write_private
@@ -155,7 +161,7 @@ def _guard_of(
 
 
 def _is_profile_of(profile: GuardedProfile, cluster_id: str, addresses: set[Address]) -> bool:
-    """Whether a profile is for this cluster: by cluster ID if both are known, else by address."""
-    if profile.cluster_id and cluster_id:
-        return profile.cluster_id == cluster_id
+    """Whether a profile is for this cluster: by its address, or also by its cluster ID."""
+    if cluster_id and profile.cluster_id == cluster_id:
+        return True
     return not addresses.isdisjoint(settings.addresses_of(profile.bootstrap))

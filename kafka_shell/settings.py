@@ -7,12 +7,12 @@ environment variables that name a cluster are ignored; so is KAFKA_SH_PROFILE if
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.wire.client_properties import shown_value, to_connection
+from kafka_shell.admin.wire.client_properties import is_login, shown_value, to_connection
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.properties import Property, bad
 from kafka_shell.admin.wire.property_warnings import connection_warnings, file_warnings
@@ -148,13 +148,18 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: P
 
 
 def load_for_line(
-    session: Settings, flags: Mapping[str, object], environ: Mapping[str, str], config_file: Path
+    session: Settings,
+    flags: Mapping[str, object],
+    environ: Mapping[str, str],
+    config_file: Path,
+    known: Collection[Address] = (),
 ) -> Settings:
-    """The settings of a line with connection options.
+    """The settings of a line with connection options. `known` are the brokers of the session.
 
     They override those of the session: its cluster, login and guard are kept unless the line has
     others. Only --broker, --profile and bootstrap.servers in --adminclient-property select another
-    cluster. With --profile, nothing of the session's connection is used.
+    cluster. With --profile, nothing of the session's connection is used. The login of the session
+    is used for its cluster only.
     """
     if "profile" in flags:
         return kept_from(session, load(flags, environ, config_file))
@@ -168,7 +173,16 @@ def load_for_line(
         if not same_cluster(in_file, Property(current, "")):
             warning = f"bootstrap.servers is ignored: this session is connected to {current}"
             warnings = (f"{in_file.where}: {warning}",)
-    properties = {**session.properties, **added}
+    kept = dict(session.properties)
+    ours = {*session.connection.bootstrap, *known}
+    if BOOTSTRAP in added and not ours.issuperset(addresses_of(added[BOOTSTRAP].value)):
+        login = {name for name in kept if is_login(name)}
+        kept = {name: found for name, found in kept.items() if name not in login}
+        if login and not any(map(is_login, added)):
+            there, own = added[BOOTSTRAP].value, session.profile
+            how = with_option("--profile", own) if own else "--command-config FILE"
+            warnings = (f"the login of this session is not sent to {there}; to send it, add {how}",)
+    properties = {**kept, **added}
     connection = to_connection(properties)
     if BOOTSTRAP not in properties:
         connection = replace(connection, bootstrap=session.connection.bootstrap)

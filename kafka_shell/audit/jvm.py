@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from kafka_shell.common.child import start_module
 from kafka_shell.common.class_data import Archive, archive_of, jvm_options, make_archive
 from kafka_shell.common.java import find_java
 from kafka_shell.common.private import private_folder
@@ -87,11 +88,9 @@ def archive_later(cache: Path, jvm: int) -> None:
     """Make the archive in the background when the JVM with this process ID has ended, if it was
     started by this process and listed its classes."""
     if _class_list(cache, os.getpid()).exists():
-        subprocess.Popen(
-            [sys.executable, "-m", "kafka_shell.audit.jvm", cache, str(os.getpid()), str(jvm)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)},
+        start_module(
+            "kafka_shell.audit.jvm", cache, os.getpid(), jvm,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
 
 

@@ -343,7 +343,9 @@ def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
 def write(file: Path, text: str) -> None:
     """Write a report to a file that only its owner may access. Raises OSError."""
     special = file.exists() and not file.is_file()  # such as /dev/stdout
-    with file.open("w", encoding="utf-8") if special else open_private(file, "w") as stream:
+    with (
+        file.open("w", encoding="utf-8") if special else open_private(file.resolve(), "w") as stream
+    ):
         stream.write(text)
 
 

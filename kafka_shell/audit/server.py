@@ -12,8 +12,6 @@ import os
 import secrets
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +20,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from kafka_shell.common.child import start_module
 from kafka_shell.common.private import private_folder, write_private
 from kafka_shell.errors import ShellError
 
@@ -79,11 +78,9 @@ def start(folder: Path, archive: Path, idle_s: int = IDLE_S) -> Generator[None]:
     private_folder(folder)
     (folder / _STATE).unlink(missing_ok=True)
     log = os.open(folder / _LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kafka_shell.audit.server_process",
-         str(folder), str(archive), str(idle_s)],
-        stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)},
+    process = start_module(
+        "kafka_shell.audit.server_process", folder, archive, idle_s,
+        stdout=log, stderr=log, start_new_session=True,
     )  # fmt: skip
     os.close(log)
     until = time.monotonic() + _START_S

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.common.child import start_module
 from kafka_shell.errors import ShellError
 
 from . import jvm
@@ -32,8 +33,7 @@ def main(folder: Path, archive: Path, idle_s: int) -> int:
         try:
             while spark.poll() is None and time.time() - last_used(folder) < idle_s:
                 if len(others) == 1 and accepts(server.port):
-                    words = [sys.executable, "-m", "kafka_shell.audit.server_process", str(folder)]
-                    others.append(subprocess.Popen(words))
+                    others.append(start_module("kafka_shell.audit.server_process", folder))
                 others[-1].poll()  # no zombie is left of it
                 time.sleep(_POLL_S)
         finally:

@@ -8,6 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal, TextIO, overload
 
+from kafka_shell.errors import ShellError, Status
+
+from .quoting import quote
+
 _FLAGS = {"w": os.O_TRUNC, "a": os.O_APPEND, "x": os.O_EXCL}
 
 
@@ -20,18 +24,38 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
+def require_own(path: Path) -> None:
+    """Raise ShellError (status 2) if another user owns the file or directory, or can write to it.
+    As ssh, this follows a symbolic link, and trusts root. What does not exist is fine."""
+    try:
+        found = path.stat()
+    except OSError:  # who uses it reports that
+        return
+    if found.st_uid not in (0, os.geteuid()):
+        what, hint = "belongs to another user", "Remove it, or change its owner."
+    elif found.st_mode & 0o022:
+        what, hint = "can be changed by other users", f"Run: chmod go-w {quote(str(path))}"
+    else:
+        return
+    raise ShellError(f"{path} {what}", hint=hint, code="not-private", status=Status.WRONG)
+
+
 @overload
 def open_private(path: Path, mode: Literal["w", "a", "x"]) -> TextIO: ...
 @overload
 def open_private(path: Path, mode: Literal["xb"]) -> BinaryIO: ...
 def open_private(path: Path, mode: str) -> TextIO | BinaryIO:
     """Open a file for writing with mode 0600, in a directory that is created with mode 0700. `mode`
-    is "w", "a", or "x" for a file that must not exist."""
+    is "w", "a", or "x" for a file that must not exist. Raises OSError for a symbolic link."""
     private_folder(path.parent)
-    flags = os.O_WRONLY | os.O_CREAT | _FLAGS[mode[0]]
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | _FLAGS[mode[0]]
     file = os.open(path, flags, 0o600)
     if os.fstat(file).st_mode & 0o077:  # it existed
-        os.fchmod(file, 0o600)
+        try:
+            os.fchmod(file, 0o600)
+        except OSError:  # it belongs to another user
+            os.close(file)
+            raise
     encoding = None if "b" in mode else "utf-8"
     return os.fdopen(file, mode, encoding=encoding)  # type: ignore[return-value]
 

@@ -271,8 +271,9 @@ def _connected(context: Context, invocation: Invocation) -> Context:
     if not flags or flags == context.settings.flags:
         return context
     found = settings.load_for_line(
-        context.settings, flags, context.environ, context.paths.config_file
-    )
+        context.settings, flags, context.environ, context.paths.config_file,
+        context.session.known_brokers,
+    )  # fmt: skip
     warn_of_settings(context, found)
     return context.with_settings(found)
 

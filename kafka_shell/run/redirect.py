@@ -1,8 +1,9 @@
 """`> file` and `>> file`: write the output of a command to a file.
 
-The output goes to a temporary file that replaces the target when the command has ended. An error
-leaves the target unchanged; if something could not be read, the target is kept as well, and the
-output is in FILE.partial. Devices and named pipes are written directly.
+The output goes to a temporary file, readable by its owner only, that replaces the target and gets
+its mode when the command has ended. An error leaves the target unchanged; if something could not be
+read, the target is kept as well, and the output is in FILE.partial. Devices and named pipes are
+written directly.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def redirected(path: Path, append: bool, context: Context) -> Iterator[Redirecte
     except KeyboardInterrupt:  # ends commands that follow a log: keep what was written
         with file:
             written = file.tell()
-        _replace(temporary, path, current, append) if written else temporary.unlink()
+        _replace(temporary, path, append) if written else temporary.unlink()
         raise
     except BaseException:
         with suppress(OSError):
@@ -58,8 +59,9 @@ def redirected(path: Path, append: bool, context: Context) -> Iterator[Redirecte
     try:
         file.close()
         if output.complete or current is None or append:
-            _replace(temporary, path, current, append)
+            _replace(temporary, path, append)
         else:
+            temporary.chmod(stat.S_IMODE(current.st_mode))
             _keep_apart(temporary, path, context)
     finally:
         temporary.unlink(missing_ok=True)
@@ -85,11 +87,11 @@ def _keep_apart(temporary: Path, path: Path, context: Context) -> None:
     context.note(f"{path} was not replaced: the output is incomplete, and is in {partial.name}")
 
 
-def _replace(temporary: Path, path: Path, current: os.stat_result | None, append: bool) -> None:
+def _replace(temporary: Path, path: Path, append: bool) -> None:
     """Replace the target with the temporary file, or copy into it to keep its owner and links."""
-    if current is None:
-        temporary.rename(path)
-        return
+    with suppress(FileExistsError):  # a new file has the mode of the umask
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    current = path.stat()
     if not append and current.st_nlink == 1 and current.st_uid == os.geteuid():
         temporary.chmod(stat.S_IMODE(current.st_mode))
         temporary.replace(path)
@@ -112,7 +114,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 def _opened(path: Path, flags: int, shown: Path | None = None) -> TextIO:
     try:
-        return os.fdopen(os.open(path, flags, 0o666), "w", encoding="utf-8")
+        return os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8")
     except OSError as error:
         raise _unwritable(shown or path, error.strerror) from None
 

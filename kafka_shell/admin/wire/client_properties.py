@@ -90,12 +90,19 @@ _OPTIONS = {
 
 _SECRETS = ("password", "jaas.config", "secret", "token", "keystore.key", "user.info")
 
+_LOGIN = ("sasl.jaas.config", "username", "password-command", "keyring")
+
 Properties = Mapping[str, Property]
 
 
 def is_secret(name: str) -> bool:
     """Whether a property's value is a secret."""
     return name.endswith(_SECRETS)
+
+
+def is_login(name: str) -> bool:
+    """Whether a property is a part of a login, which must not be sent to another cluster."""
+    return name in _LOGIN or name.startswith("sasl.oauthbearer.")
 
 
 def shown_value(name: str, value: str) -> str:
@@ -220,11 +227,14 @@ class _Reader:
         )
 
     def _password_source(self, username: str, mechanism: str) -> PasswordSource | None:
-        """A profile's `password-command` or `keyring`."""
+        """A profile's `password-command` or `keyring`. Files of Java clients come from others."""
         command, keyring = self._find("password-command"), self._find("keyring")
         found = command or keyring
         if found is None:
             return None
+        if not all(each is None or each.own for each in (command, keyring)):
+            what = "password-command and keyring are only allowed in a profile of config.toml"
+            raise bad(found.where, what, "Move it to a profile, or set sasl.jaas.config.")
         if command is not None and keyring is not None:
             what = "password-command cannot be used with keyring"
             raise bad(found.where, what, "Remove one of them.")

@@ -17,10 +17,11 @@ _MAX_SIZE = 1 << 22  # bytes; the file may contain certificates
 
 
 class Property(Struct, frozen=True):
-    """A value and its place, such as `client.properties:4`."""
+    """A value and its place, such as `client.properties:4`. `own`: of a profile in config.toml."""
 
     value: str
     where: str
+    own: bool = False
 
     def __repr__(self) -> str:
         return f"Property({self.where!r})"

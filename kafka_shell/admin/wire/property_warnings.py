@@ -22,7 +22,7 @@ def connection_warnings(
     """Misspelled names, unused logins, disabled checks, and unencrypted passwords."""
     return (
         *_misspelled(properties),
-        *_unused_credentials(properties),
+        *_unused_credentials(properties, connection),
         *_no_host_name_check(properties, connection),
         *_unencrypted_password(connection),
     )
@@ -39,14 +39,15 @@ def _misspelled(properties: Mapping[str, Property]) -> Iterator[str]:
             yield f"{found.where}: unknown client property {name}; did you mean {near[0]}?"
 
 
-def _unused_credentials(properties: Mapping[str, Property]) -> Iterator[str]:
+def _unused_credentials(
+    properties: Mapping[str, Property], connection: ConnectionConfig
+) -> Iterator[str]:
     """SASL credentials that are ignored because of security.protocol; Java does not say so."""
-    protocol = properties.get("security.protocol")
     names = ("sasl.jaas.config", "sasl.mechanism", "password-command", "keyring")
     found = next((properties[name] for name in names if name in properties), None)
-    if found is None or (protocol is not None and protocol.value.upper().startswith("SASL_")):
+    if found is None or connection.uses_sasl:
         return
-    name = protocol.value if protocol else "PLAINTEXT"
+    name = connection.security_protocol
     yield f"{found.where}: SASL credentials are ignored because security.protocol is {name}"
 
 

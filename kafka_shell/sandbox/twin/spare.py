@@ -20,10 +20,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.common.private import write_private
+from kafka_shell.common.child import start_module
+from kafka_shell.common.private import open_private, write_private
 from kafka_shell.sandbox import cluster as sandboxes
 from kafka_shell.sandbox.jars import Report
-from kafka_shell.sandbox.process import detach
 from kafka_shell.sandbox.sharing import attach, others_attached
 from kafka_shell.sandbox.state import Sandbox
 
@@ -53,8 +53,11 @@ def prepare(root: Path, original: Original) -> None:
             "running": [broker.id for broker in original.brokers],
         }
         write_private(folder / _STARTING, json.dumps(known))
-        words = [sys.executable, "-m", __name__, str(folder), str(attachment.pass_on())]
-        detach(words, folder / "spare.log")
+        with open_private(folder / "spare.log", "a") as log:
+            start_module(
+                "kafka_shell.sandbox.twin.spare", folder, attachment.pass_on(),
+                stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
 
 
 def take(root: Path, original: Original, report: Report) -> Sandbox | None:
