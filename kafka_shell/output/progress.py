@@ -17,6 +17,7 @@ from .terminal import draw, terminal_size
 
 DELAY = 0.4  # seconds before a bar appears
 LOG_EVERY = 10.0  # seconds between lines if there is no terminal
+_LOG_WAIT_S = 2.0  # seconds before the first line about a wait
 _DRAW_EVERY = 0.1  # seconds
 _BREAK = 3.0  # seconds without a wait after which another one begins
 _BAR = 30  # terminal cells
@@ -39,7 +40,7 @@ class Progress:
         self._drawn = ("", 0.0)  # the task on the screen, and when it was drawn
         self._shown = False  # whether anything is on the screen
         self._waits = ""
-        self._waited = 0.0  # since when, or since the last line about it
+        self._next_line = 0.0  # the time of the next line about it
         self._waits_at = 0.0  # the last time that a wait was reported
 
     def __call__(self, task: str, done: int, total: int | None = None) -> None:
@@ -120,9 +121,9 @@ class Progress:
         if not server:
             return
         if now - self._waits_at > _BREAK:
-            self._waited = now
-        elif now - self._waited >= LOG_EVERY:
-            self._waited = now
+            self._next_line = now + _LOG_WAIT_S
+        elif now >= self._next_line:
+            self._next_line = now + LOG_EVERY
             self._err.write(f"waiting for {escape(server)}\n")
             self._err.flush()
         self._waits_at = now

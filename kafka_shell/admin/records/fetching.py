@@ -18,6 +18,7 @@ from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.calls_in_flight import CallsInFlight
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import NEW_LEADER, failure, requires
+from kafka_shell.admin.wire.link_errors import TEMPORARY
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.admin.wire.uuids import uuid_of
@@ -44,11 +45,10 @@ _PASSING = NEW_LEADER | {
     codes.LISTENER_NOT_FOUND, codes.OFFSET_NOT_AVAILABLE, codes.UNKNOWN_TOPIC_ID,
     codes.INCONSISTENT_TOPIC_ID,
 }  # fmt: skip
-_LOST = frozenset(
-    {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
-    | {"deadline", "unknown-broker", "LEADER_NOT_AVAILABLE", "UNKNOWN_TOPIC_OR_PARTITION"}
-    | {THROTTLED.name}
-)
+_LOST = TEMPORARY | {
+    "deadline", "unknown-broker", "LEADER_NOT_AVAILABLE", "UNKNOWN_TOPIC_OR_PARTITION",
+    THROTTLED.name,
+}  # fmt: skip
 
 
 class Fetching:

@@ -18,6 +18,7 @@ from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import MOVED, NEW_LEADER, as_error, failure, requires
+from kafka_shell.admin.wire.link_errors import TEMPORARY
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
@@ -28,6 +29,7 @@ from .codecs import NONE
 from .encode import ProducerId, encode_batch, next_sequence
 from .model import NewRecord
 from .outgoing import (
+    OUTCOME_UNKNOWN,
     Batch,
     WriteInterrupted,
     Written,
@@ -46,6 +48,11 @@ _DELIVERY_S = 120.0  # as delivery.timeout.ms of the Java producer
 _SETTLE_S = 5.0  # for what is in flight after Ctrl-C
 _PAUSE_S, _MAX_PAUSE_S = 0.05, 1.0
 _MISSING = "the leader's response does not contain the partition"
+
+# Failures without a response after which the leader, or another one, may be reached later.
+_REACHED_LATER = TEMPORARY | {
+    "unreachable", "unknown-broker", "deadline", "not-sent", OUTCOME_UNKNOWN,
+}  # fmt: skip
 
 # The response names the records, except that of a broker before Kafka 2.4.
 _OF_RECORDS = frozenset({codes.INVALID_TIMESTAMP, codes.INVALID_RECORD})
@@ -133,27 +140,39 @@ class Writer:
         while any(left.values()):
             again = self._round({each: queue for each, queue in left.items() if queue}, ended)
             if again and any(left.values()):
+                self._report_wait(left)
                 time.sleep(pause)
                 pause = min(2 * pause, _MAX_PAUSE_S)
             else:
                 pause = _PAUSE_S
 
+    def _report_wait(self, left: _Left) -> None:
+        """Say why the records of the first partition are not written yet."""
+        for partition, batches in left.items():
+            if batches and (why := batches[0].why) is not None:
+                about = f"partition {self.topic}:{partition}"
+                reason = why.message.removeprefix(about).lstrip(": ")
+                self._cluster.report_wait(f"{about} ({reason})")
+                return
+
     def _settle(self, left: _Left, ended: list[Written]) -> None:
-        """After Ctrl-C, learn what became of the batches in flight: they are sent again, which
-        writes none twice. All others are not sent. Another Ctrl-C ends it."""
+        """After Ctrl-C, learn what became of the batches that may have been written: they are sent
+        again, which writes none twice. All others are not sent. Another Ctrl-C ends it."""
         known = {(each.partition, each.first) for each in ended}
         until = time.monotonic() + _SETTLE_S
         for partition, batches in left.items():
             if batches and (partition, batches[0].first) in known:
                 batches.popleft()
-            in_flight = [each for each in batches if each.producer is not None]
+            unknown = [each for each in batches if each.maybe]
             for batch in batches:
-                if batch.producer is None:
-                    ended.append(unsent(partition, batch, "interrupted"))
+                if batch.maybe:
+                    batch.until = min(batch.until, until)
+                elif batch.why is not None:
+                    ended.append(failed(partition, batch))
                 else:
-                    batch.until, batch.maybe = min(batch.until, until), True
+                    ended.append(unsent(partition, batch, "interrupted"))
             batches.clear()
-            batches.extend(in_flight)
+            batches.extend(unknown)
         try:
             with self._cluster.within(_SETTLE_S):
                 self._drive(left, ended)
@@ -250,12 +269,17 @@ class Writer:
         if not calls:
             return []
         self._sent = True
+        batches = [batch for group in groups.values() for batch in group.values()]
+        before = [batch.maybe for batch in batches]
+        for batch in batches:
+            batch.maybe = True  # also if Ctrl-C ends it
         try:
-            return self._cluster.send_all(calls)
+            responses = self._cluster.send_all(calls)
         except ShellError as error:  # no broker can be reached, perhaps after it was sent
-            for batch in (batch for group in groups.values() for batch in group.values()):
-                batch.maybe = True
             return [as_failure(error)] * len(calls)
+        for batch, maybe in zip(batches, before, strict=True):
+            batch.maybe = maybe
+        return responses
 
     def _rows(self, response: Any) -> dict[int, Any]:
         """The rows of a response by partition; none for a failure."""
@@ -282,6 +306,8 @@ class Writer:
             no_response = isinstance(response, Failure)
             batch.why = response if no_response else Failure("UNKNOWN", _MISSING)
             batch.maybe |= not no_response or may_be_sent(response)
+            if no_response and response.name not in _REACHED_LATER:
+                batch.until = 0.0
             return True
         code = row.error_code
         if code in (0, codes.DUPLICATE_SEQUENCE_NUMBER):

@@ -11,6 +11,11 @@ from kafka_shell.errors import ShellError
 from .endpoint import Address
 from .failures import unreachable
 
+TEMPORARY = frozenset(
+    {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
+)
+"""The codes of errors after which the same broker may be reached later."""
+
 
 def unknown_host(address: Address, error: OSError) -> ShellError:
     """The host name cannot be resolved."""

@@ -11,6 +11,7 @@ from .error_codes import COORDINATOR_LOAD_IN_PROGRESS
 from .exchanges import Exchange
 from .failures import NoBrokerError
 from .jobs import Job, outcome_unknown
+from .link_errors import TEMPORARY
 from .pool import Pool
 from .requests import AnyBroker, Controller, Coordinator, Node
 from .transport import Link
@@ -18,9 +19,6 @@ from .transport import Link
 # Brokers still return a controller or coordinator for a while after its broker has crashed.
 _MOVE_S = 15.0
 _MAX_LOST = 5  # connections that may be closed with one request in flight before it fails
-_TEMPORARY = frozenset(
-    {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
-)
 _DROPPED = frozenset({"connection-lost", "closed-early"})
 _SILENT = frozenset({"no-answer", "connect-timeout"})
 
@@ -88,7 +86,7 @@ class Retries:
 
     def _may_succeed_later(self, job: Job, error: ShellError) -> bool:
         """Whether a retry may succeed: a broker restarts, or another one is elected."""
-        if error.code not in _TEMPORARY or time.monotonic() >= job.deadline:
+        if error.code not in TEMPORARY or time.monotonic() >= job.deadline:
             return False
         moves = isinstance(job.call.to, Controller | Coordinator)
         moves = moves and not isinstance(error, NoBrokerError)
