@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program
+from tests.support.program import Program
 
 
 def guarded(home: Path, bootstrap: str, *more: str) -> Program:

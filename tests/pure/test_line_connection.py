@@ -93,11 +93,9 @@ def test_the_flag_overrides_the_file_with_a_warning(config: Path, tmp_path: Path
     assert same.warnings == ()
 
 
-def test_a_broker_on_the_line_keeps_login_and_guard(config: Path) -> None:
+def test_a_broker_on_the_line_keeps_the_guard(config: Path) -> None:
     found = line({"profile": "dev"}, {"broker": "b:2"}, config)
     assert (host(found), found.guard, found.profile_address) == ("b", "read-only", False)
-    assert found.connection.sasl is not None
-    assert found.connection.sasl.username == "al"
 
 
 def test_a_profile_on_the_line_ignores_the_session(config: Path) -> None:

@@ -7,7 +7,7 @@ import re
 from tests.support.places import ROOT
 
 _HARMS = re.compile(
-    r"from tests\.support\.(outages|frozen_process|sandbox_brokers) import|own_broker|\bstop\("
+    r"from tests\.support\.(outages|frozen_process|sandbox_brokers) import|own_broker"
 )
 
 

@@ -18,9 +18,9 @@ from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.session import options_from
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, described, make_topic, wait_for
-from tests.program import Process, Program
-from tests.shared_cluster import processes, start_all, wait_until_back
+from tests.support.changes import connect, described, make_topic, wait_for
+from tests.support.program import Process, Program
+from tests.support.shared_cluster import processes, start_all, wait_until_back
 
 HOST = "kafka.internal.invalid"
 
