@@ -59,8 +59,8 @@ def execute(
     """
     guard = "" if dry_run else _guard(context, plan)
     _check_consent(context, guard, yes)
-    plan = replace(plan, steps=tuple(step.resolved(context.cluster) for step in plan.steps))
     try:
+        plan = replace(plan, steps=tuple(step.resolved(context.cluster) for step in plan.steps))
         verdicts = _validate(plan, context)
     except KeyboardInterrupt:
         raise ShellError(

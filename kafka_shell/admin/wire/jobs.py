@@ -18,6 +18,7 @@ from .requests import AnyBroker, Call, Controller, Node, Request
 from .transport import Link
 
 _MAX_NAMES = 3  # of brokers in one message
+_NO_CONTROLLER_S = 10.0  # without response, after which no controller is active
 _SHORT_S = 1.0  # a wait that does not explain why a deadline has passed
 _NOT_YET = (COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE)
 
@@ -133,6 +134,14 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
     else:
         what = f"{job.call.to} ({name})" if name else str(job.call.to)
     forwarded = job.sent and isinstance(job.call.to, Controller)
+    if forwarded and link is not None and time.monotonic() < job.deadline:
+        return ShellError(
+            f"no active controller responds: {_broker(pool, job, link)} has forwarded {name} to it"
+            f" for {_NO_CONTROLLER_S:.0f} s",
+            hint=_deadline_hint(job, may_happen=False, forwarded=True),
+            see=Resource("cluster"),
+            code="deadline",
+        )
     what += ", which forwards it to the active controller" if forwarded else ""
     last = f" (last error: {job.last_failure})" if job.last_failure else ""
     now = time.monotonic()
@@ -177,6 +186,15 @@ def waited_since(job: Job) -> float:
     return job.started
 
 
+def ends_at(job: Job) -> float:
+    """When it fails without a response: at its deadline; earlier if a broker forwards it to the
+    controller, and it changes nothing."""
+    forwarded = job.sent and isinstance(job.call.to, Controller)
+    if not forwarded or job.call.changes(job.request):
+        return job.deadline
+    return min(job.deadline, waited_since(job) + _NO_CONTROLLER_S)
+
+
 def awaited_brokers(pool: Pool, jobs: Sequence[Job]) -> str:
     """The brokers that these jobs wait for, such as "broker 3 (host:9092)"; empty for no jobs."""
     brokers = dict.fromkeys(
@@ -194,7 +212,7 @@ def wake_time(job: Job, now: float) -> float:
     """When a job needs attention even if no bytes arrive."""
     if job.link is not None and can_use_any_broker(job):
         silent_at = now + SILENCE_S - job.link.silence
-        return min(job.deadline, silent_at) if silent_at > now else job.deadline
+        return min(ends_at(job), silent_at) if silent_at > now else ends_at(job)
     if job.sent or job.link is not None:
         return job.deadline
     return max(now, min(job.retry_at, job.deadline))

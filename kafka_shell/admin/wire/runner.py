@@ -21,6 +21,7 @@ from .jobs import (
     advertised_address_error,
     awaited_brokers,
     deadline_error,
+    ends_at,
     needs_check,
     needs_other_broker,
     no_such_broker,
@@ -165,7 +166,7 @@ class Runner:
     def _expire(self, jobs: Iterable[Job]) -> None:
         now = time.monotonic()
         for job in jobs:
-            if not job.done and now >= job.deadline:
+            if not job.done and now >= ends_at(job):
                 if job.link is not None:
                     self._pool.note_silence(job.link.address, job.started)
                 job.fail(deadline_error(self._pool, job))
