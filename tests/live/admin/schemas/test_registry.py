@@ -415,3 +415,11 @@ def test_protobuf_message_indexes_do_not_count_maps() -> None:
     assert read(b"\x04\0\0\x0a\x01y") == {"y": "y"}
     with pytest.raises(SchemaError, match="a type that the schema does not have"):
         read(b"\x04\0\x02")
+
+
+def test_a_dead_registry_does_not_stop_reading() -> None:
+    client = connected("http://127.0.0.1:9")
+    raw = message(17, b"abc")
+    found = decoded(client, raw)
+    assert found.data == raw
+    assert found.problem.startswith("schema 17 cannot be read: http://127.0.0.1:9: ")

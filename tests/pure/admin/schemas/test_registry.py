@@ -11,11 +11,6 @@ from kafka_shell.admin.records.formats import Formats
 from kafka_shell.admin.schemas.avro import compile_avro
 from kafka_shell.admin.schemas.client import Imported, SchemaError
 from kafka_shell.errors import UsageError
-from tests.support.schema_registry import (
-    connected,
-    decoded,
-    message,
-)
 
 NODE = {"type": "record", "name": "N", "fields": [{"name": "next", "type": ["null", "N"]}]}
 
@@ -52,11 +47,3 @@ def test_avro_of_an_array_of_optional_items() -> None:
 def test_a_format_with_schemas_requires_a_registry() -> None:
     with pytest.raises(UsageError, match="the format avro requires a schema registry"):
         Formats(value="avro")
-
-
-def test_a_dead_registry_does_not_stop_reading() -> None:
-    client = connected("http://127.0.0.1:9")
-    raw = message(17, b"abc")
-    found = decoded(client, raw)
-    assert found.data == raw
-    assert found.problem.startswith("schema 17 cannot be read: http://127.0.0.1:9: ")
