@@ -40,8 +40,11 @@ CHANGING = (
     Option("--verbose", kinds.FLAG, "List every change of a long plan and of its report."),
     Option("--dry-run", kinds.FLAG, "Show and validate the plan without applying it."),
     Option("--yes", kinds.FLAG, "Skip the confirmation (--yes=CLUSTER if the guard is typed).",
-           aliases=("--force",), value_optional=True),
+           value_optional=True),
 )  # fmt: skip
+# Declared by the commands whose tool of Kafka has it.
+FORCE = Option("--force", kinds.FLAG, "The same as --yes, as in Kafka's tool.",
+               hidden=True, excludes=("--yes",))  # fmt: skip
 
 SANDBOX = (
     Option("--kafka-version", kinds.TEXT, "Kafka version of the sandbox.", metavar="VERSION",

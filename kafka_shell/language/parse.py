@@ -285,6 +285,8 @@ def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:
         return "Use --deadline to limit the duration of the command."
     if name == "--deadline":
         return "Only commands that use a cluster have a deadline."
+    if name == "--force":
+        return "Use --yes to skip the confirmation."
     near = did_you_mean(name, scope.spellings)
     owners = [c.name for c in registry if _owns(c, name)]
     if owners:

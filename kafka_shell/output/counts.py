@@ -18,7 +18,9 @@ _DESTRUCTIVE = ("Delete", "Remove", "Unregister", "Downgrade")
 _ACTIONS = {
     ("broker", "dynamic configs"): "Delete the dynamic configs of",
     ("client-config", "supported.configs"): "Delete the registrations of",
+    ("partition", ""): "Reassign",
     ("partition", "first offset"): "Delete records of",
+    ("replica", "log directory"): "Move",
     ("token", "expires"): "Change the expiry time of",
     ("topic", "partitions"): "Add partitions to",
     ("transactional-id", "epoch"): "Fence",
@@ -78,7 +80,8 @@ def question(changes: Iterable[Change], stakes: str = "") -> str:
 
 
 def _question(changes: Iterable[Change]) -> str:
-    changes = [change for change in changes if change.resource.kind != "rollback-file"]
+    every = [change for change in changes if change.resource.kind != "rollback-file"]
+    changes = [change for change in every if change.resource.kind != "throttle"] or every
     resources = count_kinds(change.resource for change in changes)
     verbs = {change.verb for change in changes}
     if changes and changes[0].of_records:
@@ -119,9 +122,9 @@ def _action(change: Change) -> str:
         return "Downgrade" if down else "Upgrade"
     if (kind, change.field) == ("partition", "leader"):
         return f"Elect {'the preferred' if change.reversible else 'an unclean'} leader of"
-    if change.field:
+    if change.field or change.verb == "alter":
         return _ACTIONS.get((kind, change.field), "")
-    return "" if change.verb == "alter" else change.verb.capitalize()
+    return change.verb.capitalize()
 
 
 def _only_offsets(changes: Iterable[Change]) -> bool:

@@ -94,6 +94,8 @@ def next_lines(outcome: Outcome) -> Iterator[Text]:
     if plan.resume and (started or has_moves(outcome.changes, "unknown")):
         label = "to continue:" if plan.partial else "see:"
         yield text(label, "hint") + " " + text(plan.resume)
+        if plan.cancel:
+            yield text("to cancel:", "hint") + " " + text(plan.cancel)
     if outcome.check:
         yield text("see:", "hint") + " " + text(outcome.check)
     if outcome.retry:

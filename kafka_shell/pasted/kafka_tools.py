@@ -201,7 +201,7 @@ def _acls(given: Given) -> list[str] | None:
 
     verb = "--add" if "--add" in given else "--remove"
     sides = [side for side in ("allow", "deny") if f"--{side}-principal" in given]
-    action = Action("alter-acls", {"--force": "--yes"})
+    action = Action("alter-acls")
     if verb not in given:
         return None
     if not sides or "--producer" in given or "--consumer" in given:

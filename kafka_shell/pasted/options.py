@@ -12,7 +12,8 @@ from kafka_shell.errors import UsageError
 Given = dict[str, list[str]]
 """Options of the pasted line and their values, in order; "" holds the words before any option."""
 
-_EVERYWHERE = {"--bootstrap-server": "--broker", "--zookeeper": "", "--broker-list": "--broker"}
+_EVERYWHERE = {"--bootstrap-server": "--broker", "--zookeeper": "", "--broker-list": "--broker",
+               "--force": "--yes"}  # fmt: skip
 
 
 class Action(Struct, frozen=True):

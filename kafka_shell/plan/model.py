@@ -126,8 +126,8 @@ class Plan(Struct, frozen=True):
     it. There, `lasting(cluster, report)` removes what remained on a broker that was down, when it
     is back, and returns whether nothing is left. A `partial` plan sends the rest of the change
     while it is followed: `later` is for how many resources. `resume` is the command that shows the
-    progress of such a change, or continues it. If the plan is `repeatable`, the same command
-    continues when not everything was sent.
+    progress of such a change, or continues it, and `cancel` the one that cancels it. If the plan is
+    `repeatable`, the same command continues when not everything was sent.
     `figures` are models that are shown with the changes. `stakes` is what is lost, for the question
     (`1,200 records, 3 groups`). `not_checked` is what could not be read for warnings and figures.
 
@@ -153,6 +153,7 @@ class Plan(Struct, frozen=True):
     afterwards: tuple[Step, ...] = ()
     lasting: Callable[[Any, Report], bool] | None = None
     resume: str = ""
+    cancel: str = ""
     repeatable: bool = False
     touches: frozenset[str] = frozenset()
     fresh: Callable[[Any], Any] | None = None
@@ -222,6 +223,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         afterwards=tuple(step for plan in plans for step in plan.afterwards),
         lasting=next((plan.lasting for plan in plans if plan.lasting is not None), None),
         resume=next((plan.resume for plan in reversed(plans) if plan.resume), ""),
+        cancel=next((plan.cancel for plan in reversed(plans) if plan.cancel), ""),
         repeatable=all(plan.repeatable for plan in plans),
         touches=frozenset().union(*(plan.touches for plan in plans)),
         fresh=fresh[-1] if fresh else None,

@@ -306,6 +306,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
     target = context
     if isinstance(value, OtherClusterPlan):
         target, value = value.context, value.plan
+    yes = invocation.get("force") or invocation.get("yes")
     if isinstance(value, Runbook):
         from .runbook import run
 
@@ -315,7 +316,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
             writer,
             command=render(invocation),
             dry_run=bool(invocation.get("dry-run")),
-            yes=invocation.get("yes"),
+            yes=yes,
         )
         return status, True
     if isinstance(value, Plan):
@@ -333,7 +334,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
                 show=lambda plan, undo: draw_plan(plan, undo, writer),
                 reveal=writer.write,
                 dry_run=bool(invocation.get("dry-run")),
-                yes=invocation.get("yes"),
+                yes=yes,
             )
         finally:
             if target is not context:

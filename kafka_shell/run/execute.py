@@ -33,6 +33,9 @@ from .sending import (
 
 _MAX_FRESH = 100  # changes after which the new state is still shown
 
+# What is confirmed on a terminal: moves of replicas, whose plan has a rollback file, and others.
+_ASKED = {("rollback-file", ""), ("replica", "log directory"), ("topic", "partitions")}
+
 Show = Callable[[Plan, Sequence[str]], None]
 Verdicts = dict[Change, Failure]
 
@@ -66,7 +69,7 @@ def execute(
     if dry_run:
         planned = tuple(_planned(plan, verdicts))
         return Outcome(plan, planned, outcome_undo_lines(planned, "planned"), dry_run=True)
-    confirm = plan.confirm or plan.effect is Effect.DESTROY or guard in ("confirm", "typed")
+    confirm = _is_asked(plan, context, guard)
     shown_undo = undo_lines(plan.changes) if confirm and _will_ask(context, guard, yes) else ()
     show(plan, shown_undo)
     if _is_refused_partly(plan, verdicts):
@@ -128,6 +131,17 @@ def _send(plan: Plan, context: Context, intent: JournalEntry) -> list[ChangeResu
         return send_and_journal(plan, context, intent)
     with journal.in_use(context, intent.id):
         return send_and_journal(plan, context, intent)
+
+
+def _is_asked(plan: Plan, context: Context, guard: str) -> bool:
+    """Whether the plan is confirmed: always, or on a terminal because data or the leaders of
+    several topics move, or partitions are added."""
+    if plan.confirm or plan.effect is Effect.DESTROY or guard in ("confirm", "typed"):
+        return True
+    if context.ask is None:
+        return False
+    led = {each.resource.name.rpartition(":")[0] for each in plan.changes if each.field == "leader"}
+    return len(led) > 1 or any((each.resource.kind, each.field) in _ASKED for each in plan.changes)
 
 
 # -- before anything is sent -----------------------------------------------------------------------

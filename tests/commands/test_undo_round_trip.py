@@ -128,7 +128,7 @@ def test_a_value_with_a_line_of_its_own_stays_a_value(kafka: Program, beside: Pa
         (file,) = (kafka.home / "state" / "journal").glob(f"*/*-{entry['id']}.json")
         (undo,) = json.loads(file.read_text())["undo"]
         kafka.ok(stdin=undo + "\n")  # as one line of three rows it reads back all the same
-        kafka.ok("undo", "--force", "--yes")  # it is as it was: nothing is sent
+        kafka.ok("undo", "--despite-changes", "--yes")  # it is as it was: nothing is sent
         kafka.ok("alter-configs", "--client-metrics", name, "metrics=x")
         kafka.ok("undo", "--yes")
         read = kafka.ok("describe-configs", "--client-metrics", name, "--output", "json").json

@@ -44,7 +44,7 @@ def given(invocation: Invocation) -> dict[str, Any]:
         ("delete-topic t --yes", "delete-topic", {"topic": ("t",), "yes": True}),
         ("delete-topic t --yes=prod", "delete-topic", {"topic": ("t",), "yes": "prod"}),
         ("delete-topic --yes t", "delete-topic", {"topic": ("t",), "yes": True}),
-        ("delete-topic --force -- -t --yes", "delete-topic",
+        ("delete-topic --yes -- -t --yes", "delete-topic",
          {"topic": ("-t", "--yes"), "yes": True}),
         ("create-topic a --partitions 3 --config k=v=w --config x=", "create-topic",
          {"topic": ("a",), "partitions": 3, "config": (("k", "v=w"), ("x", ""))}),

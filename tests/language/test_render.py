@@ -38,7 +38,7 @@ pytestmark = pytest.mark.quick
         ("watch 5 'a | b'", "watch 5 'a | b'"),
         ("watch 5 'topics;'", "watch 5 'topics;'"),
         ("reset-offsets g --to -1h", "reset-offsets g --to=-1h"),
-        ("delete-topic --force t", "delete-topic t --yes"),
+        ("delete-topic --yes t", "delete-topic t --yes"),
         ("config-command --alter --add-config='a=[b,c]'",
          "config-command --alter --add-config 'a=[b,c]'"),
         ("list-topics --deadline 60000", "list-topics --deadline 1m"),

@@ -229,7 +229,7 @@ def test_the_same_of_groups_and_records(shell: Shell, name: str) -> None:
 # -- consent ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("word", ["--yes=no", "--yes=false", "--yes=", "--force=no", "--yes=yes"])
+@pytest.mark.parametrize("word", ["--yes=no", "--yes=false", "--yes=", "--yes=yes"])
 def test_a_word_is_no_consent(shell: Shell, name: str, word: str) -> None:
     shell.ok(f"create-topic {name}")
     for line in (f"delete-topic {name} {word}", f"alter-configs {name} retention.ms=8d {word}"):
@@ -241,7 +241,7 @@ def test_a_word_is_no_consent(shell: Shell, name: str, word: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-@pytest.mark.parametrize("word", ["--yes=no", "--yes=", "--force=false"])
+@pytest.mark.parametrize("word", ["--yes=no", "--yes="])
 def test_a_word_is_no_consent_of_the_program(
     sandbox: Sandbox, tmp_path: Path, shell: Shell, name: str, word: str, place: str
 ) -> None:

@@ -55,7 +55,10 @@ def move(
         shell.sees("3 brokers", "as of")
         shell.type(f"reassign-partitions --reassignment-json-file {file} --throttle {throttle}")
         shell.press("enter")
-        shell.sees("Moving 1 partition")
+        shell.sees("Reassign 1 partition? [y/N]")
+        shell.type("y")
+        shell.press("enter")
+        shell.sees("to cancel: reassign-partitions --cancel", "Moving 1 partition")
         return shell
 
     return begin

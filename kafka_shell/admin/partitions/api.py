@@ -90,7 +90,7 @@ class PartitionsApi(Family):
         *,
         brokers: Collection[int] = (),
         exclude_brokers: Collection[int] = (),
-        force: bool = False,
+        include_cordoned: bool = False,
         only_leaders: bool = False,
         only_racks: bool = False,
         max_bytes: int | None = None,
@@ -101,7 +101,7 @@ class PartitionsApi(Family):
         batches: BatchLimits | None = None,
     ) -> ClusterPlan:
         """Balance these topics (None: all) between `brokers` (empty: all that can receive
-        replicas; with `force` also cordoned ones that are named), but not `exclude_brokers`.
+        replicas; with `include_cordoned` also those that are named), but not `exclude_brokers`.
 
         `only_leaders` only changes the order of replicas, `only_racks` only spreads them over
         racks. At most `max_bytes` are copied and `max_partitions` changed. A goal must gain
@@ -116,7 +116,7 @@ class PartitionsApi(Family):
             found = rebalance.plan_rebalance(
                 cluster,
                 topics,
-                Brokers(frozenset(brokers), frozenset(exclude_brokers), force),
+                Brokers(frozenset(brokers), frozenset(exclude_brokers), include_cordoned),
                 scope=Scope.LEADERS if only_leaders else Scope.RACKS if only_racks else Scope.ALL,
                 limits=PlanLimits(max_bytes, max_partitions) if limited else None,
                 min_gain=min_gain,

@@ -63,11 +63,11 @@ class Targets(Struct, frozen=True):
 
 class Brokers(Struct, frozen=True):
     """The brokers between which replicas move: those `named` (none: all that can), without those
-    `excluded`. `force`: also cordoned ones."""
+    `excluded`. `include_cordoned`: also named ones that are."""
 
     named: frozenset[int] = frozenset()
     excluded: frozenset[int] = frozenset()
-    force: bool = False
+    include_cordoned: bool = False
 
 
 def read_disks(cluster: Cluster, now: CurrentAssignment) -> Disks:
@@ -87,7 +87,7 @@ def check_named(cluster: Cluster, now: CurrentAssignment, disks: Disks, brokers:
             code="INVALID_REPLICA_ASSIGNMENT",
         )
     cordoned = sorted(brokers.named & disks.cordoned)
-    if cordoned and not brokers.force:
+    if cordoned and not brokers.include_cordoned:
         raise ShellError(
             f"broker {cordoned[0]} is cordoned: its log directories accept no new replicas",
             code=CORDONED,

@@ -10,6 +10,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option, Short
+from kafka_shell.language.common import FORCE
 from kafka_shell.plan.model import Effect, Plan
 
 from .kinds import ACL_OPERATION, ACL_RULE
@@ -305,6 +306,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--consumer", kinds.FLAG, "Read and Describe on topics, Read on groups."),
             Option("--idempotent", kinds.FLAG,
                    "With --producer: IdempotentWrite on the cluster (before Kafka 3.0)."),
+            FORCE,
         ),
         at_least_one=(("add", "remove", "copy-from", "remove-principal"),),
         search=("permissions", "authorization", "rights", "grant", "revoke", "allow", "deny"),

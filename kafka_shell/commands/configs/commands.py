@@ -21,6 +21,7 @@ from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
+from kafka_shell.language.common import FORCE
 from kafka_shell.language.selectors import is_pattern, split
 from kafka_shell.plan.model import Effect, Plan, merge_plans
 from kafka_shell.plan.results import Parts, Results
@@ -369,6 +370,7 @@ COMMANDS = (
                    "Delete configs: k1,k2  '*' (all that are set); may be repeated.", many=True),
             Option("--append", CONFIG_PAIR, _PAIR.format("Append to"), many=True),
             Option("--subtract", CONFIG_PAIR, _PAIR.format("Subtract from"), many=True),
+            FORCE,
         ),
         at_least_one=(("config", "delete-config", "append", "subtract"),),
         search=("set", "change", "retention"),

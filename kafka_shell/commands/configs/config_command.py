@@ -19,6 +19,7 @@ from kafka_shell.common.units import to_path
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
+from kafka_shell.language.common import FORCE
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Results
 
@@ -216,6 +217,7 @@ COMMANDS = (
                    excludes=("--describe",)),
             Option("--delete-config", CONFIG_KEYS, "Configs to delete: k1,k2",
                    excludes=("--describe",)),
+            FORCE,
         ),
         exactly_one=(("describe", "alter"),),
         at_least_one=(("entity-type", *(name.lstrip("-") for name in _SPELLINGS)),),

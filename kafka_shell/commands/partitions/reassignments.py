@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 Replicas = Mapping[str, int | tuple[tuple[int, ...], ...]]
 THROTTLE = Option("--throttle", kinds.RATE, "Replication throttle per broker: 50MB/s.", least=1)
 WAIT = Option("--wait", kinds.FLAG, "Wait until the reassignment ends, then remove its throttle.")
-FORCE = Option("--force", kinds.FLAG, "Also move replicas to cordoned brokers that are named.")
+INCLUDE_CORDONED = Option("--include-cordoned", kinds.FLAG,
+                          "Also move replicas to cordoned brokers that are named.")  # fmt: skip
 FILE = Option("--reassignment-json-file", kinds.FILE, "A reassignment in Kafka's JSON format.")
 PARTITIONS = Option("--partitions", kinds.TOPIC_PARTITIONS, "Only these partitions, for --drain or"
                     " --cancel: orders:0,3-5", many=True, excludes=("--topics",))  # fmt: skip
@@ -210,13 +211,13 @@ def named_brokers(
     if invocation[option]:
         known = {*now.racks, *now.found.replica_ids(), *(registered(cluster) or ())}
         named = frozenset(map(int, select.brokers_among(invocation, sorted(known), option)))
-    brokers = move_targets.Brokers(named, force=invocation["force"])
+    brokers = move_targets.Brokers(named, include_cordoned=invocation["include-cordoned"])
     try:
         move_targets.check_named(cluster, now, disks, brokers)
     except ShellError as error:
         error.span = invocation.span(option)
         if error.code == move_targets.CORDONED:
-            error.hint = "Use --force to move replicas to it anyway."
+            error.hint = "Use --include-cordoned to move replicas to it."
         raise
     return brokers
 
@@ -254,7 +255,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--broker-list", kinds.BROKER,
                    "The brokers for --topics (default: all running ones that are not cordoned).",
                    many=True, metavar="IDS"),
-            FORCE,
+            INCLUDE_CORDONED,
             Option("--drain", kinds.BROKER,
                    "Move all replicas (or those of --topics) off a broker.", metavar="BROKER",
                    excludes=("--broker-list",)),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
 from kafka_shell.commands.partitions.reassignments import (
-    FORCE,
+    INCLUDE_CORDONED,
     THROTTLE,
     WAIT,
     chosen_topics,
@@ -95,7 +95,7 @@ COMMANDS: tuple[Command, ...] = (
                    " for it must gain (default: 1).", least=0, most=100, metavar="PERCENT"),
             Option("--measure", kinds.DURATION, "Measure for this long what is written to each"
                    " partition, and balance leaders by it: 30s.", least=1),
-            FORCE,
+            INCLUDE_CORDONED,
             THROTTLE,
             *BATCHES,
             WAIT,

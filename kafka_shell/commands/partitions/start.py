@@ -87,7 +87,8 @@ def _with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
     starts = steps != plan.steps  # else only a throttle is changed
     follow: Any = plan.follow
     if isinstance(follow, InBatches):
-        return replace(plan, steps=steps, resume=resume_line(paths.id), id=paths.id)
+        return replace(plan, steps=steps, resume=resume_line(paths.id), id=paths.id,
+                       cancel=follow.hints.cancel)  # fmt: skip
     file = with_option("--reassignment-json-file", str(paths.move)) if starts else ""
     hints = Hints(cancel_line(paths.move) if starts else "", advice=stall_advice)
     return replace(
@@ -96,4 +97,5 @@ def _with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
         follow=replace(follow, hints=hints) if follow else None,
         resume=f"verify-reassign-partitions --finish {file}".strip(),
         id=paths.id if starts else "",
+        cancel=hints.cancel,
     )

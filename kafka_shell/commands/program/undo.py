@@ -63,7 +63,7 @@ def undo(invocation: Invocation, context: Context) -> Plan | NoRows:
     commands = list(_gathered(undo_lines(net), invocation))
     plan = _settled_plan(commands, context, recent=context.clock() - chosen[0].time < _RECENT_S)
     changed = list(conflicts(net, plan, "that change" if len(chosen) == 1 else "those changes"))
-    if changed and not invocation["force"]:
+    if changed and not invocation["despite-changes"]:
         _check_may_ask(changed, invocation, context)
         plan = replace(plan, confirm=True)
     named = invocation["id"] or invocation.get("yes")
@@ -274,7 +274,8 @@ def _check_may_ask(changed: Sequence[str], invocation: Invocation, context: Cont
     more = f" (and {len(changed) - 1:,} more)" if len(changed) > 1 else ""
     raise ShellError(
         f"the cluster has changed since: {changed[0]}{more}",
-        hint="Nothing was changed. Use --force to undo it anyway, --dry-run to see the plan.",
+        hint="Nothing was changed. Use --despite-changes to undo it anyway, --dry-run to see the"
+        " plan.",
         code="changed-since",
     )
 
@@ -328,7 +329,7 @@ COMMANDS = (
             Option("--last", kinds.INTEGER, "Undo the newest N changes that are not undone yet.",
                    metavar="N", least=1, excludes=("--session",)),
             Option("--session", kinds.FLAG, "Undo all changes of this prompt or script."),
-            Option("--force", kinds.FLAG,
+            Option("--despite-changes", kinds.FLAG,
                    "Undo a change although the cluster has been changed again since."),
             TIMEOUT,
         ),
@@ -339,7 +340,8 @@ COMMANDS = (
             " undo shows this and asks; without a terminal, use --yes or the ID. Undoing an undo is"
             " a redo: undo ID. All changes become one plan, which is a journal entry itself. If the"
             " last change is irreversible, nothing is undone. If a value has changed since, undo"
-            " shows the current value and asks; --yes does not answer that question, --force does."
+            " shows the current value and asks; --yes does not answer that question,"
+            " --despite-changes does."
         ),
         apis=(0, 1, 2, 3, 8, 9, 15, 16, 20, 22, 29, 30, 31, 32, 34, 35, 39, 40, 41, 44, 45, 46, 47,
               48, 49, 50, 51, 55, 57, 60, 61, 69, 74, 77, 80, 81, 89, 90, 91, 92),

@@ -229,7 +229,7 @@ def apply(invocation: Invocation, context: Context) -> Plan:
         kept = name_changes([each.change for each in found.only_on_cluster])
         context.note(f"only on the cluster, and not deleted without --prune: {kept}")
     note_unmatched(found, context)
-    return plan
+    return replace(plan, confirm=plan.confirm or context.ask is not None)
 
 
 def _refuse_missing(missing: Mapping[str, Failure]) -> None:

@@ -20,7 +20,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Parameter
-from kafka_shell.language.common import TIMEOUT
+from kafka_shell.language.common import FORCE, TIMEOUT
 from kafka_shell.language.kind import Fragment, Kind, invalid
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Results
@@ -320,6 +320,7 @@ COMMANDS = (
                    excludes=("--partitions", "--replication-factor", "--replica-assignment",
                              "--config", "--like", "--with-acls")),
             TIMEOUT,
+            FORCE,
         ),
         exactly_one=(("topic", "from-file"),),
         description=(
@@ -361,6 +362,7 @@ COMMANDS = (
                    many=True),
             Option("--if-exists", kinds.FLAG, "Skip topics that do not exist."),
             TIMEOUT,
+            FORCE,
         ),
         at_least_one=(
             ("partitions", "replica-assignment", "replication-factor", "config", "delete-config"),
@@ -387,6 +389,7 @@ COMMANDS = (
         options=(
             Option("--if-exists", kinds.FLAG, "Skip topics that do not exist."),
             TIMEOUT,
+            FORCE,
         ),
         search=("remove", "drop"),
         examples=(

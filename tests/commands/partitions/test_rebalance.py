@@ -125,8 +125,8 @@ def test_a_cordoned_broker_gets_nothing_unless_forced(
         line = (*words, "2,3", "--topics", topic, "--dry-run")
         refused = kafka(*line)
         assert refused.status == 1, str(refused)
-        assert "broker 3 is cordoned" in refused.stderr and "--force" in refused.stderr
-        assert kafka(*line, "--force").status == 0
+        assert "broker 3 is cordoned" in refused.stderr and "--include-cordoned" in refused.stderr
+        assert kafka(*line, "--include-cordoned").status == 0
 
 
 @pytest.mark.parametrize(

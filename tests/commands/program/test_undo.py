@@ -261,7 +261,7 @@ def test_several_changes_are_one_plan_and_one_entry(shell: Shell, topic: str) ->
 def test_an_irreversible_change_is_not_skipped_for_an_earlier_one(shell: Shell, topic: str) -> None:
     shell.ok(f"alter-configs {topic} segment.ms=1h")
     shell.ok(f"alter-topic {topic} --partitions 2")
-    for line in ("undo", "undo --last 1", "undo --last 3", "undo --yes --force"):
+    for line in ("undo", "undo --last 1", "undo --last 3", "undo --yes --despite-changes"):
         run = refused(shell(line), "the last change", "alter-topic", "is irreversible")
         assert run.out == ""
         assert f"To undo the change before it (alter-configs {topic} segment.ms=1h)" in run.err
@@ -379,8 +379,8 @@ def test_a_value_that_has_changed_since_is_shown_and_asked_about(shell: Shell, t
     shell.ok(f"alter-configs {topic} retention.ms=9d")
     said = f"topic {topic} retention.ms is now 9d; that change set it to 8d"
     for line in (f"undo {id}", f"undo {id} --yes"):
-        refused(shell(line), f"the cluster has changed since: {said}", "Use --force")
-    refused(shell(f"undo {id} --yes", answer="y"), "Use --force")
+        refused(shell(line), f"the cluster has changed since: {said}", "Use --despite-changes")
+    refused(shell(f"undo {id} --yes", answer="y"), "Use --despite-changes")
     refused(shell(f"undo {id}", answer="n"), f"warning: {said}", "not confirmed")
     assert f"warning: {said}" in shell.ok(f"undo {id} --dry-run").out
     assert configs(shell, topic) == {"retention.ms": str(9 * DAY), "flush.ms": "1000"}
@@ -393,11 +393,11 @@ def test_force_undoes_it_and_answers_no_other_question(shell: Shell, topic: str)
     shell.ok(f"alter-configs {topic} flush.ms=1000")
     shell.ok(f"alter-configs {topic} flush.ms=2000")
     first = entries(shell)[-2]["id"]
-    shell.ok(f"undo {first} --force")
+    shell.ok(f"undo {first} --despite-changes")
     assert configs(shell, topic) == {}
     shell.ok(f"alter-configs {topic} retention.ms=30d")
     shell.ok(f"alter-configs {topic} retention.ms=31d")
-    run = shell(f"undo {entries(shell)[-2]['id']} --force")
+    run = shell(f"undo {entries(shell)[-2]['id']} --despite-changes")
     refused(run, f"removing retention.ms of topic {topic} deletes records", "Use --yes", status=2)
 
 
@@ -423,9 +423,9 @@ def test_a_topic_that_is_gone_or_another_one(shell: Shell, name: str) -> None:
     by_hand.ok(f"delete-topic {name} --yes")
     by_hand.ok(f"create-topic {name}")
     said = f"topic {name} was deleted and re-created since that change"
-    refused(shell("undo --yes"), said, "--force")
+    refused(shell("undo --yes"), said, "--despite-changes")
     assert name in shell.ok("list-topics").out
-    shell.ok("undo --yes --force")
+    shell.ok("undo --yes --despite-changes")
     assert name not in shell.ok("list-topics").out
 
 
