@@ -31,11 +31,13 @@ def run(
     """Run the stages until one fails. What is left is read from the cluster, so that the same
     command continues; its line is added to every error. In JSON, YAML and CSV only the state at the
     end is printed."""
-    if dry_run or not runbook.possible or runbook.about.ok:
+    if dry_run or runbook.refused or runbook.about.ok:
         writer.write(runbook.about)
-        plans = runbook.previews() if dry_run and runbook.possible else ()
+        if runbook.refused:
+            raise ShellError(runbook.refused, code="refused")
+        plans = runbook.previews() if dry_run else ()
         ended = [_apply(plan, context, writer, command, None) for plan in plans]
-        return _status(runbook.possible and all(outcome.ok for outcome in ended))
+        return _status(all(outcome.ok for outcome in ended))
     page = writer.renderers.page(type(runbook.about))
     if page is not None:
         writer.err.lines(page(runbook.about, writer.err.width))

@@ -48,7 +48,7 @@ def decommission(invocation: Invocation, context: Context) -> Runbook | Plan:
     moves = f": move {counted(found.replicas, 'replica')} to other brokers, then unregister it"
     return Runbook(
         about=found,
-        possible=found.possible,
+        refused="" if found.ok or found.possible else f"{_why_not(found)} (nothing was changed)",
         question=f"Decommission broker {broker}{moves if found.replicas else ''}?",
         stages=work.stages,
         previews=lambda: tuple(work.previews(found, state, drain)),
@@ -136,7 +136,7 @@ class _Work:
                 if found.possible:
                     return found, state, drain
                 if found.verdict is not Verdict.UNKNOWN or time.monotonic() > until:
-                    raise _stopped(found)
+                    raise ShellError(f"stopped: {_why_not(found)}", code="not-safe")
             time.sleep(_PAUSE_S)
 
     def _drain(self) -> Generator[Stage, Outcome | None, BrokerState | None]:
@@ -291,15 +291,12 @@ class _Work:
         ))  # fmt: skip
 
 
-def _stopped(found: Decommission) -> ShellError:
-    """The error for a broker that cannot be decommissioned any more."""
+def _why_not(found: Decommission) -> str:
+    """Why the broker cannot be decommissioned."""
     reasons = [each for each in found.reasons if each.verdict is found.verdict]
-    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    return ShellError(
-        f"stopped: decommissioning broker {found.broker} is now {found.verdict.name.lower()}:"
-        f" {reasons[0].summary}{more}",
-        code="not-safe",
-    )
+    more = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+    verdict = found.verdict.name.lower()
+    return f"decommissioning broker {found.broker} is {verdict}: {reasons[0].summary}{more}"
 
 
 def _is_done(outcome: Outcome | None, besides: int | None = None) -> bool:

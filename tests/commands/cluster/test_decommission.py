@@ -171,7 +171,7 @@ def test_what_makes_it_risky_or_unsafe(
     wait_for("it moves", lambda: reassigned_topics.moving(five, name) == {0: (5,)})
     unsafe = kafka("decommission", "5", "--yes")
     assert unsafe.status == 1, unsafe
-    assert "1 partition on the broker is being reassigned" in unsafe.stdout, unsafe
+    assert "1 partition on the broker is being reassigned" in unsafe.stderr, unsafe
     leaving = kafka.ok("decommission", "3", "--dry-run", "--output", "json").json
     assert leaving["leaving"] == 1, "somebody else's reassignment off broker 3 is followed"
     kafka.ok("reassign-partitions", "--cancel", "--topics", name)
@@ -211,7 +211,7 @@ def test_nothing_is_cordoned_unless_it_is_confirmed_and_possible(
     everywhere = topic(five, (1, 2, 3, 4, 5))
     refused = shell("decommission 4 --yes")
     assert refused.status == 1, refused
-    assert "1 topic cannot be moved" in refused.out and everywhere in refused.out, refused
+    assert "1 topic cannot be moved" in refused.err and everywhere in refused.out, refused
     assert not is_cordoned(five, 4)
     shell.ok(f"delete-topic {everywhere} --yes")
 
