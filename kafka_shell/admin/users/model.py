@@ -112,12 +112,13 @@ class ScramCredential(Struct, frozen=True):
 
 
 class NewScramCredential(Struct, frozen=True):
-    """A credential to set. `iterations` is within Kafka's bounds, 4096 to 16384."""
+    """A credential to set. `iterations` is within Kafka's bounds, 4096 to 16384; 0 keeps those of
+    an existing credential, or is 4096."""
 
     user: str
     mechanism: ScramMechanism
     password: Secret
-    iterations: int = MIN_ITERATIONS
+    iterations: int = 0
 
 
 class GeneratedPassword(Struct, frozen=True):

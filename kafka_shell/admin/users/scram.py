@@ -17,6 +17,7 @@ from kafka_shell.admin.wire.error_codes import RESOURCE_NOT_FOUND
 from kafka_shell.admin.wire.failures import BrokerError, requires
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -173,8 +174,14 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
     refused = _invalid(credentials)
     wanted = [new for new in credentials if _resource(new.user) not in refused]
     users = list(dict.fromkeys(new.user for new in wanted))
-    now, new = _existing(cluster, users), {(each.user, each.mechanism) for each in wanted}
-    replaced = [had for had in now if (had.user, had.mechanism) in new]
+    now = _existing(cluster, users)
+    kept = {(had.user, had.mechanism): had.iterations for had in now}
+    wanted = [
+        replace(new, iterations=new.iterations or kept.get(key, MIN_ITERATIONS))
+        for new in wanted
+        for key in [(new.user, new.mechanism)]
+    ]
+    replaced = kept.keys() & {(new.user, new.mechanism) for new in wanted}
     prefixed = prefixed_users(users)
     return Plan(
         Effect.CHANGE,
@@ -293,7 +300,7 @@ def _invalid(credentials: Sequence[NewScramCredential]) -> dict[Resource, Failur
             failure = Failure("UNACCEPTABLE_CREDENTIAL", "the name of a user cannot be empty", 93)
         elif not new.password.reveal():
             failure = Failure("UNACCEPTABLE_CREDENTIAL", f"{what} requires a password", 93)
-        elif not MIN_ITERATIONS <= new.iterations <= MAX_ITERATIONS:
+        elif new.iterations and not MIN_ITERATIONS <= new.iterations <= MAX_ITERATIONS:
             message = f"{what} cannot have {new.iterations} iterations"
             hint = f"Use {MIN_ITERATIONS} to {MAX_ITERATIONS} iterations."
             failure = Failure("UNACCEPTABLE_CREDENTIAL", message, 93, hint=hint)

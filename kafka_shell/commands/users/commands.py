@@ -122,7 +122,8 @@ COMMANDS = (
                    metavar="MECHANISMS"),
             Option("--delete", kinds.TEXT, "Delete credentials: SCRAM-SHA-512",
                    choices=MECHANISMS, metavar="MECHANISMS"),
-            Option("--iterations", kinds.INTEGER, "Iterations, 4096 (default) to 16384.",
+            Option("--iterations", kinds.INTEGER, "Iterations, 4096 to 16384 (default: those of an"
+                   " existing credential, else 4096).",
                    least=4096, most=16384, requires=("--add",)),
             Option("--password-file", kinds.FILE, "Read the password from a file.",
                    excludes=("--generate",), requires=("--add",)),

@@ -79,7 +79,9 @@ def read(key: str, value: str) -> RequestedCredential:
     if settings is None or not value:
         raise _malformed()
     iterations, password = settings.groups()
-    if iterations not in (None, "-1") and not MIN_ITERATIONS <= int(iterations) <= MAX_ITERATIONS:
+    if iterations == "-1":  # the default in kafka-configs
+        iterations = MIN_ITERATIONS
+    if iterations and not MIN_ITERATIONS <= int(iterations) <= MAX_ITERATIONS:
         raise UsageError(
             f"iterations of {mechanism.label} must be from {MIN_ITERATIONS} to {MAX_ITERATIONS},"
             f" got {iterations}",
@@ -115,9 +117,7 @@ def complete(
     for each in requested:
         secret = each.password or password
         assert secret is not None
-        count = each.iterations if each.iterations is not None else iterations
-        if count is None or count == -1:  # -1 is the default in kafka-configs
-            count = MIN_ITERATIONS
+        count = each.iterations or iterations or 0
         credentials.append(NewScramCredential(user, each.mechanism, secret, count))
     return credentials
 
