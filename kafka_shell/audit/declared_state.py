@@ -9,6 +9,7 @@ from typing import Any
 
 from kafka_shell.admin.quotas.model import DEFAULT, QuotaEntity
 from kafka_shell.common import quota_units, units
+from kafka_shell.common.config_units import SETS
 from kafka_shell.common.quoting import quote, with_option
 from kafka_shell.errors import ShellError, Status
 
@@ -94,7 +95,13 @@ def _config_rules(
         raise wrong(path, error.message, "Use a duration such as 7d.") from None
     for key, value in entry.get("configs", {}).items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        yield key, text, lambda v, text=text: f"NOT {v} <=> {sql_text(text)}"  # type: ignore[misc]
+        wanted = _unordered(key, sql_text(text))
+        yield key, text, lambda v, key=key, wanted=wanted: f"NOT {_unordered(key, v)} <=> {wanted}"  # type: ignore[misc]
+
+
+def _unordered(key: str, value: str) -> str:
+    """The SQL of a value that is equal to others with the same meaning."""
+    return f"array_sort(split({value}, ' *, *'))" if key in SETS else value
 
 
 def _of_config(chosen: str, key: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.common.config_units import same_value
 from kafka_shell.common.quoting import quote
 from kafka_shell.errors import ShellError
 
@@ -261,7 +262,7 @@ def _drifts_of(row: Any) -> list[Drift]:
             Drift(where, table, about, "changed", _field(table, key, name), was[name], now[name],
                   undo(table, key, was, now, name))
             for name in was
-            if was[name] != now[name]
+            if not same_value(str(key.get("key", "")), was[name], now[name])
         ]  # fmt: skip
     change = "appeared" if was is None else "vanished"
     return [

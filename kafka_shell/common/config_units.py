@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from kafka_shell.admin.configs.model import ConfigType, Unit
@@ -64,6 +65,14 @@ ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
     "ssl.client.auth": ("none", "requested", "required"),
 }
 _OTHER_FORMS = ("by_duration:",)  # share.auto.offset.reset=by_duration:P1D (KIP-1106)
+# Lists whose order has no meaning.
+SETS = frozenset((
+    "cleanup.policy", "log.cleanup.policy", "cordoned.log.dirs", "metrics", "match",
+    "leader.replication.throttled.replicas", "follower.replication.throttled.replicas",
+    "sasl.enabled.mechanisms", "ssl.enabled.protocols",
+))  # fmt: skip
+_TEXTS = (ConfigType.STRING, ConfigType.CLASS, ConfigType.PASSWORD)
+_EXACT = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")  # longer ones are not exact as a double
 _BITS = {ConfigType.SHORT: 16, ConfigType.INT: 32, ConfigType.LONG: 64}
 _NUMERIC = frozenset((*_BITS, ConfigType.DOUBLE))
 
@@ -88,6 +97,24 @@ def convert_unit(value: str, key: str, to: str) -> str | None:
         return None
     number, rest = divmod(int(value) * _TIME_UNITS[unit][0], _TIME_UNITS[target][0])
     return None if rest else str(number)
+
+
+def same_value(key: str, one: object, other: object, type: ConfigType = ConfigType.UNKNOWN) -> bool:
+    """Whether two values of a config, or of another field, mean the same to a broker: `0.50` is
+    0.5, `TRUE` is true, `a, b` is `a,b`, and `delete,compact` is `compact,delete`, a set. Strings
+    are compared as they are."""
+    if one == other or one is None or other is None or type in _TEXTS:
+        return one == other
+    return _meaning(key, str(one)) == _meaning(key, str(other))
+
+
+def _meaning(key: str, text: str) -> object:
+    if text.strip().lower() in ("true", "false"):
+        return text.strip().lower()
+    if _EXACT.fullmatch(text):
+        return float(text)
+    items = [item.strip() for item in text.split(",")]
+    return set(items) if key in SETS else items
 
 
 def allowed_values(key: str) -> tuple[str, ...]:

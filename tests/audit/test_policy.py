@@ -26,7 +26,7 @@ match = "{topic},no-such-*"
 replication-factor = 1
 retention-min = "1d"
 naming = "pol[.]x.*"
-configs = {{ "cleanup.policy" = "delete", "max.message.bytes" = 1000000 }}
+configs = {{ "cleanup.policy" = "delete, compact", "max.message.bytes" = 1000000 }}
 
 [[acls]]
 rule = "allow User:{topic} Read on topic {topic}"
@@ -63,7 +63,8 @@ def topic(shell: Shell) -> str:
 
 def test_a_declared_policy_is_checked_and_fixed(shell: Shell, topic: str, tmp_path: Path) -> None:
     file = policy(tmp_path, topic)
-    shell.ok(f"create-topic {topic} --config retention.ms=60000")
+    policy_of_topic = "--config cleanup.policy=compact,delete"
+    shell.ok(f"create-topic {topic} --config retention.ms=60000 {policy_of_topic}")
     line = f"spark audit --controls X01 --policy {file}"
     try:
         run = shell(f"{line} --output json")

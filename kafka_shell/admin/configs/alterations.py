@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kafka_shell.admin.configs.known import inherited
+from kafka_shell.common.config_units import same_value
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Resource
 
@@ -83,8 +84,8 @@ def _after(
     if alteration.op in LIST_OPS:
         start, note = _list_before(alteration, entry, is_own)
         after = _list_after(start, alteration)
-    if is_own and entry is not None and entry.value == after:
-        note = "no change: already set"
+    if is_own and entry is not None and same_value(entry.name, entry.value, after, entry.type):
+        return entry.value, "no change: already set"
     return after, note
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
+from kafka_shell.common.config_units import same_value
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Plan
 
@@ -26,30 +26,12 @@ def conflicts(net: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:
                     f"{change.resource} was deleted and re-created since {by}"
                     f" ({now.note}, not {change.note})"
                 )
-        elif not _is_same(now.before, change.after) and not _is_same(now.before, change.before):
+        elif not any(
+            same_value(change.field, now.before, value) for value in (change.after, change.before)
+        ):
             if change.resource.kind == "logger" and change.after is None:
                 continue  # brokers do not return whether a level is inherited
             yield _difference(change, now, by)
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Whether two raw values are the same: `0.50` and `0.5`, `a, b` and `a,b`."""
-    if one == other:
-        return True
-    if one is None or other is None:
-        return False
-    return _normal(str(one)) == _normal(str(other))
-
-
-def _normal(text: str) -> str | float | tuple[str, ...]:
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    lower = text.strip().lower()
-    if lower in ("true", "false"):
-        return lower
-    return tuple(word.strip() for word in text.split(","))
 
 
 def _difference(change: Change, now: Change, by: str) -> str:

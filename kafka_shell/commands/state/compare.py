@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.users.model import MIN_ITERATIONS
+from kafka_shell.common.config_units import same_value
 from kafka_shell.language.selectors import is_pattern, select_whole
 
 from .model import (
@@ -21,7 +22,6 @@ from .model import (
     Difference,
     Fields,
     State,
-    Value,
     order,
     owner,
     resource_of,
@@ -29,7 +29,6 @@ from .model import (
 from .read import TEMPORARY
 
 _WITH_TYPES = frozenset(("topics", *CONFIG_KINDS))  # their configs have types
-_NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")  # longer ones are not exact as a double
 
 
 def differences(before: State, after: State) -> Iterator[Difference]:
@@ -175,16 +174,6 @@ def _of_fields(
                 continue
             value = MIN_ITERATIONS
         as_text = name in texts and kind in _WITH_TYPES
-        if (old.get(name) != value) if as_text else (plain(old.get(name)) != plain(value)):
+        type = ConfigType.STRING if as_text else ConfigType.UNKNOWN
+        if not same_value(name, old.get(name), value, type):
             yield Difference(kind, key, name, old.get(name), value)
-
-
-def plain(value: Value | None) -> Value | None:
-    """A value as brokers understand it: `0.50` is 0.5, `a, b` is `a,b`, `TRUE` is true."""
-    if not isinstance(value, str):
-        return value
-    if value.lower() in ("true", "false"):
-        return value.lower()
-    if _NUMBER.fullmatch(value):
-        return float(value)
-    return ",".join(item.strip() for item in value.split(","))
