@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka_shell.admin.configs import read as configs
-from kafka_shell.admin.configs.checks import ConfigRefused, checked_for_create
+from kafka_shell.admin.configs.checks import Refusals, checked_for_create
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
 from kafka_shell.admin.steps import refused_of
 from kafka_shell.admin.wire.chunks import in_requests
@@ -89,13 +89,12 @@ def _same_in_metrics(topics: Sequence[NewTopic]) -> Iterator[str]:
 def with_checked_configs(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic]:
     """The topics to create with checked configs, units converted. Raises ConfigRefused."""
     known = configs.topic_types(cluster) if any(new.configs for new in topics) else {}
-    checked = []
-    for new in topics:
-        try:
-            checked.append(replace(new, configs=checked_for_create(new.configs, known)))
-        except ConfigRefused as refused:
-            refused.resource = ConfigResource(ResourceType.TOPIC, new.name)
-            raise
+    refusals = Refusals()
+    checked = [
+        replace(new, configs=checked_for_create(new.name, new.configs, known, refusals))
+        for new in topics
+    ]
+    refusals.check()
     return checked
 
 

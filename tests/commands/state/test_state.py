@@ -297,7 +297,7 @@ def test_a_difference_is_shown_like_a_plan_and_as_json(
     assert run.lines == [
         "--- cluster it", f"+++ {file}", f"topic {name}", "  partitions: 2 -> 3",
         "  retention.ms: 7d -> 30d", f"+ topic {name}.new: 1 partition",
-        "2 topics differ (1 created, 2 altered)",
+        "3 differences in 2 topics: 1 created, 2 altered",
     ]  # fmt: skip
     rows = target("diff", file, "--output", "json").json["changes"]
     assert [(row["field"], row["before"], row["after"]) for row in rows][:2] == [
@@ -1010,7 +1010,7 @@ def test_an_interrupted_apply_continues_when_it_is_run_again(
     assert run.status == 130 and "interrupted" in run.err
     assert f"To continue: apply {file}" in run.err
     left = shell(f"diff {file}")
-    assert left.status == 1 and "1 ACL differs (1 created)" in left.out
+    assert left.status == 1 and "1 difference in 1 ACL: 1 created" in left.out
     shell.ok(f"apply {file}")
     assert shell(f"diff {file}").status == 0
 
