@@ -20,7 +20,7 @@ from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from . import growth
-from .internal import INTERNAL_STATE, is_internal
+from .internal import INTERNAL_STATE
 from .model import NewTopic, Topic, TopicDescription, format_assignment, named_topics
 from .read import describe
 from .steps import (
@@ -176,7 +176,7 @@ def plan_delete(
     warnings = tuple(
         f"{topic.name} is an internal topic: {state.deleted if state else _OTHER_STATE}"
         for topic in found
-        if is_internal(topic)
+        if topic.internal
         for state in (INTERNAL_STATE.get(topic.name),)
     )
     use, not_checked = topic_use.read(cluster, list(found))

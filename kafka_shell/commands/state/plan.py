@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -10,7 +11,9 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.topics.internal import OF_OTHER_SYSTEMS
 from kafka_shell.common.structs import replace
+from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
@@ -92,6 +95,10 @@ def plan_state(cluster: Cluster, found: FileDifferences, wanted: State, options:
     if work.client_configs:  # their plan creates their topics
         work.create = [each for each in work.create if each.key not in STORE]
     _leave_for_later(cluster, work)
+    if theirs := [name for name in work.delete_topics if re.fullmatch(OF_OTHER_SYSTEMS, name)]:
+        are = "looks like a topic" if len(theirs) == 1 else "look like topics"
+        work.warnings.append(f"deletes {some(theirs, 5)}, which {are} of Kafka Streams, Connect,"
+                             " MirrorMaker or a schema registry")  # fmt: skip
     plans = [plan for plan in _plans(cluster, wanted, work, options) if plan is not None]
     if work.mistakes:
         raise in_one(work.mistakes)
