@@ -33,6 +33,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.topics.internal import OF_OTHER_SYSTEMS
 from kafka_shell.errors import ShellError, UsageError
 
 from . import macros
@@ -47,13 +48,6 @@ FAMILIES = {
     "X": "drift",
     "D": "log",
 }
-# Topics whose configs and use are decided by Kafka Streams, Kafka Connect, MirrorMaker 2, Schema
-# Registry and the like (which begin their names with _).
-FRAMEWORKS = (
-    r".*-(changelog|repartition)|.*-subscription-(registration|response)-topic"
-    r"|(.*[-_.])?connect([-_.].*)?[-_.](configs?|offsets?|status(es)?)"
-    r"|mm2-.*|(.*\.)?heartbeats|.*\.checkpoints\.internal|_.*"
-)
 RISKS = ("safe", "disruptive", "irreversible")
 _FOLDER = Path(__file__).parent / "controls"
 _LINE = re.compile(r"--\s?(?:(?P<key>[a-z]+):)?\s*(?P<value>.*)")
@@ -241,7 +235,7 @@ def _parameters(entries: Iterable[_Entry], path: Path) -> Iterator[tuple[str, st
                 path, entry.line, f"parameter must be name = value, got {entry.text!r}"
             )
         value = pair["value"]
-        yield pair["name"], FRAMEWORKS if value == "$frameworks" else value
+        yield pair["name"], OF_OTHER_SYSTEMS if value == "$frameworks" else value
 
 
 def _remedy(entry: _Entry | None, path: Path) -> tuple[bool | None, str]:

@@ -84,11 +84,10 @@ def _internal(words: Iterable[str], names: Iterable[str], context: Context) -> s
     suspects = sorted({*suspects} - {*select(wanted, suspects).names})
     if not suspects:
         return set()
-    from kafka_shell.admin.topics.internal import is_internal
     from kafka_shell.admin.wire import metadata_scan
 
     found = metadata_scan.scan(context.cluster, suspects)
-    internal = sorted(name for name in found.names if is_internal(found.summary(name)))
+    internal = sorted(name for name in found.names if found.summary(name).internal)
     if internal:
         context.note(
             f"internal topics are not changed unless they are named: {', '.join(internal)}"

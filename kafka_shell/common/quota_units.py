@@ -15,6 +15,7 @@ _EXPECTED = {
     "controller_mutation_rate": "a number of partitions per second such as 10/s",
     "connection_creation_rate": "a number of connections per second such as 10/s",
 }
+QUOTAS = tuple(_EXPECTED)
 
 
 def parse_quota(key: str, text: str) -> float:

@@ -153,6 +153,23 @@ def parse_time(text: str, *, now: int, zone: tzinfo | None = None) -> int:
     return round(seconds) * 1000 + moment.microsecond // 1000
 
 
+def odd_hour(text: str, time: int) -> str:
+    """A note on a typed time without a zone in an hour that local time skips or repeats; else
+    empty. `time` is what it was parsed to."""
+    from datetime import datetime
+
+    try:
+        moment = datetime.fromisoformat(text)
+        odd = moment.tzinfo is None and moment.timestamp() != moment.replace(fold=1).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return ""
+    if not odd:
+        return ""
+    repeats = datetime.fromtimestamp(moment.timestamp()) == moment
+    how = "occurs twice in local time, first at" if repeats else "is skipped by local time: it is"
+    return f"{text} {how} {format_time(time)}"
+
+
 def format_time(milliseconds: int, zone: tzinfo | None = None) -> str:
     """The time with its zone, in `zone` or in local time. `parse_time` reads it back.
 

@@ -44,7 +44,7 @@ CHANGING = (
 )  # fmt: skip
 # Declared by the commands whose tool of Kafka has it.
 FORCE = Option("--force", kinds.FLAG, "The same as --yes, as in Kafka's tool.",
-               excludes=("--yes",))  # fmt: skip
+               hidden=True, excludes=("--yes",))  # fmt: skip
 
 SANDBOX = (
     Option("--kafka-version", kinds.TEXT, "Kafka version of the sandbox.", metavar="VERSION",

@@ -13,7 +13,7 @@ from kafka_shell.plan.model import Effect
 
 from . import kinds
 from .command import Argument, Command, Invocation, Option
-from .common import PROGRAM, SANDBOX
+from .common import CHANGING, PROGRAM, SANDBOX
 from .kind import convert
 from .logical_lines import Span
 from .registry import Registry, words_of_command
@@ -285,6 +285,8 @@ def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:
         return "Use --deadline to limit the duration of the command."
     if name == "--deadline":
         return "Only commands that use a cluster have a deadline."
+    if any(name == option.name for option in CHANGING):
+        return f"{name} is an option of commands that change something."
     if name == "--force":
         return "Use --yes to skip the confirmation."
     near = did_you_mean(name, scope.spellings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import zip_longest
 
@@ -122,7 +123,7 @@ def _client_configs(
     types: Sequence[str], names: Sequence[str], given: Given, action: str
 ) -> list[str]:
     """Quotas, SCRAM credentials and dynamic configs of clients (KIP-649), each by its own command.
-    A line about several of them, or with a default of two entities, by `config-command`."""
+    A line with a default of two entities, by `config-command`."""
     added, deleted = given.get("--add-config", []), split_keys(given.get("--delete-config", []))
     keys = [key for text in added for key, _ in config_pairs(text)] + deleted
     default = "" in names
@@ -130,12 +131,13 @@ def _client_configs(
     of_ips = list(types) == ["ips"]
     if unsure or "--add-config-file" in given or (action == "--describe" and not of_ips):
         return ["config-command", *_original(given)]
-    about = {_client_command(key) for key in keys} or {"describe-quotas"}
-    if len(about) > 1 or (
-        "scram-credentials" in about and (len(names) != 1 or default or (added and deleted))
-    ):
+    name, *others = dict.fromkeys(map(_client_command, keys)) or ["describe-quotas"]
+    if others:
+        parts = (_part_of(given, each) for each in (name, *others))
+        lines = [_client_configs(types, names, part, action) for part in parts]
+        return [word for line in lines for word in ("&&", *line)][1:]
+    if name == "scram-credentials" and (len(names) != 1 or default or (added and deleted)):
         return ["config-command", *_original(given)]
-    (name,) = about
     known = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--add-config",
              "--delete-config", "--describe", "--alter"}  # fmt: skip
     line = line_of(Action(name), {k: v for k, v in given.items() if _kept(k, given)}, [*known])
@@ -150,6 +152,22 @@ def _client_configs(
         option = _QUOTA_SUBJECTS[kind]
         line += [f"{option}-default"] if default else [f"{option}={which}"] if which else []
     return [*line, *_changes(given)]
+
+
+def _part_of(given: Given, command: str) -> Given:
+    """The options with the changes that this command makes."""
+    pairs = [pair for text in given.get("--add-config", []) for pair in config_pairs(text)]
+    escaped = ((key, re.sub(r"[\\\]]", r"\\\g<0>", value)) for key, value in pairs)
+    changes = {
+        "--add-config": [f"{k}=[{v}]" for k, v in escaped if _client_command(k) == command],
+        "--delete-config": [
+            key
+            for key in split_keys(given.get("--delete-config", []))
+            if _client_command(key) == command
+        ],
+    }
+    rest = {name: values for name, values in given.items() if name not in changes}
+    return rest | {name: values for name, values in changes.items() if values}
 
 
 def _without_password(text: str) -> str:

@@ -44,12 +44,15 @@ def translate(words: Sequence[str], registry: Registry) -> str | None:
         raise _no_line(tool[1], f"{error.message}. {error.hint}".strip()) from None
     if line is None:
         raise _no_line(tool[1], f"{join(words[:2])} has no equivalent in kafka.sh.")
-    if registry.named(line[0]) is None:
-        raise _no_line(tool[1], f"The equivalent command, {line[0]}, is not available yet.")
-    try:
-        return render(parse(words_of(line), registry))
-    except UsageError as error:
-        raise _no_line(tool[1], f"The closest command is {line[0]}: {error.message}.") from None
+    rendered: list[str] = []
+    while line:
+        end = line.index("&&") if "&&" in line else len(line)
+        one, line = line[:end], line[end + 1 :]
+        try:
+            rendered.append(render(parse(words_of(one), registry)))
+        except UsageError as error:
+            raise _no_line(tool[1], f"The closest command is {one[0]}: {error.message}.") from None
+    return " && ".join(rendered)
 
 
 def _no_line(tool: str, hint: str) -> UsageError:

@@ -12,17 +12,19 @@ from kafka_shell.errors import UsageError
 from kafka_shell.language.tokens import Line, Word
 
 from .kafka_tools import translate
-from .word_order import reorder
+from .word_order import is_reading, reorder
 
 
 def suggest_reordered(line: Line, text: str, context: Context) -> None:
-    """Raise UsageError with the command meant by `describe topic x` or `list-users`; return if
-    there is none."""
+    """Raise UsageError with the command meant by `describe topic x` or `list-users`, for `describe
+    x` with that of a topic; return if there is none."""
     typed = [word.text for word in line.words]
     if not typed or any(command.name in (typed[0], " ".join(typed[:2])) for command in REGISTRY):
         return  # with an unknown option, for example
     parts = typed[0].split("-")
     command = reorder([*parts, *typed[1:]], REGISTRY)
+    if not command and is_reading(typed[0]) and len(typed) > 1:
+        command = reorder([typed[0], "topic", *typed[1:]], REGISTRY)
     if not command:
         return
     last = 0 if len(parts) > 1 else 1

@@ -53,6 +53,11 @@ _OTHERS = {
 }
 
 
+def is_reading(verb: str) -> bool:
+    """Whether a verb only reads."""
+    return _VERBS.get(verb.lower(), ("",))[0] in _READING
+
+
 def reorder(words: Sequence[str], registry: Registry, *, alone: bool = False) -> str:
     """The line that was probably meant, `help COMMAND` where it is not complete, or "".
 
@@ -80,7 +85,7 @@ def _candidates(
         found = [_OTHERS.get((verb, noun), "")]
         for each in _VERBS.get(verb, (verb,)):
             found += [names.get(f"{each} {noun}", ""), names.get(f"{each} {noun}s", "")]
-        if _VERBS.get(verb, ("",))[0] in _READING:
+        if is_reading(verb):
             found += [shorts.get(f"{noun}s", ""), shorts.get(noun, "")]
         yield from ((name, rest) for name in found if name)
 

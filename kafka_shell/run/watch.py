@@ -178,9 +178,9 @@ class _Screen(_Blocks):
     def _header(self, clock: str, columns: int) -> str:
         left = f"every {self._seconds:g} s: {escape(self._line)}"
         changed = f"changed {self._changed_at}, " if self._changed_at else ""
-        right = f"{changed}{clock}  Ctrl-C to stop"
+        right = f"{changed}now {clock}  Ctrl-C to stop"
         if len(left) + len(right) + 2 > columns:
-            right = clock
+            right = f"now {clock}"
         room = max(0, columns - len(right) - 2)
         left = cut(Text((("", left),)), room).plain
         return f"\x1b[1m{left:<{room}}\x1b[0m  {right}"

@@ -65,6 +65,20 @@ def group_rates(before: Sample | None, after: Sample) -> list[GroupActivity]:
     return sorted(rows, key=lambda row: (row.lag is None, -(row.lag or 0), row.name))
 
 
+def lag_changes(
+    before: Sample | None, after: Sample
+) -> dict[tuple[str, TopicPartition], float | None]:
+    """The change of the lag per second of each group in each partition; None if unknown."""
+    seconds, earlier = _seconds(before, after), {} if before is None else before.groups
+    return {
+        (name, each): _per_s((_minus(new.lag, old.lag) for old, new in pairs), seconds)
+        for name, now in after.groups.items()
+        for each, sample in now.partitions.items()
+        for was in (earlier[name].partitions if name in earlier else {},)
+        for pairs in (_comparable(was, {each: sample}),)
+    }
+
+
 def _seconds(before: Sample | None, after: Sample) -> float:
     """The time between the samples; 0 if there is only one."""
     return 0.0 if before is None else max(after.at - before.at, 1e-3)

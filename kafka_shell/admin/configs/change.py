@@ -17,7 +17,7 @@ from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Results
 
 from .alterations import change_of, changes_of
-from .checks import ConfigRefused, check, entry_of, refuse_twice
+from .checks import Refusals, check, entry_of, refuse_twice
 from .losses import DataLoss, is_tiered, related
 from .model import (
     DELETE_ALL,
@@ -118,7 +118,7 @@ def plan_alter(
 
     `DELETE_ALL` deletes every config that is set on the resource itself. Values are checked against
     the types that the broker reports, and units are converted (`7d` to 604800000). Raises
-    ConfigRefused for an invalid key or value; a resource that cannot be read is refused alone.
+    ConfigRefused for invalid keys and values; a resource that cannot be read is refused alone.
     """
     from .consequences import Altered, Consequences, find
 
@@ -126,10 +126,14 @@ def plan_alter(
         refuse_twice((alteration.key for alteration in given), str(resource))
     known = _known(cluster, {each: given for each, given in alterations.items() if given})
     warnings: dict[str, None] = {}
-    checked = {
-        resource: _checked(resource, keys, _each(resource, keys, alterations[resource]), warnings)
-        for resource, keys in known.values.items()
-    }
+    checked: dict[ConfigResource, list[ConfigAlteration]] = {}
+    refusals = Refusals()
+    for resource, keys in known.values.items():
+        checked[resource] = []
+        for each in _each(resource, keys, alterations[resource]):
+            with refusals.of(resource):
+                checked[resource].append(check(resource, keys, each, warnings))
+    refusals.check()
     wanted, unchanged = _without_unchanged(checked, known.values)
     steps = []
     for group in by_target(wanted).values():
@@ -190,19 +194,6 @@ def _each(
     # A broker refuses a key that is altered twice.
     deleted = (ConfigAlteration(name, ConfigOp.DELETE) for name in own if name not in single)
     return [*single.values(), *deleted]
-
-
-def _checked(
-    resource: ConfigResource,
-    keys: Any,
-    alterations: Sequence[ConfigAlteration],
-    warnings: dict[str, None],
-) -> tuple[ConfigAlteration, ...]:
-    try:
-        return tuple(check(resource, keys, each, warnings) for each in alterations)
-    except ConfigRefused as refused:
-        refused.resource = resource
-        raise
 
 
 def _known(cluster: Cluster, alterations: Alterations) -> Results[ConfigResource, Any]:

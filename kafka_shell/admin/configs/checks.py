@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from kafka_shell.admin.configs.known import Known
 from kafka_shell.common import config_units
@@ -39,8 +40,8 @@ _DYNAMIC = (ConfigSource.DYNAMIC_BROKER, ConfigSource.DYNAMIC_DEFAULT_BROKER)
 
 
 class ConfigRefused(ShellError):
-    """An invalid config, refused before anything is sent. `key` is its name; `resource` is the
-    resource to alter or create, if there are several."""
+    """An invalid config, refused before anything is sent. `key` is its name, `resource` the one to
+    alter or create; `others` are invalid, too."""
 
     def __init__(
         self, key: str, message: str, *, hint: str = "", code: str, see: Resource | None = None
@@ -48,6 +49,29 @@ class ConfigRefused(ShellError):
         super().__init__(message, hint=hint, code=code, see=see)
         self.key = key
         self.resource: ConfigResource | None = None
+        self.others: list[ConfigRefused] = []
+
+
+class Refusals:
+    """The invalid configs that were found, to report all at once."""
+
+    def __init__(self) -> None:
+        self._found: list[ConfigRefused] = []
+
+    @contextmanager
+    def of(self, resource: ConfigResource) -> Iterator[None]:
+        """Keep the error for an invalid config of this resource."""
+        try:
+            yield
+        except ConfigRefused as refused:
+            refused.resource = resource
+            self._found.append(refused)
+
+    def check(self) -> None:
+        """Raise the first error, with the others, if there is one."""
+        if self._found:
+            first, *first.others = self._found
+            raise first
 
 
 def entry_of(resource: ConfigResource, known: Known, key: str) -> ConfigEntry | None:
@@ -190,23 +214,25 @@ def refuse_twice(keys: Iterable[str], where: str) -> None:
 
 
 def checked_for_create(
-    key_values: Sequence[tuple[str, str]], known: Known
+    topic: str, key_values: Sequence[tuple[str, str]], known: Known, refusals: Refusals
 ) -> tuple[tuple[str, str], ...]:
     """The configs of a new topic, checked against `known`, with units converted.
 
-    Raises ConfigRefused. Without `known` (a cluster without topics) a key whose name has a unit is
-    treated as a number; the broker checks the rest.
+    Without `known` (a cluster without topics) a key whose name has a unit is treated as a number;
+    the broker checks the rest.
     """
-    resource = ConfigResource(ResourceType.TOPIC, "")
-    refuse_twice((key for key, _ in key_values), "the new topic")
+    named, resource = (ConfigResource(ResourceType.TOPIC, name) for name in (topic, ""))
+    with refusals.of(named):
+        refuse_twice((key for key, _ in key_values), "the new topic")
     checked = []
     for key, value in key_values:
-        if known:
-            set_to = ConfigAlteration(key, ConfigOp.SET, value)
-            value = check(resource, known, set_to, {}).value or ""
-        elif config_units.unit_of(key) is not Unit.NONE:
-            value = _raw(key, ConfigType.LONG, value)
-        else:
-            _check_choice(key, ConfigType.LIST, value)
-        checked.append((key, value))
+        with refusals.of(named):
+            if known:
+                set_to = ConfigAlteration(key, ConfigOp.SET, value)
+                value = check(resource, known, set_to, {}).value or ""
+            elif config_units.unit_of(key) is not Unit.NONE:
+                value = _raw(key, ConfigType.LONG, value)
+            else:
+                _check_choice(key, ConfigType.LIST, value)
+            checked.append((key, value))
     return tuple(checked)

@@ -93,7 +93,8 @@ class GroupOffset(Struct, frozen=True):
     `end` is the log end offset, and `lag` the difference; None if it could not be read, with the
     reason in `note` (`no such topic`). `client_id`, `host` and `member_id` are of the member that
     the partition is assigned to. `start` is the log start offset: `note` says if `offset` is below
-    it, as records that no longer exist are part of `lag` then, or above `end`.
+    it, as records that no longer exist are part of `lag` then, or above `end`. `change_per_s` is
+    the change of the lag per second since the last run of a repeated command.
     """
 
     group: str
@@ -109,6 +110,7 @@ class GroupOffset(Struct, frozen=True):
     host: str = ""
     member_id: str = ""
     start: int | None = None
+    change_per_s: float | None = None
 
     @property
     def out_of_range(self) -> bool:

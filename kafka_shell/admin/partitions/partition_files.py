@@ -12,7 +12,8 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from kafka_shell.common.files import bad_file, read_json
+from kafka_shell.common.files import bad_file, read_json, read_text
+from kafka_shell.errors import ShellError
 
 from .model import TopicPartition
 
@@ -20,6 +21,7 @@ Text = Annotated[str, Meta(min_length=1)]
 Number = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]
 Row = TypeVar("Row")
 _VERSION = 1
+_PROPOSED = "Proposed partition reassignment configuration"
 _TYPES = {"int": "an integer", "str": "a string", "array": "a list", "object": "an object"}
 
 
@@ -97,7 +99,19 @@ def unique(file: str, rows: list[Any]) -> dict[TopicPartition, Any]:
 
 def read(file: str, kind: Any, hint: str) -> Any:
     """The content of a JSON file as this type, which has a `version`. Errors name the item."""
-    data = read_json(file)
+    try:
+        data = read_json(file)
+    except ShellError:
+        before, heading, _ = read_text(file).partition(_PROPOSED)
+        if not heading:
+            raise
+        raise bad_file(
+            file,
+            "contains two plans, as printed by kafka-reassign-partitions --generate: the current"
+            " replicas, and from this line on the proposed ones",
+            hint="Save the proposed plan in a file of its own.",
+            line=before.count("\n") + 2,
+        ) from None
     version = data.get("version", _VERSION) if isinstance(data, dict) else _VERSION
     if version != _VERSION:
         raise bad_file(file, f"has version {version}, expected {_VERSION}")

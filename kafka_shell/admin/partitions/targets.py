@@ -353,7 +353,8 @@ def _targets_of(
     without a known size is a warning."""
     for each in proposal.stuck:
         resource = Resource("topic", each.topic)
-        refused.setdefault(resource, _stuck(problem, each, each in proposal.no_broker))
+        why = _stuck(problem, each, each in proposal.no_broker, "; ".join(warnings))
+        refused.setdefault(resource, why)
     before = problem.assignment
     copied = [each for each, new in proposal.changes.items() if set(new) - set(before[each])]
     warnings = [*warnings, *_unknown_sizes(problem, copied, "disk space is not checked for them")]
@@ -378,8 +379,16 @@ def _unknown_sizes(
     return [f"size of {counted(unknown, 'partition')} unknown: {consequence}"]
 
 
-def _stuck(problem: Problem, each: TopicPartition, no_broker: bool) -> Failure:
+def _stuck(problem: Problem, each: TopicPartition, no_broker: bool, left_out: str) -> Failure:
     resource, many = Resource("topic", each.topic), len(problem.targets)
+    if not many:
+        return Failure(
+            "INVALID_REPLICA_ASSIGNMENT",
+            f"no broker can receive the replicas of topic {each.topic}: {left_out}",
+            39,
+            "Remove cordoned.log.dirs of another broker, or add brokers.",
+            resource,
+        )
     if no_broker:
         return Failure(
             "INVALID_REPLICA_ASSIGNMENT",

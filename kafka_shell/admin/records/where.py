@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from kafka_shell.common.regex import compile_re2
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.errors import ShellError, UsageError, near_miss
 
 from .formats import AUTO, Decoded, Formats
 from .model import Record
@@ -91,7 +91,10 @@ def _grep(expression: str) -> Test:
 def _condition(text: str, formats: Formats, schemas: bool) -> Test:
     match = _CONDITION.fullmatch(text)
     if match is None:
-        raise UsageError(f"invalid condition '{text}'", hint=_EXPECTED, code="bad-condition")
+        name, dot, rest = text.strip().partition(".")
+        near = near_miss(name, ("key", "value", "header")) if dot else None
+        hint = f"Did you mean {near}.{rest}?" if near and near != name else _EXPECTED
+        raise UsageError(f"invalid condition '{text}'", hint=hint, code="bad-condition")
     field, operator, value = match["field"], match["operator"], match["value"]
     values = _values(field, formats)
     if operator in ("=~", "!~"):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka_shell.admin.configs import read as configs
-from kafka_shell.admin.configs.checks import ConfigRefused, checked_for_create
+from kafka_shell.admin.configs.checks import Refusals, checked_for_create
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
 from kafka_shell.admin.steps import refused_of
 from kafka_shell.admin.wire.chunks import in_requests
@@ -20,7 +20,7 @@ from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from . import growth
-from .internal import INTERNAL_STATE, is_internal
+from .internal import INTERNAL_STATE
 from .model import NewTopic, Topic, TopicDescription, format_assignment, named_topics
 from .read import describe
 from .steps import (
@@ -89,13 +89,12 @@ def _same_in_metrics(topics: Sequence[NewTopic]) -> Iterator[str]:
 def with_checked_configs(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic]:
     """The topics to create with checked configs, units converted. Raises ConfigRefused."""
     known = configs.topic_types(cluster) if any(new.configs for new in topics) else {}
-    checked = []
-    for new in topics:
-        try:
-            checked.append(replace(new, configs=checked_for_create(new.configs, known)))
-        except ConfigRefused as refused:
-            refused.resource = ConfigResource(ResourceType.TOPIC, new.name)
-            raise
+    refusals = Refusals()
+    checked = [
+        replace(new, configs=checked_for_create(new.name, new.configs, known, refusals))
+        for new in topics
+    ]
+    refusals.check()
     return checked
 
 
@@ -177,7 +176,7 @@ def plan_delete(
     warnings = tuple(
         f"{topic.name} is an internal topic: {state.deleted if state else _OTHER_STATE}"
         for topic in found
-        if is_internal(topic)
+        if topic.internal
         for state in (INTERNAL_STATE.get(topic.name),)
     )
     use, not_checked = topic_use.read(cluster, list(found))

@@ -1,15 +1,10 @@
-"""Internal topics: those in which Kafka and kafka.sh keep their own state.
-
-Metadata (API key 3) marks only those of coordinators as internal.
-"""
+"""What becomes of internal topics that are changed, and the names that other systems use."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
 from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
-
-from .model import Topic, TopicSummary
 
 # Brokers find the state of a group or a transactional ID in the partition hash(ID) % partitions,
 # with the number of partitions when they started.
@@ -49,7 +44,10 @@ INTERNAL_STATE = {
     REGISTRATIONS_TOPIC: InternalState("the registrations of all clients are lost", _READ_IN_ORDER),
 }
 
-
-def is_internal(topic: Topic | TopicSummary) -> bool:
-    """Whether Kafka or kafka.sh keeps its own state in the topic."""
-    return topic.internal or topic.name in INTERNAL_STATE
+# Topics whose configs and use are decided by Kafka Streams, Kafka Connect, MirrorMaker 2, Schema
+# Registry and the like (which begin their names with _).
+OF_OTHER_SYSTEMS = (
+    r".*-(changelog|repartition)|.*-subscription-(registration|response)-topic"
+    r"|(.*[-_.])?connect([-_.].*)?[-_.](configs?|offsets?|status(es)?)"
+    r"|mm2-.*|(.*\.)?heartbeats|.*\.checkpoints\.internal|_.*"
+)

@@ -65,6 +65,14 @@ class Partition(Struct, frozen=True):
         return bool(self.replicas) and self.leader == self.replicas[0]
 
 
+# Kafka and kafka.sh keep their own state in these. Metadata (API key 3) marks only those of
+# coordinators.
+INTERNAL_TOPICS = frozenset((
+    "__consumer_offsets", "__transaction_state", "__share_group_state", "__remote_log_metadata",
+    "__client_configs", "__client_config_registrations",
+))  # fmt: skip
+
+
 class TopicSummary(Struct, frozen=True):
     """A topic in figures. `under_replicated` and `offline` (without a leader) count partitions; the
     replication factors are the smallest and the largest of its partitions."""

@@ -14,7 +14,7 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.cluster.model import Broker
-from kafka_shell.admin.topics.model import Partition, Topic, TopicSummary
+from kafka_shell.admin.topics.model import INTERNAL_TOPICS, Partition, Topic, TopicSummary
 
 from .error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from .failures import as_error, failure
@@ -144,6 +144,7 @@ class MetadataScan:
         row = self._rows[name]
         start, partitions, factor, under, offline, most = self._facts[row : row + _FACTS]
         topic_id, internal, _ = self._head(start)
+        internal = internal or name in INTERNAL_TOPICS
         return TopicSummary(name, topic_id, internal, partitions, factor, under, offline, most)
 
     def summaries(self) -> list[TopicSummary]:
@@ -162,7 +163,7 @@ class MetadataScan:
                 partition = partition.reassigned(moving.adding, moving.removing)
             partitions.append(partition)
         partitions.sort(key=lambda partition: partition.partition)
-        return Topic(name, topic_id, internal, tuple(partitions))
+        return Topic(name, topic_id, internal or name in INTERNAL_TOPICS, tuple(partitions))
 
     def unhealthy(self) -> list[str]:
         """The topics with partitions that are under-replicated or without a leader, sorted."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
-from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table
 from kafka_shell.common.quoting import quote
 from kafka_shell.common.structs import replace
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 
 _GONE = "UNKNOWN_TOPIC_OR_PARTITION"
-OURS = (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)  # their configs are required, so controls do not apply
 
 
 def _described(cluster: Cluster, names: Names) -> Generator[ReadFailure, None, Iterable[Topic]]:
@@ -45,9 +43,8 @@ def _described(cluster: Cluster, names: Names) -> Generator[ReadFailure, None, I
 )
 def read_topics(cluster: Cluster, names: Names) -> Rows:
     for topic in (yield from _described(cluster, names)):
-        internal = topic.internal or topic.name in OURS
         partitions, factors = len(topic.partitions), topic.replication_factors
-        yield topic.name, topic.id or None, internal, partitions, *factors
+        yield topic.name, topic.id or None, topic.internal, partitions, *factors
 
 
 @table(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kafka_shell.admin.activity.model import BrokerActivity, GroupActivity, TopicActivity
-from kafka_shell.commands.groups.render import lag_cell, lag_note, state
+from kafka_shell.commands.groups.render import change, lag_cell, lag_note, number, state
 from kafka_shell.common.units import approximate_bytes, approximate_duration, approximate_rate
 from kafka_shell.output.tables import Cell, Column
-from kafka_shell.output.text import Role, Text, text
+from kafka_shell.output.text import Text, text
 
 
 def rate(value: float | None, missing: int = 0) -> Cell:
@@ -20,13 +20,6 @@ def _more(missing: int) -> Text:
     return text("+", "warning") if missing else Text()
 
 
-def number(value: float) -> str:
-    """A number for people: one decimal below 10, `<0.1` if that would be none."""
-    if 0 < abs(value) < 0.05:
-        return "<0.1" if value > 0 else ">-0.1"
-    return f"{value:.1f}" if 0 < abs(value) < 9.95 else f"{value:.0f}"
-
-
 def bytes_rate(value: float | None, missing: int) -> Cell:
     """Bytes per second: `1.4MB/s`; `1.4MB/s+` if partitions are missing from it."""
     if value is None:
@@ -37,15 +30,6 @@ def bytes_rate(value: float | None, missing: int) -> Cell:
 def size(value: int | None, missing: int = 0) -> Cell:
     """Bytes: `1.4 GiB`; `1.4 GiB+` if partitions are missing from it."""
     return None if value is None else text(approximate_bytes(value)) + _more(missing)
-
-
-def change(row: GroupActivity) -> Cell:
-    """The change of the lag per second, with its sign."""
-    value = row.change_per_s
-    if value is None:
-        return None
-    role: Role = "warning" if value > 0 else "good" if value < 0 else "dim"
-    return text(("+" if value >= 0.05 else "") + number(value), role)
 
 
 def catch_up(row: GroupActivity) -> Cell:

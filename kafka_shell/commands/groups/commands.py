@@ -58,6 +58,10 @@ def describe_group(invocation: Invocation, context: Context) -> Results[Resource
 def _selected_rows(
     invocation: Invocation, context: Context, found: Results[GroupKey, Group]
 ) -> Results[Resource, object] | NoRows:
+    if (invocation["lag"] or invocation["offsets"]) and _is_by(invocation) != "group":
+        from .lag import with_changes
+
+        found = with_changes(found, invocation["group"], context.previous)
     if found.values and (invocation["sort"] or _is_by(invocation)):
         return _largest_lag_first(invocation, context, found)
     if invocation["state"]:

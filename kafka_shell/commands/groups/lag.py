@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.activity.model import GroupActivity
+    from kafka_shell.admin.activity.model import GroupActivity, Sample
     from kafka_shell.admin.groups.model import Group, GroupKey, GroupOffset
 
 
@@ -30,12 +31,41 @@ def by_group(
     `previous` is what a repeated command has kept of its last run: the changes are since then.
     """
     from kafka_shell.admin.activity.rates import group_rates
+
+    rows: list[GroupActivity] = group_rates(*_samples(groups, names, previous))
+    return {row.name: row for row in rows}
+
+
+def with_changes(
+    groups: Results[GroupKey, Group], names: Sequence[str], previous: dict[str, Any] | None
+) -> Results[GroupKey, Group]:
+    """The groups with the change of the lag in each partition, in a repeated command."""
+    if previous is None:
+        return groups
+    from kafka_shell.admin.activity.rates import lag_changes
+
+    changes = lag_changes(*_samples(groups, names, previous))
+    return groups.map(
+        lambda group: replace(
+            group,
+            offsets=group.offsets
+            and tuple(
+                replace(row, change_per_s=changes[group.name, row.topic_partition])
+                for row in group.offsets
+            ),
+        )
+    )
+
+
+def _samples(
+    groups: Results[GroupKey, Group], names: Sequence[str], previous: dict[str, Any] | None
+) -> tuple[Sample | None, Sample]:
+    """The sample of the last run, if it is repeated, and that of this one."""
     from kafka_shell.admin.activity.sample import of_groups
 
-    sample = of_groups(groups)
-    key = " ".join(("lag by group", *names))
-    before = None if previous is None else previous.get(key)
-    if previous is not None:
-        previous[key] = sample
-    rows: list[GroupActivity] = group_rates(before, sample)
-    return {row.name: row for row in rows}
+    sample, key = of_groups(groups), " ".join(("lag", *names))
+    if previous is None:
+        return None, sample
+    before = previous.get(key)
+    previous[key] = sample
+    return before, sample

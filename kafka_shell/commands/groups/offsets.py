@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
 from kafka_shell.commands.hints import with_hint
-from kafka_shell.commands.records.positions import offset_or_time, with_future_warning
+from kafka_shell.commands.records.positions import offset_or_time, with_time
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import (
     INTEGER,
@@ -96,8 +96,10 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
         chosen = _partitions_to_reset(invocation, context)
         plan = group_resets.plan_reset(cluster, group, where, select.topic_partitions(chosen), kind)
         plan.refused.failures.update(chosen.failures)
-    time = where.number if where.to is ResetTarget.TIME else 0
-    return with_future_warning(plan, time, context)
+    if where.to is not ResetTarget.TIME:
+        return plan
+    typed = next(filter(None, map(invocation.get, ("to", "to-datetime"))), "the time")
+    return with_time(plan, typed, where.number, context)
 
 
 def _partitions_to_reset(invocation: Invocation, context: Context) -> Results[Resource, Partition]:

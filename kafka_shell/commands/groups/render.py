@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from kafka_shell.admin.activity.model import GroupActivity
 from kafka_shell.admin.groups.model import (
     Group,
     GroupListing,
@@ -26,6 +27,22 @@ _STATES: dict[str, Role] = {"Stable": "good", "Empty": "dim", "Dead": "bad", "up
 def state(name: str) -> Text:
     """The state of a group, or of a broker among them in `top`."""
     return text(name, _STATES.get(name, "warning"))
+
+
+def number(value: float) -> str:
+    """A number for people: one decimal below 10, `<0.1` if that would be none."""
+    if 0 < abs(value) < 0.05:
+        return "<0.1" if value > 0 else ">-0.1"
+    return f"{value:.1f}" if 0 < abs(value) < 9.95 else f"{value:.0f}"
+
+
+def change(row: GroupOffset | GroupActivity) -> Cell:
+    """The change of the lag per second, with its sign."""
+    value = row.change_per_s
+    if value is None:
+        return None
+    role: Role = "warning" if value > 0 else "good" if value < 0 else "dim"
+    return text(("+" if value >= 0.05 else "") + number(value), role)
 
 
 def _type(kind: GroupType) -> str:
@@ -65,6 +82,7 @@ _OFFSET = (
     Column("CURRENT-OFFSET", lambda r: r.offset, "right"),
     Column("LOG-END-OFFSET", lambda r: r.end, "right", overflow="drop"),
     Column("LAG", lambda r: lag_cell(r.lag), "right"),
+    Column("CHANGE/S", change, "right"),
     Column("NOTE", lambda r: r.note, role="warning"),
     Column("CLIENT-ID", lambda r: r.client_id, overflow="drop"),
     Column("HOST", lambda r: r.host, overflow="drop"),

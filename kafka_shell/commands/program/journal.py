@@ -111,13 +111,16 @@ def _since(invocation: Invocation, context: Context) -> float | None:
         return None
     now = int(context.clock() * 1000)
     try:
-        return units.parse_time(f"-{text}" if _DURATION.match(text) else text, now=now) / 1000
+        time = units.parse_time(f"-{text}" if _DURATION.match(text) else text, now=now)
     except ShellError:
         raise UsageError(
             f"--since must be a duration such as 2h or a time such as 2026-01-31T10:00, got {text}",
             span=invocation.span("since"),
             text=invocation.text,
         ) from None
+    if note := units.odd_hour(text, time):
+        context.note(note)
+    return time / 1000
 
 
 def _matcher(text: str) -> Callable[[str, str], bool]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
-from kafka_shell.common.units import shorten_command
+from kafka_shell.common.units import shorten_command, some
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
@@ -126,7 +126,7 @@ def _newest(invocation: Invocation, context: Context, cluster_id: str) -> Iterat
 
 
 def _older(than: JournalEntry, context: Context, cluster_id: str) -> str:
-    """How to undo the newest change before an irreversible one."""
+    """How to undo the newest reversible change before an irreversible one."""
     from kafka_shell import journal as book
 
     every = book.newest(context.paths.journal, cluster=cluster_id)
@@ -138,9 +138,8 @@ def _older(than: JournalEntry, context: Context, cluster_id: str) -> str:
             continue
         if entry.undo:
             before = shorten_command(entry.command)
-            return f"\nTo undo the change before it ({before}), run undo {entry.id}"
-        break
-    return "\nTo undo an older change, run undo ID"
+            return f"\nTo undo the newest reversible change ({before}), run undo {entry.id}"
+    return ""
 
 
 def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
@@ -294,17 +293,15 @@ def _about(chosen: Sequence[JournalEntry]) -> tuple[str, ...]:
 
 
 def _of_other_processes(chosen: Sequence[JournalEntry], context: Context) -> list[str]:
-    """The entries that another shell, script or one-shot command wrote: the newest change may not
-    be the one that the user wants to undo."""
-    from kafka_shell.output.humanize import local_time
-
-    return [
-        "changed by another kafka.sh process"
-        f" (session {entry.session or 'unknown'}, broker {entry.bootstrap}) at"
-        f" {local_time(int(entry.time) * 1000)}: {shorten_command(entry.command)}"
-        for entry in chosen
-        if entry.session != context.script.session
-    ]
+    """Which entries another shell, script or one-shot command wrote: the newest change may not be
+    the one that the user wants to undo."""
+    ids: dict[str, list[str]] = {}
+    for entry in chosen:
+        if entry.session != context.script.session:
+            by = f"session {entry.session or 'unknown'}, broker {entry.bootstrap}"
+            ids.setdefault(by, []).append(entry.id)
+    return [f"changed by another kafka.sh process ({by}): {some(of, _NAMED)}"
+            for by, of in ids.items()]  # fmt: skip
 
 
 def _few(lines: Sequence[str], what: str) -> list[str]:

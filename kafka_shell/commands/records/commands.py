@@ -17,7 +17,7 @@ from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
 
 from .isolation import ISOLATION_LEVELS, READ_COMMITTED
-from .positions import offset_or_time, with_future_warning
+from .positions import offset_or_time, with_time
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import (
@@ -95,9 +95,12 @@ def _time(text: str, context: Context) -> int:
 
 def _to_time(text: str, context: Context) -> int:
     """A time in milliseconds since the epoch, relative ones from now; never negative."""
-    from kafka_shell.common.units import parse_time
+    from kafka_shell.common.units import odd_hour, parse_time
 
-    return max(0, parse_time(text, now=int(context.clock() * 1000)))
+    time = parse_time(text, now=int(context.clock() * 1000))
+    if note := odd_hour(text, time):
+        context.note(note)
+    return max(0, time)
 
 
 # -- delete ----------------------------------------------------------------------------------------
@@ -127,7 +130,7 @@ def delete_records(invocation: Invocation, context: Context) -> Plan:
         targets = dict.fromkeys(partitions, -1 if offset is None else offset)
         plan = records.plan_delete(cluster, targets, timeout_ms=timeout)
     plan.refused.failures.update(chosen.failures)
-    return with_future_warning(plan, time or 0, context)
+    return plan if time is None else with_time(plan, invocation["to"], time, context)
 
 
 def _target(invocation: Invocation, context: Context) -> tuple[int | None, int | None]:

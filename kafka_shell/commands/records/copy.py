@@ -8,6 +8,7 @@ from kafka_shell import journal
 from kafka_shell.admin.records.codecs import CODECS
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
+from kafka_shell.common.units import format_time
 from kafka_shell.errors import ShellError
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
@@ -82,7 +83,10 @@ def _plan(
     if not plan.steps:  # it is not shown
         for warning in plan.warnings:
             context.note(warning)
-    return plan
+    times = (("from", request.start.time), ("until", request.end.time))
+    instants = (f"{invocation[name]} is {format_time(at)}" for name, at in times
+                if invocation[name] and at > 0)  # fmt: skip
+    return replace(plan, notes=(*plan.notes, *instants))
 
 
 def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) -> None:
@@ -104,9 +108,8 @@ def _request(invocation: Invocation, context: Context) -> CopyRequest:
     from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position
 
     source, numbers = invocation["source"]
-    now = int(context.clock() * 1000)
-    start = position(invocation, "from", now) or FROM_EARLIEST
-    end = position(invocation, "until", now) or TO_LATEST
+    start = position(invocation, "from", context) or FROM_EARLIEST
+    end = position(invocation, "until", context) or TO_LATEST
     if invocation["to-offset"] is not None:
         end = Position(offset=invocation["to-offset"])
     check_order(invocation, start, end, "until" if invocation["until"] else "to-offset")

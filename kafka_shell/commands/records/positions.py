@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.common.structs import replace
+from kafka_shell.common.units import format_time, odd_hour, parse_time
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kind import CandidateSource, Kind
@@ -22,8 +23,8 @@ ENDS = Kind("text", CandidateSource(lambda found, known: known.times(found.prefi
 _MOST_DIGITS = 11  # of an offset
 
 
-def position(invocation: Invocation, name: str, now: int) -> Position | None:
-    """The position that this option names; None without the option. `now` is in milliseconds."""
+def position(invocation: Invocation, name: str, context: Context) -> Position | None:
+    """The position that this option names; None without the option."""
     from kafka_shell.admin.partitions.model import EARLIEST, LATEST
     from kafka_shell.admin.records.read import Position
 
@@ -33,8 +34,12 @@ def position(invocation: Invocation, name: str, now: int) -> Position | None:
     if text in ("earliest", "latest"):
         return Position(time=EARLIEST if text == "earliest" else LATEST)
     try:
-        offset, time = offset_or_time(text, now)
-        return Position(offset) if time is None else Position(time=time)
+        offset, time = offset_or_time(text, int(context.clock() * 1000))
+        if time is None:
+            return Position(offset)
+        if note := odd_hour(text, time):
+            context.note(note)
+        return Position(time=time)
     except ShellError:
         raise UsageError(
             f"--{name} must be an offset, a time such as 2026-01-31T10:00 or -1h, earliest or"
@@ -63,16 +68,18 @@ def check_order(invocation: Invocation, start: Position, end: Position, to: str)
 def future_warning(time: int, now: int, meaning: str) -> str:
     """A warning about a time in the future, empty for others: of records it usually is a mistake.
     `meaning` is what the command does there. Times are in milliseconds."""
-    from kafka_shell.common.units import format_time
-
     return f"{format_time(time)} is in the future: {meaning}" if time > now else ""
 
 
-def with_future_warning(plan: Plan, time: int, context: Context) -> Plan:
-    """The plan with that warning if `time` selects the offsets, if it changes anything."""
+def with_time(plan: Plan, text: str, time: int, context: Context) -> Plan:
+    """The plan with the time that selects its offsets, as it was typed and as an instant."""
+    if not plan.steps:
+        return plan
     meaning = "latest is used if there are no records that late"
     warning = future_warning(time, int(context.clock() * 1000), meaning)
-    return replace(plan, warnings=(warning, *plan.warnings)) if warning and plan.steps else plan
+    note = odd_hour(text, time) or f"{text} is {format_time(time)}"
+    return replace(plan, warnings=tuple(filter(None, (warning, *plan.warnings))),
+                   notes=(*plan.notes, note))  # fmt: skip
 
 
 def offset_or_time(text: str, now: int) -> tuple[int | None, int | None]:
@@ -82,8 +89,6 @@ def offset_or_time(text: str, now: int) -> tuple[int | None, int | None]:
     it would be after the end of the log, and all records would be skipped or deleted. Raises
     ShellError if it is neither.
     """
-    from kafka_shell.common.units import parse_time
-
     if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
         return int(text), None
     return None, max(0, parse_time(text, now=now))

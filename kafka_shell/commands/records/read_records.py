@@ -62,12 +62,13 @@ class _Reading:
         self._keep = filter_of(
             invocation["where"], invocation["grep"], self.formats, internal=_internal(invocation)
         )
-        now = int(context.clock() * 1000)
-        start = position(invocation, "from", now) or read.FROM_EARLIEST
-        end = position(invocation, "to", now) or read.TO_LATEST
+        start = position(invocation, "from", context) or read.FROM_EARLIEST
+        end = position(invocation, "to", context) or read.TO_LATEST
         check_order(invocation, start, end, "to")
         if future := future_warning(
-            start.time, now, "only records with this timestamp or a later one are read"
+            start.time,
+            int(context.clock() * 1000),
+            "only records with this timestamp or a later one are read",
         ):
             self._warn(future)
         chosen = select.partitions(invocation, context.cluster)

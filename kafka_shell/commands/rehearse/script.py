@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from kafka_shell.commands import REGISTRY
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import to_path
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language.logical_lines import logical_lines
-from kafka_shell.language.parse import parse
+from kafka_shell.language.parse import corrections, parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import commands, tokenize
 
@@ -48,7 +48,11 @@ def lines_of(text: str, context: Context) -> tuple[str, ...]:
         )
     raise UsageError(
         f"'{first}' is neither a command nor a file",
-        hint="Use rehearse FILE, rehearse LINE, or rehearse - for standard input.",
+        hint=did_you_mean(
+            first,
+            corrections(first, REGISTRY),
+            "Use rehearse FILE, rehearse LINE, or rehearse - for standard input.",
+        ),
         code="bad-value",
     )
 

@@ -14,7 +14,7 @@ from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.wire.failures import AUTHORIZATION
 from kafka_shell.commands import REGISTRY
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
 from kafka_shell.language.selectors import select
@@ -225,7 +225,8 @@ def _copies_data(observed: LineObserver) -> bool:
 def _failure(error: ShellError) -> Failure:
     failure = as_failure(error)
     keep = error.code == limits.NOT_ON_TWIN or failure.code in AUTHORIZATION
-    return failure if keep else Failure("", error.message)
+    hint = error.hint if isinstance(error, UsageError) else ""  # of a misspelled command
+    return failure if keep else Failure("", ". ".join(filter(None, (error.message, hint))))
 
 
 def _missing(why: Failure) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS, ScramM
 from kafka_shell.common.config_units import parse_config_value, unit_of
 from kafka_shell.common.files import bad_file
 from kafka_shell.common.masking import has_secret_name
-from kafka_shell.common.quota_units import parse_quota
+from kafka_shell.common.quota_units import QUOTAS, parse_quota
 from kafka_shell.common.units import shorten, to_path
 from kafka_shell.errors import ShellError
 from kafka_shell.language.selectors import check, is_pattern
@@ -93,7 +93,7 @@ class _Loader:
             with self._collecting():
                 self._add(file)
         if self._mistakes:
-            raise _in_one(self._mistakes)
+            raise in_one(self._mistakes)
         return self.state
 
     @contextmanager
@@ -159,7 +159,9 @@ class _Loader:
         given = place.fields(f"topic {name}", (*SHAPE, "configs"))
         for field in (PARTITIONS, FACTOR):
             if field in given:
-                fields[field] = given[field].integer(f"{field} of topic {name}", 1, MAXIMUM[field])
+                with self._collecting():
+                    value = given[field].integer(f"{field} of topic {name}", 1, MAXIMUM[field])
+                    fields[field] = value
         if ASSIGNMENT in given:
             replicas = _assignment(given[ASSIGNMENT], name)
             fields[ASSIGNMENT] = format_assignment(replicas)
@@ -213,13 +215,12 @@ class _Loader:
         """The quotas of one entity."""
         entity = quota_entity(text, at)
         fields: Fields = {}
-        for key, value in place.pairs(f"quotas of {text}"):
-            name = key.name()
-            limit = value.text(name)
-            try:
-                fields[name] = parse_quota(name, limit)
-            except ShellError as error:
-                raise value.error(error.message) from None
+        for name, value in place.fields(f"the quotas of {text}", QUOTAS).items():
+            with self._collecting():
+                try:
+                    fields[name] = parse_quota(name, value.text(name))
+                except ShellError as error:
+                    raise value.error(error.message) from None
         yield entity, fields
 
     def user(
@@ -254,11 +255,9 @@ class _Loader:
         parts = parts_of(text, at, ("user", "client-id"))
         if not isinstance(parts.get("user"), str) or parts.get("client-id") is DEFAULT:
             raise at.error(f"expected user NAME or user NAME client-id ID, got {shorten(text)}")
-        fields: Fields = {
-            key.name(): _config(key.name(), value)
-            for key, value in place.pairs(f"client configs of {text}")
-        }
-        yield ClientEntity(str(parts["user"]), parts.get("client-id")), fields
+        found = {each.name(): value for each, value in place.pairs(f"client configs of {text}")}
+        entity = ClientEntity(str(parts["user"]), parts.get("client-id"))
+        yield entity, self._values(found)
 
     def broker(
         self, text: str, at: DocumentValue, place: DocumentValue
@@ -274,7 +273,15 @@ class _Loader:
         """Configs by key, sorted, with their raw values."""
         found = {each.name(): value for each, value in place.pairs(f"configs of {of}")}
         self.state.places |= {(kind, key, name): value for name, value in found.items()}
-        return {name: _config(name, found[name]) for name in sorted(found)}
+        return self._values(found)
+
+    def _values(self, found: Mapping[str, DocumentValue]) -> Fields:
+        """The raw values of configs, sorted by key."""
+        fields: Fields = {}
+        for name, value in found.items():
+            with self._collecting():
+                fields[name] = _config(name, value)
+        return dict(sorted(fields.items()))
 
 
 _Reader = Callable[[_Loader, str, DocumentValue, DocumentValue], Iterator[tuple[Any, Fields]]]
@@ -302,7 +309,7 @@ _READERS: dict[str, _Reader] = {
 }
 
 
-def _in_one(mistakes: Sequence[ShellError]) -> ShellError:
+def in_one(mistakes: Sequence[ShellError]) -> ShellError:
     """One error that lists these; a single one as it is."""
     first = mistakes[0]
     if len(mistakes) == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -10,11 +11,15 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.topics.internal import OF_OTHER_SYSTEMS
 from kafka_shell.common.structs import replace
+from kafka_shell.common.units import some
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
 
 from .compare import FileDifferences, only_on_cluster
+from .load import in_one
 from .model import (
     ASSIGNMENT,
     CONFIG_KINDS,
@@ -70,6 +75,7 @@ class _Work(Struct):
     confirm: bool = False
     refused: dict[Resource, Failure] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    mistakes: list[ShellError] = field(default_factory=list)
 
 
 def plan_state(cluster: Cluster, found: FileDifferences, wanted: State, options: Options) -> Plan:
@@ -89,7 +95,13 @@ def plan_state(cluster: Cluster, found: FileDifferences, wanted: State, options:
     if work.client_configs:  # their plan creates their topics
         work.create = [each for each in work.create if each.key not in STORE]
     _leave_for_later(cluster, work)
+    if theirs := [name for name in work.delete_topics if re.fullmatch(OF_OTHER_SYSTEMS, name)]:
+        are = "looks like a topic" if len(theirs) == 1 else "look like topics"
+        work.warnings.append(f"deletes {some(theirs, 5)}, which {are} of Kafka Streams, Connect,"
+                             " MirrorMaker or a schema registry")  # fmt: skip
     plans = [plan for plan in _plans(cluster, wanted, work, options) if plan is not None]
+    if work.mistakes:
+        raise in_one(work.mistakes)
     plan = merge_plans(plans) if plans else Plan(Effect.CHANGE, ())
     return replace(
         plan,
@@ -242,10 +254,10 @@ def _plans(cluster: Cluster, wanted: State, work: _Work, options: Options) -> It
     if work.configs:
         from kafka_shell.admin.configs.change import plan_alter as alter_configs
 
-        with _with_file_position(wanted):
+        with _collecting(wanted, work):
             plan = alter_configs(cluster, work.configs)
-        _refuse_sensitive(plan, wanted, work)
-        yield plan
+            _refuse_sensitive(plan, wanted, work)
+            yield plan
     if work.quotas:
         from kafka_shell.admin.quotas.change import plan_alter as alter_quotas
         from kafka_shell.admin.quotas.model import QuotaAlteration
@@ -293,25 +305,26 @@ def _create(cluster: Cluster, wanted: State, work: _Work) -> Plan | None:
     from kafka_shell.admin.topics.change import plan_create_checked, with_checked_configs
 
     topics = [new_topic(each.key, each.whole) for each in work.create]
-    with _with_file_position(wanted):
+    with _collecting(wanted, work):
         checked = with_checked_configs(cluster, topics)
-    return replace(plan_create_checked(cluster, checked), fresh=None)
+        return replace(plan_create_checked(cluster, checked), fresh=None)
+    return None
 
 
 @contextmanager
-def _with_file_position(wanted: State) -> Iterator[None]:
-    """Name the resource of an invalid config, and its position in the file."""
+def _collecting(wanted: State, work: _Work) -> Iterator[None]:
+    """Keep the errors for invalid configs, with their resources and positions in the file."""
     from kafka_shell.admin.configs.checks import ConfigRefused
 
     try:
         yield
-    except ConfigRefused as refused:
-        assert refused.resource is not None
-        refused.message = f"{refused.resource}: {refused.message}"
-        place = _file_position(refused.resource, refused.key, wanted)
-        if place is not None:
-            refused.message = f"{place}: {refused.message}"
-        raise
+    except ConfigRefused as first:
+        for refused in (first, *first.others):
+            assert refused.resource is not None
+            place = _file_position(refused.resource, refused.key, wanted)
+            at = "" if place is None else f"{place}: "
+            refused.message = f"{at}{refused.resource}: {refused.message}"
+            work.mistakes.append(refused)
 
 
 def _file_position(resource: ConfigResource, config: str, wanted: State) -> DocumentValue | None:

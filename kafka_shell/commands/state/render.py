@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kafka_shell.common.units import counted
 from kafka_shell.output.counts import count_kinds
 from kafka_shell.output.errors import grouped_failure_lines
 from kafka_shell.output.plans import changes_lines, counted_changes
@@ -62,8 +63,8 @@ def _closing(diff: StateDiff) -> str:
         return f"no differences between {diff.before} and {diff.after}{left}"
     changes = [each.change for each in diff.changes]
     resources = count_kinds(change.resource for change in changes)
-    verb = "differs" if len({change.resource for change in changes}) == 1 else "differ"
-    return f"{resources} {verb} ({counted_changes(changes)}){left}"
+    count = counted(len(changes), "difference")
+    return f"{count} in {resources}: {counted_changes(changes)}{left}"
 
 
 PAGES: dict[type, Page] = {StateDiff: diff_page}

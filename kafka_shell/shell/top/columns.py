@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.commands.activity import render
 from kafka_shell.commands.activity.meter import BROKERS, GROUPS, TOPICS
-from kafka_shell.commands.groups.render import lag_cell, state
+from kafka_shell.commands.groups.render import change, lag_cell, state
 from kafka_shell.output.tables import Cell
 from kafka_shell.output.text import text
 
@@ -125,7 +125,7 @@ COLUMNS: dict[str, tuple[LiveColumn, ...]] = {
     GROUPS: (
         _name("GROUP"),
         LiveColumn("LAG", 13, lambda row: lag_cell(row.lag), lambda row: row.lag, rank=0),
-        LiveColumn("CHANGE/S", 10, render.change, lambda row: row.change_per_s, rank=1),
+        LiveColumn("CHANGE/S", 10, change, lambda row: row.change_per_s, rank=1),
         LiveColumn("CATCH-UP", 9, render.catch_up, lambda row: row.catch_up_s, rank=2),
         _trend(3),
         _state(12, 4),

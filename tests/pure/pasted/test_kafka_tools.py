@@ -301,9 +301,6 @@ def test_acls_and_tokens(pasted: str, line: str) -> None:
         ("kafka-configs.sh --alter --entity-type users --entity-name u --entity-type clients"
          " --entity-name=-c --add-config acks=all",
          "alter-client-configs acks=all --user u --client-id=-c"),
-        ("kafka-configs.sh --alter --user u --add-config acks=-1,producer_byte_rate=5" + AT,
-         "config-command --user u --alter --add-config acks=-1,producer_byte_rate=5"
-         " --bootstrap-server h:9092"),
         ("kafka-configs.sh --alter --user u --delete-config SCRAM-SHA-256,SCRAM-SHA-512",
          "scram-credentials --username u --delete SCRAM-SHA-256,SCRAM-SHA-512"),
         ("kafka-configs.sh --alter --user u --client-defaults --add-config consumer_byte_rate=9",

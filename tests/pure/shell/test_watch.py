@@ -73,6 +73,7 @@ def test_in_place_on_a_terminal_and_the_last_answer_stays() -> None:
     screen = pyte.Screen(80, 24)
     pyte.Stream(screen).feed(drawn[: drawn.index("\x1b[?7h")])
     assert screen.display[0].startswith("every 5 s: health")
+    assert " now " in screen.display[0]
     assert "changed " in screen.display[0]
     assert [row.rstrip() for row in screen.display[2:5]] == ["a 1", "b 3", ""]
     assert screen.buffer[3][2].reverse and not screen.buffer[3][0].reverse

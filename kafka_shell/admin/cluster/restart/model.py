@@ -66,10 +66,12 @@ class RestartChecks(Struct, frozen=True):
 
 
 class NotRestarted(Struct, frozen=True):
-    """A broker that the order leaves out: it is down, or stopping it alone would not be safe."""
+    """A broker that the order leaves out: stopping it alone would be unsafe, or is unknown to be
+    safe; without `verdict`, it is down."""
 
     broker: int
     reasons: tuple[str, ...]
+    verdict: Verdict | None = None
 
 
 class RestartOrder(Struct, frozen=True):

@@ -28,7 +28,7 @@ def restart_order(state: ClusterState) -> RestartOrder:
     index = judge.Index(state)
     checks = {broker: judge.check(index, [broker]) for broker in sorted(state.brokers)}
     unsafe = [
-        NotRestarted(broker, tuple(_summaries(check.reasons)))
+        NotRestarted(broker, tuple(_summaries(check.reasons)), check.verdict)
         for broker, check in checks.items()
         if check.verdict >= Verdict.UNKNOWN
     ]

@@ -320,8 +320,9 @@ def test_a_change_of_another_process_is_named_and_asked_about(shell: Shell, topi
     change = f"alter-configs {topic} segment.ms=1h"
     shell.ok(change)
     session = entries(shell)[-1]["session"]
-    said = f"by another kafka.sh process (session {session}, broker {shell.bootstrap}) at "
+    said = f"by another kafka.sh process (session {session}, broker {shell.bootstrap})"
     run = refused(shell("undo"), said, f": {change}", "confirmation is required", status=2)
+    assert run.err.count(change) == 1
     assert "Use --yes" in run.err
     refused(shell("undo", answer="n"), said, "not confirmed")
     assert said in shell.ok("undo --dry-run").err + shell.ok("undo --dry-run").out

@@ -136,7 +136,7 @@ def test_the_page(kafka: Program) -> None:
     assert text.startswith("ok      1: create-topic rehearsed.page && delete-topic rehearsed.old\n")
     assert "+ topic rehearsed.page: 1 partition, replication factor 1" in text
     assert "- topic rehearsed.old" in text
-    assert "2 topics differ (1 created, 1 deleted)" in text
+    assert "2 differences in 2 topics: 1 created, 1 deleted" in text
     assert "undo:\n  delete-topic rehearsed.page\n" in text
     assert text.endswith("1 line: 1 ok. Nothing was changed on the cluster.\n")
 

@@ -114,6 +114,6 @@ def test_an_interrupted_apply_continues_when_it_is_run_again(
     assert run.status == 130 and "interrupted" in run.err
     assert f"To continue: apply {file}" in run.err
     left = shell(f"diff {file}")
-    assert left.status == 1 and "1 ACL differs (1 created)" in left.out
+    assert left.status == 1 and "1 difference in 1 ACL: 1 created" in left.out
     shell.ok(f"apply {file}")
     assert shell(f"diff {file}").status == 0

@@ -6,7 +6,7 @@ import secrets
 
 import pytest
 
-from tests.support.program import Program
+from tests.program import Program
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,7 @@ def test_a_difference_is_shown_like_a_plan_and_as_json(
     assert run.lines == [
         "--- cluster it", f"+++ {file}", f"topic {name}", "  partitions: 2 -> 3",
         "  retention.ms: 7d -> 30d", f"+ topic {name}.new: 1 partition",
-        "2 topics differ (1 created, 2 altered)",
+        "3 differences in 2 topics: 1 created, 2 altered",
     ]  # fmt: skip
     rows = target("diff", file, "--output", "json").json["changes"]
     assert [(row["field"], row["before"], row["after"]) for row in rows][:2] == [

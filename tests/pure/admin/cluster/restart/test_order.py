@@ -13,6 +13,7 @@ from kafka_shell.admin.cluster.restart.model import ClusterState
 from kafka_shell.admin.cluster.restart.order import Limit, fewest_batches, restart_order
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.common.structs import replace
+from kafka_shell.output.data import plain
 
 BROKERS = st.integers(1, 7)
 
@@ -72,8 +73,8 @@ def test_brokers_that_do_not_run_are_left_out_and_risks_are_shown() -> None:
     found = state([(1, 2), (2, 3)], 3, minimum=1)
     away = replace(found, brokers={1: "a", 3: "c"}, silent=frozenset({2}), down=frozenset({7}))
     order = restart_order(away)
-    assert [(each.broker, *each.reasons) for each in order.left_out[:2]] == [
-        (2, "did not respond"), (7, "is down"),
+    assert [(each.broker, *each.reasons, each.verdict) for each in order.left_out[:2]] == [
+        (2, "did not respond", None), (7, "is down", None),
     ]  # fmt: skip
     assert not order.ok
     whole = restart_order(found)
@@ -88,6 +89,7 @@ def test_the_active_controller_is_last_and_unsafe_brokers_are_left_out() -> None
     found = restart_order(state([(1, 2, 3), (4,), (3, 2, 1)], 5, leader=100))
     assert [each.broker for each in found.left_out] == [4]
     assert "no leader" in found.left_out[0].reasons[0]
+    assert plain(found)["left_out"][0]["verdict"] == "unsafe"
     assert not found.ok
     assert {id for batch in found.batches for id in batch} == {1, 2, 3, 5}
     quorum = Quorum(
