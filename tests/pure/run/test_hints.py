@@ -9,7 +9,7 @@ import pytest
 
 from kafka_shell.commands.rehearse.script import lines_of
 from kafka_shell.errors import UsageError
-from tests.in_process_shell import Shell
+from tests.support.in_process_shell import Shell
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from kafka_shell.errors import ShellError
 from kafka_shell.output.outcomes import next_lines
-from tests.recorded_execution import make_recorded_execution
+from tests.support.recorded_execution import make_recorded_execution
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
-from tests.program import Program
+from tests.support.program import Program
 
 
 def test_a_set_in_another_order_is_unchanged(kafka: Program, tmp_path: Path) -> None:

@@ -244,10 +244,13 @@ def test_several_changes_are_one_plan_and_one_entry(shell: Shell, topic: str) ->
 def test_an_irreversible_change_is_not_skipped_for_an_earlier_one(shell: Shell, topic: str) -> None:
     shell.ok(f"alter-configs {topic} segment.ms=1h")
     shell.ok(f"alter-topic {topic} --partitions 2")
+    shell.ok(f"alter-topic {topic} --partitions 3")
     for line in ("undo", "undo --last 1", "undo --last 3", "undo --yes --despite-changes"):
         run = refused(shell(line), "the last change", "alter-topic", "is irreversible")
         assert run.out == ""
-        assert f"To undo the change before it (alter-configs {topic} segment.ms=1h)" in run.err
+        assert (
+            f"To undo the newest reversible change (alter-configs {topic} segment.ms=1h)" in run.err
+        )
     assert configs(shell, topic) == {"segment.ms": "3600000"}
     shell.ok(f"undo {entries(shell)[1]['id']}")
     assert configs(shell, topic) == {}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import Program
+from tests.support.program import Program
 
 
 @pytest.mark.parametrize("line", ["export", "list-topics", "list-offsets"])

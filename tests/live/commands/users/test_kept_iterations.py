@@ -6,7 +6,7 @@ import secrets
 
 import pytest
 
-from tests.program import Program
+from tests.support.program import Program
 
 
 @pytest.mark.parametrize(
