@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.cluster import wipe
+from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Sandbox
@@ -68,9 +70,13 @@ def five_brokers(
 
 
 @pytest.fixture(scope="module")
-def own_demo(templates: Templates, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+def own_demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A demo company of the module's own, which its tests may change."""
-    yield from templates.running(tmp_path_factory.mktemp("demo"), 1, start_with_data)
+    folder = tmp_path_factory.mktemp("demo")
+    try:
+        yield start_with_data(SandboxOptions(folder, port=0), no_report)
+    finally:
+        wipe(folder)
 
 
 # -- a client of each, unless a module has its own -------------------------------------------------
