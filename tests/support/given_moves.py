@@ -6,19 +6,24 @@ given facts and change them, as brokers do. Time passes only while the program s
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
+from types import ModuleType
 from typing import Any
 
 import pytest
 from kafka.protocol.metadata import MetadataResponse
 
+from kafka_shell import admin
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, own_source
 from kafka_shell.admin.partitions import (
+    batch_health,
     progress,
     sizes,
     steps,
@@ -28,10 +33,12 @@ from kafka_shell.admin.partitions import (
 from kafka_shell.admin.partitions.model import Move, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.partitions.throttle_configs import Config, broker_config
+from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
+from kafka_shell.admin.wire.requests import ANY, Target
 from kafka_shell.plan.results import Failure, Results
 
 Replicas = tuple[int, ...]
@@ -61,6 +68,12 @@ class GivenCluster(Cluster):
         self.unwritable: dict[ConfigResource, Failure] = {}
         self.refused: dict[TopicPartition, Failure] = {}
         self.takes: float | None = None
+        self.sizes = Sizes()
+        self.ends: dict[tuple[int, TopicPartition], int] = {}
+        self.silent: list[Failure] = []  # leaders that do not respond
+        self.answers: list[MetadataScan] = []  # what leaders return; if empty, the facts
+        self.shown: MetadataScan | None = None  # what brokers return; None: the facts
+        self.unlisted = 0  # so often, the controller lists no reassignment
         self.events: list[Event] = []
         self.log: list[str] = []  # what was started, in order
         self.now = time.monotonic()
@@ -83,8 +96,9 @@ class GivenCluster(Cluster):
         for _, action in due:
             action()
         if self.takes is not None:
-            old = [each for each in self.moving if self._since[each] + self.takes <= self.now]
-            self.complete(*old)
+            for each in tuple(self.moving):
+                if self._since[each] + self.takes <= self.now:
+                    self.complete(each)
 
     # -- what a controller does --------------------------------------------------------------------
 
@@ -125,13 +139,23 @@ class GivenCluster(Cluster):
     def cluster_id(self) -> str:
         return "given"
 
+    def release(self, to: Target = ANY) -> str:
+        return "4.3"
+
+    def supports(self, api: object, version: int = 0) -> bool:
+        return False
+
     def under_way(
         self, topics: Collection[str] | None = None
     ) -> Results[TopicPartition, Reassignment]:
         found = sorted(self.moving.items())
+        if self.unlisted:
+            self.unlisted, found = self.unlisted - 1, []
         return Results({key: each for key, each in found if not topics or key.topic in topics})
 
     def scan(self, names: Sequence[str] | None = None, *_: object) -> MetadataScan:
+        if self.shown is not None:
+            return self.shown
         known = list(dict.fromkeys(each.topic for each in self.replicas))
         found = [self._topic(name) for name in (known if names is None else names)]
         brokers = [_BROKER(id, f"host-{id}", 9092, None) for id in sorted(self.up)]
@@ -161,10 +185,10 @@ class GivenCluster(Cluster):
             elif not broker and each.name not in topics:
                 found.failures[each] = Failure("UNKNOWN_TOPIC_OR_PARTITION", "no such topic", 3)
             else:
+                set_here = {key: value for (res, key), value in self.values.items() if res == each}
                 found.values[each] = tuple(
                     ConfigEntry(each, key, value, own_source(each))
-                    for (resource, key), value in self.values.items()
-                    if resource == each
+                    for key, value in ({min_isr.KEY: "1"} | set_here).items()
                 )
         return found
 
@@ -211,16 +235,26 @@ def given(topics: Mapping[str, Sequence[Replicas]], *brokers: int) -> Iterator[G
             moves, cancel))  # fmt: skip
         patch.setattr(throttles, "registered", lambda _: frozenset(facts.registered))
         patch.setattr(throttles, "not_running", lambda _: frozenset(facts.registered - facts.up))
-        patch.setattr(progress, "log_ends", lambda *_: {})
-        patch.setattr(sizes, "read", lambda *_: Sizes())
+        patch.setattr(
+            batch_health, "_ask", lambda *_: (facts.answers or [facts.scan()], facts.silent)
+        )
+        patch.setattr(progress, "log_ends", lambda *_: facts.ends)
+        patch.setattr(sizes, "read", lambda *_: facts.sizes)
         patch.setattr(time, "monotonic", lambda: facts.now)
         patch.setattr(time, "sleep", facts.sleep)
         yield facts
 
 
 def _replace(patch: pytest.MonkeyPatch, function: Any, by: Any) -> None:
-    """Replace a function in every module of `admin.partitions` that has imported it."""
-    name = function.__name__
-    for module in [each for key, each in sys.modules.items() if "admin.partitions." in key]:
-        if getattr(module, name, None) is function:
-            patch.setattr(module, name, by)
+    """Replace a function in every module of `admin` that imports it."""
+    for module in _modules():
+        if getattr(module, function.__name__, None) is function:
+            patch.setattr(module, function.__name__, by)
+
+
+@cache
+def _modules() -> list[ModuleType]:
+    """All modules of `admin`: one that is imported later would keep a replacement."""
+    return [
+        import_module(each.name) for each in walk_packages(admin.__path__, f"{admin.__name__}.")
+    ]

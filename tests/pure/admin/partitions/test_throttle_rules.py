@@ -160,6 +160,7 @@ def shells() -> Iterator[Shells]:
         (FOR_GOOD, "a", BY_A),
         (FOR_GOOD, "a, cancel a", FOR_GOOD),
         (FOR_GOOD, "a, back a", FOR_GOOD),
+        (FOR_GOOD, "a, release, cancel a", FOR_GOOD),  # it comes too late
         (FOR_GOOD, "a, release, finish", FOR_GOOD),
         (FOR_GOOD, "a, release, finish a", FOR_GOOD),
         (FOR_GOOD, "a, release, back a, release, finish", FOR_GOOD),
