@@ -67,6 +67,7 @@ class GivenCluster(Cluster):
         self.unread: dict[ConfigResource, Failure] = {}
         self.unwritable: dict[ConfigResource, Failure] = {}
         self.refused: dict[TopicPartition, Failure] = {}
+        self.racks: dict[int, str] = {}
         self.takes: float | None = None
         self.sizes = Sizes()
         self.ends: dict[tuple[int, TopicPartition], int] = {}
@@ -133,7 +134,7 @@ class GivenCluster(Cluster):
     # -- what the program reads --------------------------------------------------------------------
 
     def brokers(self, *, refresh: bool = False) -> tuple[Broker, ...]:
-        return tuple(Broker(id, f"host-{id}", 9092) for id in sorted(self.up))
+        return tuple(Broker(id, f"host-{id}", 9092, self.racks.get(id)) for id in sorted(self.up))
 
     @property
     def cluster_id(self) -> str:
@@ -158,7 +159,7 @@ class GivenCluster(Cluster):
             return self.shown
         known = list(dict.fromkeys(each.topic for each in self.replicas))
         found = [self._topic(name) for name in (known if names is None else names)]
-        brokers = [_BROKER(id, f"host-{id}", 9092, None) for id in sorted(self.up)]
+        brokers = [_BROKER(id, f"host-{id}", 9092, self.racks.get(id)) for id in sorted(self.up)]
         response = MetadataResponse(0, brokers, "given", 1, found)
         return MetadataScan(bytes(response.encode(version=_METADATA_VERSION)), _METADATA_VERSION)
 
