@@ -58,6 +58,7 @@ class Moving:
             "retarget": lambda n: facts.start(TopicPartition("t", int(n)), ELSEWHERE),
             "same": lambda n: facts.start(TopicPartition("t", int(n)), AFTER),
             "cancel": lambda n: facts.moving.pop(TopicPartition("t", int(n))),
+            "gone": lambda n: facts.replicas.pop(TopicPartition("t", int(n))),
             "delete": lambda _: facts.delete("t"),
             "rate": lambda rate: self.state.update(
                 lambda now: now and replace(now, throttle=int(rate))),
@@ -151,6 +152,8 @@ WAITING = "waiting for broker 5, which is down (1 partition)"
         # what others do meanwhile
         ("15 moved 2", "1 partition is not at the target: t:2: partition t:2 has replicas 1,2,3:"
          " another client has moved it", [0, 1]),
+        ("15 gone 2", "1 partition is not at the target: t:2: partition t:2 does not exist",
+         [0, 1]),
         ("15 retarget 2", "paused at batch 3 of 3: partition t:2 has replicas 1,2,3 instead of"
          " 1,2,5, and is not being reassigned", [0, 1, 2]),
         ("15 same 2", "", [0, 1, 2]),
@@ -184,7 +187,8 @@ def test_the_next_batch_starts_when_the_cluster_is_healthy(
     kept = ("interrupted in", "broker 4 is down", "is still set")
     assert moving.throttled == any(text in why for text in kept)
     state = moving.state.read()
-    assert (state is None) == (left or why == "the reassignment was cancelled")
+    ended = left or why == "the reassignment was cancelled" or "does not exist" in why
+    assert (state is None) == ended
     assert state is None or "not started" not in why or state.batches == len(started)
 
 
