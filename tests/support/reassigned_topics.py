@@ -17,12 +17,11 @@ from kafka_shell.admin.partitions.cancel import plan_cancel
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.reassignment import plan_move
-from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import described, done, make_topic, wait_for
+from tests.support.changes import described, make_topic, wait_for
 from tests.support.shared_cluster import wait_until_applied
 
 MB = 1_000_000
@@ -91,13 +90,6 @@ def placed(
     # What is not there has no size, and is not moved by a rebalance.
     wait_for("all replicas are on disk", lambda: on_disk() == sum(map(len, replicas)))
     return name
-
-
-def delete_others(cluster: Cluster, topics: Sequence[str]) -> None:
-    """Delete what other tests have left: all topics but these and the internal ones."""
-    others = [name for name in scan(cluster).names if name not in topics and name[:2] != "__"]
-    done(topic_changes.plan_delete(cluster, others), cluster)
-    wait_until_applied(cluster)
 
 
 class Filled:

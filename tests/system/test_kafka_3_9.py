@@ -1,7 +1,7 @@
 """Kafka 3.9 answers as the newest Kafka does: these tests of a live broker, run on a broker of
 3.9."""
 
-# ruff: noqa: F401, F811
+# ruff: noqa: F401
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ from tests.live.admin.partitions.test_log_dirs import (
     test_what_cannot_be_moved,
 )
 from tests.live.admin.records.test_offsets import (
-    filled,
     test_every_kind_of_offset,
     test_several_partitions_each_with_its_own_time,
     test_what_is_not_there,
+    timed,
 )
 from tests.live.admin.records.test_records import (
     filled,

@@ -24,7 +24,7 @@ from tests.support.decommission_process import (
     is_registered,
 )
 from tests.support.frozen_process import freeze, thaw
-from tests.support.outages import controller, hang, hanging, kill, wake
+from tests.support.outages import controller, hang, kill, wake
 from tests.support.program import Program
 from tests.support.sandbox_brokers import start_broker
 from tests.support.shared_cluster import processes
@@ -98,72 +98,6 @@ def test_destination_and_controller_are_killed_and_a_broker_that_hangs_is_not_st
             thaw(hanging)
     finish(kafka, run, status, SLOW)
     removed(five, five_brokers, written, large)
-
-
-def test_the_command_and_the_broker_are_killed_in_the_drain(
-    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program, written: str, large: str
-) -> None:
-    kafka = kafka_on_five
-    with acks_all_producer(five_brokers, written):
-        with decommission(kafka, SLOW) as run:
-            wait_for("the move starts", lambda: reassigned_topics.moving(five, large) != {}, 60)
-            (destination,) = reassigned_topics.moving(five, large)[0]
-            with hanging(five_brokers, five, destination, 5):
-                assert reassigned_topics.moving(five, large) == {0: (destination,)}
-            reassigned_topics.wait_until_up(five, 5)
-            kill(five_brokers, five, 5)
-            assert run.process.poll() is None and STOP_IT not in run.err, run
-            run.process.kill()
-        assert reassigned_topics.throttles(five, large, brokers=(1, 2, 3, 4)) != {}
-        assert is_registered(five, 5)
-
-        with decommission(kafka, SLOW) as run:
-            run.said("already being moved there")
-            reassigned_topics.release(five)
-            assert run.ended() == 0, run
-        assert STOP_IT not in run.err, "it has been stopped already"
-    removed(five, five_brokers, written, large)
-
-
-def test_a_broker_that_was_down_is_back_during_the_drain(
-    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program, large: str
-) -> None:
-    kafka = kafka_on_five
-    kill(five_brokers, five, 5)
-    with decommission(kafka, SLOW) as run:
-        wait_for("the move starts", lambda: reassigned_topics.moving(five, large) != {}, 60)
-        assert "the broker is not running" in run.err, run
-        start_broker(five_brokers.folder, 5)
-        reassigned_topics.release(five)
-        run.said(STOP_IT)
-        assert is_cordoned(five, 5), run
-        kill(five_brokers, five, 5)
-        status = run.ended(120)
-    finish(kafka, run, status, SLOW)
-    removed(five, five_brokers, large)
-
-
-def test_the_controller_hangs_before_the_drain_and_is_killed_with_the_broker_at_the_stop(
-    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program, written: str
-) -> None:
-    kafka = kafka_on_five
-    with acks_all_producer(five_brokers, written):
-        active = controller(five)
-        hang(five_brokers, active)
-        try:
-            late = kafka("decommission", "5", "--deadline", "6s", "--yes")
-        finally:
-            wake(five_brokers, active)
-        assert late.status == 1 and re.search(_LATE, late.stderr), late
-        reassigned_topics.wait_until_up(five, 5)
-        with decommission(kafka, "5") as run:
-            run.said(STOP_IT)
-            active = controller(five)
-            kill(five_brokers, five, 5, active)
-            status = run.ended(120)
-        start_broker(five_brokers.folder, active)
-    finish(kafka, run, status, "5")
-    removed(five, five_brokers, written)
 
 
 def test_the_quorum_has_no_majority_when_a_voter_is_to_be_removed(

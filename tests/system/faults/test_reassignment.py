@@ -1,62 +1,167 @@
-"""A broker stops and restarts during a reassignment; the shell that follows it is interrupted."""
+"""Brokers are killed or hang during a reassignment, while records are written; the shell is
+interrupted.
+
+No acknowledged record is lost, no throttle remains, and the final replicas are the planned ones.
+What follows from given facts is proved in tests/pure/admin/partitions.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.partitions.throttle_configs import LEADER_RATE, LEADER_REPLICAS
+import pytest
+
+from kafka_shell.admin.partitions import batched
+from kafka_shell.admin.partitions.batch_health import problem
+from kafka_shell.admin.partitions.batch_state import Batch
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
+from tests.support.acks_all_producer import acks_all_producer
 from tests.support.changes import wait_for
-from tests.support.outages import kill, stopped, wait_until_noticed
+from tests.support.faults import timed
+from tests.support.outages import controller, hanging, kill
 from tests.support.program import Program
-from tests.support.program_process import Running, running
-from tests.support.reassigned_topics import Filled, put, replicas
+from tests.support.program_process import running
+from tests.support.reassigned_topics import Filled, replicas
 from tests.support.sandbox_brokers import start_broker
-from tests.support.shared_cluster import wait_until_applied
+from tests.support.shared_cluster import start_all, wait_until_applied, wait_until_back
+
+BEFORE, AFTER = (4, 1, 2), (1, 2, 5)
+SOURCE, DESTINATION = 4, 5  # brokers 1 to 3 are the controllers
 
 
-@contextmanager
-def moved(
-    kafka: Program, cluster: Cluster, topic: str, folder: Path, *, then: str = ""
-) -> Iterator[Running]:
-    """A shell that has begun to move the topic to brokers 2 and 3, at 1 B/s, and waits for it; then
-    it runs another line, whether this one fails or not."""
-    line = f"{reassigned_topics.reassign(folder, [(topic, 0)])} --throttle 1 --wait"
-    with running(kafka, "--keep-going", script=f"{line}\n{then}\n") as shell:
-        wait_for(
-            "the move starts", lambda: reassigned_topics.moving(cluster, topic) == {0: (3,)}, 60
-        )
-        wait_for("it is throttled", lambda: len(reassigned_topics.throttles(cluster, topic)) == 5)
-        wait_until_applied(cluster)  # and the shell has its response
-        yield shell
+def started(kafka: Program, cluster: Cluster, line: str, topic: str) -> str:
+    """The ID of the reassignment of a line, whose first batch, of this topic, is held."""
+    id = reassigned_topics.id_in(kafka.ok(*line.split()).stderr)
+    wait_for("the first batch moves", lambda: reassigned_topics.moving(cluster, topic) != {})
+    return id
 
 
-def test_a_broker_is_killed_and_comes_back_during_a_move(
-    three_brokers: Sandbox, three: Cluster, kafka_on_three: Program, filled: Filled, tmp_path: Path
+def ended_well(kafka: Program, cluster: Cluster, *topics: str) -> None:
+    """All is at its target, and no throttle and no state is left."""
+    assert [replicas(cluster, topic)[0] for topic in topics] == [AFTER] * len(topics)
+    assert reassigned_topics.throttles(cluster, *topics) == {}, "a throttle is left"
+    assert not list(kafka.home.glob("state/reassignments/*-batches.json"))
+
+
+# -- on five brokers -------------------------------------------------------------------------------
+
+
+def test_all_brokers_of_a_move_are_killed_and_hang_while_it_is_waited_for(
+    five_brokers: Sandbox, five: Cluster, kafka_on_five: Program, tmp_path: Path
 ) -> None:
-    kafka = kafka_on_three
-    (topic,) = filled.topics(1)
-    with moved(kafka, three, topic, tmp_path) as shell:
+    """Source, destination and controller are killed in the first batch, and hang in the second."""
+    kafka, topics = kafka_on_five, Filled(five_brokers, five, BEFORE, min_isr=2).topics(2)
+    line = reassigned_topics.reassign(tmp_path, [(topic, 0) for topic in topics], AFTER)
+    with (
+        acks_all_producer(five_brokers, *topics),
+        running(kafka, f"{line} --batch 1 --throttle 1 --wait") as run,
+    ):
+        wait_for(
+            "batch 1 moves", lambda: reassigned_topics.moving(five, topics[0]) == {0: (5,)}, 60
+        )
+        for brokers in ((SOURCE, DESTINATION), (controller(five),)):
+            kill(five_brokers, five, *brokers)
+            assert reassigned_topics.moving(five, topics[0]) == {0: (5,)}
+            start_all(five_brokers)
+            reassigned_topics.wait_until_up(five, 5)
+        assert run.process.poll() is None, run
+        reassigned_topics.release(five)
+        wait_for(
+            "batch 2 moves", lambda: reassigned_topics.moving(five, topics[1]) == {0: (5,)}, 60
+        )
+        assert replicas(five, topics[0])[0] == AFTER
+        for brokers in ((SOURCE, DESTINATION), (controller(five),)):
+            with hanging(five_brokers, five, *brokers):
+                assert reassigned_topics.moving(five, topics[1]) == {0: (5,)}
+            reassigned_topics.wait_until_up(five, 5)
+        assert run.process.poll() is None, run
+        reassigned_topics.release(five)
+        assert run.ended(120) == 0, run
+    ended_well(kafka, five, *topics)
+
+
+# -- on three brokers ------------------------------------------------------------------------------
+
+
+def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
+    three_brokers: Sandbox,
+    three: Cluster,
+    kafka_on_three: Program,
+    filled: Filled,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kafka, topics = kafka_on_three, filled.topics(2)
+    line = reassigned_topics.reassign(tmp_path, [(topic, 0) for topic in topics])
+    with acks_all_producer(three_brokers, *topics):
+        id = started(kafka, three, f"{line} --batch 1 --throttle 1", topics[0])
         try:
             kill(three_brokers, three, 3)
-            assert reassigned_topics.moving(three, topic) == {0: (3,)}, (
-                "the move ended with the broker"
+            waits = kafka("verify-reassign-partitions")
+            assert "waiting for broker 3, which is down" in waits.stdout, str(waits)
+            batch = Batch(2, {TopicPartition(topics[1], 0): (2, 3)})
+            assert problem(three, batch, frozenset()) == "broker 3 is down"
+            balanced = kafka.ok("rebalance", "--dry-run")
+            assert "broker 3 left out: not running" in balanced.stdout
+            planned = kafka.ok("reassign-partitions", "--resume", id, "--dry-run")
+            assert "2.9 MiB to move" in planned.stdout, str(planned)
+            (row,) = [line for line in planned.lines if line.split()[:1] == ["3"]]
+            assert row.split()[-2:] == ["2.9", "MiB"], str(planned)
+            with monkeypatch.context() as patch:
+                patch.setattr(batched, "_PATIENCE_S", 2.0)  # not a minute
+                paused, took = timed(kafka, "reassign-partitions", "--resume", id)
+            assert paused.status == 1 and took < 20, f"{took:.1f} s: {paused}"
+            why = "paused at batch 1 of 2: waiting for broker 3, which is down (1 partition)"
+            assert why in paused.stderr, str(paused)
+            ended, took = timed(kafka, "reassign-partitions", "--resume", id, "--deadline", "6s")
+            assert ended.status == 1 and took < 20, f"{took:.1f} s: {ended}"
+            assert "waiting for broker 3, which is down (1 partition)" in ended.stderr
+            assert f"reassign-partitions --cancel --partitions {topics[0]}:0" in ended.stderr
+            assert f"To cancel it: reassign-partitions --cancel --resume {id}\n" in ended.stderr
+            retarget = f"reassign-partitions --drain 3 --partitions {topics[0]}:0 --additional"
+            assert retarget in ended.stderr, str(ended)
+            cancelled = kafka.ok("reassign-partitions", "--cancel", "--resume", id)
+            assert (
+                "broker 3 is down: its throttle remains set until the broker is up"
+                in cancelled.stderr
             )
-            assert shell.process.poll() is None, f"the shell gave up: {shell}"
+            left = kafka("verify-reassign-partitions")
+            assert (
+                left.status == 1
+                and "broker 3 is down; --finish removes the throttle" in left.stdout
+            )
+            assert "leftover throttles on brokers that are down" in kafka("health").stdout
+            with running(kafka, "verify-reassign-partitions --finish") as finish:
+                start_broker(three_brokers.folder, 3)
+                assert finish.ended(90) == 0, finish
         finally:
             start_broker(three_brokers.folder, 3)
-        reassigned_topics.wait_until_up(three)
-        reassigned_topics.release(three)
-        assert shell.ended(90) == 0, shell
-    assert "completed" in shell.out, shell
+        assert kafka.ok("verify-reassign-partitions").stdout == "", "a throttle is left"
+        assert reassigned_topics.throttles(three, *topics) == {}, "a throttle is left"
+    wait_until_back(three_brokers)
+
+
+def test_a_throttle_is_set_without_a_broker_that_has_just_died(
+    three_brokers: Sandbox, three: Cluster, kafka_on_three: Program, filled: Filled, tmp_path: Path
+) -> None:
+    """The cluster does not know yet that the source is dead; the move goes on from the other
+    replica, and says that the throttle of the source is still set."""
+    kafka, (topic,) = kafka_on_three, filled.topics(1)
+    line = reassigned_topics.reassign(tmp_path, [(topic, 0)])
+    try:
+        kill(three_brokers, three, 1, noticed=False)
+        begun = kafka(*f"{line} --throttle 900MB/s --wait".split())
+        assert begun.status == 0, str(begun)
+        assert "broker 1" not in begun.stderr.partition("Apply")[2], str(begun)
+    finally:
+        start_broker(three_brokers.folder, 1)
     assert replicas(three, topic)[0] == (2, 3)
-    assert reassigned_topics.throttles(three, topic) == {}, "a throttle outlived the move"
+    assert reassigned_topics.throttles(three, topic) == {}, "a throttle is left"
+    wait_until_back(three_brokers)
 
 
 def test_an_interrupted_shell_leaves_the_move_and_says_how_to_end_it(
@@ -64,7 +169,11 @@ def test_an_interrupted_shell_leaves_the_move_and_says_how_to_end_it(
 ) -> None:
     kafka = kafka_on_three
     (topic,) = filled.topics(1)
-    with moved(kafka, three, topic, tmp_path, then="!echo never") as shell:
+    line = f"{reassigned_topics.reassign(tmp_path, [(topic, 0)])} --throttle 1 --wait"
+    with running(kafka, "--keep-going", script=f"{line}\n!echo never\n") as shell:
+        wait_for("it moves", lambda: reassigned_topics.moving(three, topic) == {0: (3,)}, 60)
+        wait_for("it is throttled", lambda: len(reassigned_topics.throttles(three, topic)) == 5)
+        wait_until_applied(three)  # and the shell has its response
         assert shell.interrupt() == 130, shell
     assert "never" not in shell.out, "the script went on after Ctrl-C"
     assert "the reassignment continues, and its throttle is still set" in shell.err
@@ -78,38 +187,3 @@ def test_an_interrupted_shell_leaves_the_move_and_says_how_to_end_it(
     assert reassigned_topics.throttles(three, topic) == {}
     verified = kafka(stdin=finish + "\n")
     assert verified.status == 1 and "failed" in verified.stdout, str(verified)
-
-
-def test_a_lost_shell_is_taken_over_by_another(
-    three: Cluster, kafka_on_three: Program, filled: Filled, tmp_path: Path
-) -> None:
-    kafka = kafka_on_three
-    (topic,) = filled.topics(1)
-    with moved(kafka, three, topic, tmp_path) as shell:
-        shell.process.kill()
-    reassigned_topics.release(three)
-    run = kafka.ok("verify-reassign-partitions", "--finish")
-    assert replicas(three, topic)[0] == (2, 3), str(run)
-    assert reassigned_topics.throttles(three, topic) == {}, str(run)
-
-
-def test_a_throttle_of_a_broker_that_is_down_is_not_forgotten(
-    three_brokers: Sandbox, three: Cluster, kafka_on_three: Program, filled: Filled
-) -> None:
-    kafka = kafka_on_three
-    (topic,) = filled.topics(1)
-    put(three, ConfigResource(ResourceType.TOPIC, topic), LEADER_REPLICAS, "0:1,0:3")
-    for broker in ("1", "3"):
-        put(three, ConfigResource(ResourceType.BROKER, broker), LEADER_RATE, "1000000")
-    with stopped(three_brokers, 3):
-        wait_until_noticed(three, [3])
-        found = kafka("verify-reassign-partitions", "--finish")
-        assert found.status == 1 and "broker 3 is not running" in found.stderr, str(found)
-        left = reassigned_topics.throttles(three, topic)
-        assert left[f"topic {topic} {LEADER_REPLICAS}"] == "0:3", "its rate could not be read"
-        assert f"broker 1 {LEADER_RATE}" not in left
-        verified = kafka("verify-reassign-partitions")
-        assert verified.status == 1, str(verified)
-    reassigned_topics.wait_until_up(three)
-    kafka.ok("verify-reassign-partitions", "--finish")
-    assert reassigned_topics.throttles(three, topic) == {}

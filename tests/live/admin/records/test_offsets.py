@@ -23,7 +23,7 @@ TIMES = (1_000_000_000_000, 1_000_000_003_000, 1_000_000_001_000, 1_000_000_002_
 
 
 @pytest.fixture
-def filled(cluster: Cluster, name: str) -> TopicPartition:
+def timed(cluster: Cluster, name: str) -> TopicPartition:
     """Four records in partition 1 of 2, the second of them the latest."""
     make_topic(cluster, name, 2, configs=(("retention.ms", "-1"),))
     bootstrap = ",".join(map(str, cluster.config.bootstrap))
@@ -31,11 +31,11 @@ def filled(cluster: Cluster, name: str) -> TopicPartition:
     return TopicPartition(name, 1)
 
 
-def test_every_kind_of_offset(cluster: Cluster, filled: TopicPartition) -> None:
+def test_every_kind_of_offset(cluster: Cluster, timed: TopicPartition) -> None:
     def at(time: int) -> Offset:
-        found = list_offsets(cluster, {filled: time})
+        found = list_offsets(cluster, {timed: time})
         assert found.ok, f"{time}: {found.failures}"
-        return found[filled]
+        return found[timed]
 
     assert at(EARLIEST).offset == 0
     assert at(LATEST).offset == 4
@@ -47,20 +47,18 @@ def test_every_kind_of_offset(cluster: Cluster, filled: TopicPartition) -> None:
     assert at(LATEST_TIERED).offset is None, "nothing is tiered where there is no remote storage"
 
 
-def test_several_partitions_each_with_its_own_time(
-    cluster: Cluster, filled: TopicPartition
-) -> None:
-    empty = TopicPartition(filled.topic, 0)
-    found = list_offsets(cluster, {empty: MAX_TIMESTAMP, filled: LATEST})
-    assert list(found.values) == [empty, filled], "in the order asked"
-    assert (found[empty].offset, found[filled].offset) == (None, 4)
+def test_several_partitions_each_with_its_own_time(cluster: Cluster, timed: TopicPartition) -> None:
+    empty = TopicPartition(timed.topic, 0)
+    found = list_offsets(cluster, {empty: MAX_TIMESTAMP, timed: LATEST})
+    assert list(found.values) == [empty, timed], "in the order asked"
+    assert (found[empty].offset, found[timed].offset) == (None, 4)
 
 
-def test_what_is_not_there(cluster: Cluster, filled: TopicPartition) -> None:
-    nowhere, beyond = TopicPartition("no-such-topic", 0), TopicPartition(filled.topic, 2)
-    found = list_offsets(cluster, dict.fromkeys([nowhere, filled, beyond], LATEST))
-    assert found[filled].offset == 4, "one that is not there spoils the others"
+def test_what_is_not_there(cluster: Cluster, timed: TopicPartition) -> None:
+    nowhere, beyond = TopicPartition("no-such-topic", 0), TopicPartition(timed.topic, 2)
+    found = list_offsets(cluster, dict.fromkeys([nowhere, timed, beyond], LATEST))
+    assert found[timed].offset == 4, "one that is not there spoils the others"
     assert found.failures[nowhere].name == "UNKNOWN_TOPIC_OR_PARTITION"
     why = found.failures[beyond]
-    assert why.message == f"topic {filled.topic} has no partition 2"
+    assert why.message == f"topic {timed.topic} has no partition 2"
     assert why.hint == "Its partitions are 0 to 1."

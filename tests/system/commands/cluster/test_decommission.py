@@ -104,35 +104,6 @@ def test_a_voter_is_removed_and_a_dead_broker_is_decommissioned(
     assert {len(set(each)) for each in reassigned_topics.replicas(five, name)} == {2}
 
 
-def test_a_topic_that_is_created_meanwhile_is_moved_from_the_stopped_broker(
-    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program
-) -> None:
-    kafka = kafka_on_five
-    with decommission(kafka, "5") as run:
-        run.said(STOP_IT)
-        kafka.ok("decommission", "5", "--undo")
-        wait_for("broker 5 is not cordoned", lambda: not is_cordoned(five, 5))
-        late = topic(five, (5, 1), (2, 5))
-        stop_broker(five_brokers.folder, 5)
-        assert run.ended() == 0, run
-    assert "5,1 -> " in run.err, run
-    assert held(five, 5) == [] and len(reassigned_topics.replicas(five, late)) == 2
-
-
-def test_configs_that_are_set_before_the_stop_are_deleted_too(
-    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program
-) -> None:
-    broker = ConfigResource(ResourceType.BROKER, "5")
-    with decommission(kafka_on_five, "5") as run:
-        run.said(STOP_IT)
-        put(five, broker, reassigned_topics.RATE, "1000000")
-        wait_for("broker 5 has it", lambda: reassigned_topics.RATE in dynamic_configs(five, 5))
-        stop_broker(five_brokers.folder, 5)
-        assert run.ended() == 0, run
-    start_broker(five_brokers.folder, 5)
-    assert dynamic_configs(five, 5) == {}
-
-
 def test_the_configs_of_a_broker_are_read_until_it_stops(
     five: Cluster, five_brokers: Sandbox
 ) -> None:
@@ -155,27 +126,6 @@ def test_the_configs_of_a_broker_are_read_until_it_stops(
     assert apply(deleted, five).ok
     start_broker(five_brokers.folder, 5)
     assert dynamic_configs(five, 5) == {}
-
-
-def test_what_makes_it_risky_or_unsafe(
-    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program
-) -> None:
-    kafka = kafka_on_five
-    name = topic(five, (1, 2, 3))
-    risky = kafka.ok("decommission", "3", "--dry-run", "--output", "json").json
-    assert risky["verdict"] == "risky"
-    assert {"racks", "quorum"} <= {reason["check"] for reason in risky["reasons"]}
-
-    reassigned_topics.fill(five_brokers, name, reassigned_topics.HELD)
-    kafka.ok("reassign-partitions", "--topics", name, "--broker-list", "1,2,5", "--throttle", "1")
-    wait_for("it moves", lambda: reassigned_topics.moving(five, name) == {0: (5,)})
-    unsafe = kafka("decommission", "5", "--yes")
-    assert unsafe.status == 1, unsafe
-    assert "1 partition on the broker is being reassigned" in unsafe.stderr, unsafe
-    leaving = kafka.ok("decommission", "3", "--dry-run", "--output", "json").json
-    assert leaving["leaving"] == 1, "somebody else's reassignment off broker 3 is followed"
-    kafka.ok("reassign-partitions", "--cancel", "--topics", name)
-    assert not is_cordoned(five, 5)
 
 
 def test_all_configs_of_a_stopped_broker_are_deleted_while_it_is_registered(

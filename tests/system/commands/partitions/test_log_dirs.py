@@ -1,21 +1,23 @@
-"""describe-log-dirs and alter-log-dirs."""
+"""Log directories of three brokers with two each: in reassignment files, and in an outage."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
 from kafka_shell.admin.partitions import log_dirs
-from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, make_topic, wait_for
+from tests.support.changes import connect, wait_for
 from tests.support.outages import stopped
-from tests.support.produced_records import fill
-from tests.support.program import Program
+from tests.support.program import Program, Run
+from tests.support.reassigned_topics import MB, fill, placed, replicas
+
+SPEED = "replica.alter.log.dirs.io.max.bytes.per.second"
 
 
 @pytest.fixture(scope="module")
@@ -26,131 +28,141 @@ def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
 
 @pytest.fixture
 def kafka(three_brokers: Sandbox, tmp_path: Path) -> Program:
-    return Program(tmp_path, three_brokers.bootstrap)
+    return Program(tmp_path / "home", three_brokers.bootstrap)
 
 
-@pytest.fixture
-def topic(cluster: Cluster, three_brokers: Sandbox) -> str:
-    """Partition 0 is on brokers 1 and 2 and holds some 100 kB, partition 1 is on broker 3."""
-    name = make_topic(cluster, f"disk-{uuid4().hex[:8]}", assignment=((1, 2), (2, 3)))
-    fill(three_brokers.bootstrap, name, 100, size=1000)
-    both = [TopicPartition(name, number) for number in (0, 1)]
+Where = dict[int, dict[int, str]]
+
+
+def seen(cluster: Cluster, topic: str) -> Where:
+    """The log dir of each replica, by partition and broker; one that moves is in none."""
+    found = log_dirs.describe(cluster, [1, 2, 3])
+    rows = [row for dirs in found for dir in dirs for row in dir.rows if row.topic == topic]
+    moving = {(row.partition, row.broker) for row in rows if row.future}
+    where: Where = {}
+    for row in rows:
+        path = "" if (row.partition, row.broker) in moving else row.path
+        where.setdefault(row.partition, {})[row.broker] = path
+    return where
+
+
+def dirs(cluster: Cluster, topic: str) -> Where:
+    """The log dirs of all replicas of a topic, once they are there."""
+    wanted = dict(enumerate(map(set, replicas(cluster, topic))))
     wait_for(
-        "each replica is on its disk, and has all of the records",
-        lambda: (
-            sorted(
-                (id, replica.partition, replica.size > 100_000)
-                for id, dirs in log_dirs.describe(cluster, None, both).values.items()
-                for dir in dirs
-                for replica in dir.replicas
-            )
-            == [(1, 0, True), (2, 0, True), (2, 1, False), (3, 1, False)]
-        ),
+        "all replicas are on disk",
+        lambda: {each: set(held) for each, held in seen(cluster, topic).items()} == wanted,
     )
-    return name
+    return seen(cluster, topic)
 
 
-def test_log_directories_and_their_replicas(kafka: Program, topic: str) -> None:
-    run = kafka.ok("describe-log-dirs")
-    headings = ["BROKER", "DIR", "STATE", "REPLICAS", "SIZE", "USABLE", "TOTAL"]
-    assert run.lines[0].split() == headings
-    assert len(run.lines) == 7, "three brokers have two dirs each"
-    assert all(" online " in line for line in run.lines[1:])
-    one = kafka.ok("describe-log-dirs", "--broker-id", "2", "--output", "json").json
-    assert [Path(dir["path"]).name for dir in one] == ["data-a", "data-b"]
-    assert {dir["broker"] for dir in one} == {2}
-    rows = kafka.ok("describe-log-dirs", "--broker-id", "2", "--by", "replica", "--output", "json")
-    assert sum(dir["replicas"] for dir in one) == len(rows.json)
-    assert sum(dir["size"] for dir in one) == sum(row["size"] for row in rows.json)
-    mine = [row for row in rows.json if row["topic"] == topic]
-    assert sorted((row["partition"], row["future"]) for row in mine) == [(0, False), (1, False)]
-    again = kafka.ok("describe-log-dirs", "--log-dir", one[0]["path"], "--output", "json").json
-    assert [dir["path"] for dir in again] == [one[0]["path"]]
+def pair(cluster: Cluster, broker: int) -> tuple[str, str]:
+    """The two log dirs of a broker."""
+    first, second = (dir.path for dir in log_dirs.describe(cluster, [broker], [])[broker])
+    return first, second
 
 
-def test_replicas_of_some_topics(kafka: Program, topic: str) -> None:
-    rows = kafka.ok("describe-log-dirs", f"{topic}:0", "--output", "json").json
-    assert [(row["broker"], row["partition"]) for row in rows] == [(1, 0), (2, 0)]
-    assert all(row["size"] > 100_000 for row in rows)
-    text = kafka.ok("describe-log-dirs", topic, "--broker-id", "1,2").stdout
-    assert text.count(topic) == 3
-    assert "KiB" in text, "a size is not said as people say it"
+def other(cluster: Cluster, broker: int, path: str) -> str:
+    first, second = pair(cluster, broker)
+    return second if path == first else first
 
 
-@pytest.mark.parametrize(
-    ("by", "first"),
-    [
-        ("topic", {"broker": None, "partition": None, "replicas": 4}),
-        ("partition", {"broker": None, "partition": 0, "replicas": 2}),
-        ("broker", {"broker": 1, "partition": None, "replicas": 1}),
-    ],
-)
-def test_disk_usage_by_topic(
-    kafka: Program, topic: str, by: str, first: dict[str, int | None]
+def write(path: Path, topic: str, *rows: tuple[list[int], list[str]]) -> str:
+    partitions = [
+        {"topic": topic, "partition": number, "replicas": to, "log_dirs": names}
+        for number, (to, names) in enumerate(rows)
+    ]
+    path.write_text(json.dumps({"version": 1, "partitions": partitions}))
+    return str(path)
+
+
+def back(run: Run) -> str:
+    (line,) = (row for row in run.stderr.splitlines() if row.startswith("undo:"))
+    return line.removeprefix("undo:").strip()
+
+
+def settled(cluster: Cluster, topic: str, wanted: Where) -> None:
+    wait_for("old replicas are deleted", lambda: seen(cluster, topic) == wanted)
+
+
+def test_replicas_go_to_the_dirs_that_a_file_names_and_back(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
 ) -> None:
-    row = kafka.ok("describe-log-dirs", topic, "--by", by, "--output", "json").json[0]
-    assert row | first == row, str(row)
-    assert row["topic"] == (None if by == "broker" else topic)
-    assert row["largest"] > 100_000
-    assert row["size"] == (row["largest"] if by == "broker" else row["size"])
+    topic = placed(cluster, (1, 2), (1, 2), (2, 1))
+    fill(three_brokers, topic, MB)
+    before = dirs(cluster, topic)
+    first, second = pair(cluster, 3)
+    elsewhere = {n: other(cluster, 1, before[n][1]) for n in (0, 2)}
+    file = write(
+        tmp_path / "f.json", topic,
+        ([1, 3], [elsewhere[0], first]),  # one stays and changes its dir, the other comes
+        ([3, 1], [second, "any"]),
+        ([2, 1], ["any", elsewhere[2]]),  # nothing moves between brokers
+    )  # fmt: skip
+    run = kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--wait")
+    change = f"log directory on broker 1: {before[0][1]} -> {elsewhere[0]}"
+    lines = run.stderr.splitlines()
+    assert change in lines[lines.index(f"partition {topic}:0: 1,2 -> 1,3") + 1], str(run)
+    after = {
+        0: {1: elsewhere[0], 3: first},
+        1: {3: second, 1: before[1][1]},
+        2: {2: before[2][2], 1: elsewhere[2]},
+    }
+    settled(cluster, topic, after)
+    verified = kafka.ok("verify-reassign-partitions", "--reassignment-json-file", file)
+    assert verified.stdout.count("completed") == 3, str(verified)
+    kafka.ok(stdin=f"{back(run)} --wait\n")
+    assert replicas(cluster, topic) == [(1, 2), (1, 2), (2, 1)]
+    settled(cluster, topic, before)
 
 
-def test_a_broker_that_is_down_is_named(kafka: Program, topic: str, three_brokers: Sandbox) -> None:
+def test_a_copy_between_dirs_is_seen_and_called_back_by_its_file(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1,))
+    fill(three_brokers, topic, 4 * MB)
+    before = dirs(cluster, topic)
+    there = other(cluster, 1, before[0][1])
+    file = ("--reassignment-json-file", write(tmp_path / "f.json", topic, ([1], [there])))
+    kafka.ok("alter-configs", "--broker-id", "1", f"{SPEED}=10000")
+    try:
+        started = kafka.ok("reassign-partitions", *file)
+        assert f"broker 1 copies it to {there}" in started.stdout.replace("\n", " "), str(started)
+        again = kafka.ok("reassign-partitions", *file)
+        assert "already being moved there" in again.stderr, str(again)
+        cancelled = kafka.ok("reassign-partitions", "--cancel", *file)
+        assert "cancels the move in progress" in cancelled.stderr, str(cancelled)
+    finally:
+        kafka.ok("alter-configs", "--broker-id", "1", "--delete-config", SPEED)
+    settled(cluster, topic, before)
+
+
+def test_a_stopped_broker_is_named_wherever_its_log_directories_are_read(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1, 3))
+    path = dirs(cluster, topic)[0][3]
+    racks = {broker.id: broker.rack for broker in scan(cluster).brokers}
+    file = ("--reassignment-json-file", write(tmp_path / "f.json", topic, ([1, 3], ["any", path])))
+    assert "completed" in kafka.ok("verify-reassign-partitions", *file).stdout
     with stopped(three_brokers, 3):
-        run = kafka("describe-log-dirs", "--output", "json")
-    assert run.status == 1
-    assert {dir["broker"] for dir in run.json if "path" in dir} == {1, 2}
-    assert "broker 3 is down" in run.stderr + run.stdout
-
-
-def test_a_replica_moves_and_moves_back(kafka: Program, topic: str) -> None:
-    rows = kafka.ok("describe-log-dirs", f"{topic}:0", "--output", "json").json
-    here = {row["broker"]: row["path"] for row in rows}[1]
-    there = str(Path(here).with_name("data-b" if here.endswith("data-a") else "data-a"))
-    dry = kafka.ok("alter-log-dirs", f"{topic}:0", "--log-dir", there, "--dry-run")
-    assert f"log directory: {here} -> {there}" in dry.stdout
-    run = kafka.ok("alter-log-dirs", topic, "--log-dir", there, "--wait")
-    back = f"alter-log-dirs {topic}:0 --broker-id 1 --log-dir {here}"
-    assert f"undo: {back}" in run.stderr, str(run)
-    assert there in run.lines[-1], "where it is now is not shown"
-    assert "see:" not in run.stderr, "it was followed to its end"
-    undone = kafka.ok("undo", "--yes")
-    assert f"see: describe-log-dirs {topic} --broker-id 1" in undone.stderr
-
-    def path() -> str:
-        rows = kafka.ok("describe-log-dirs", f"{topic}:0", "--output", "json").json
-        return {row["broker"]: row["path"] for row in rows if not row["future"]}[1]
-
-    wait_for("it is back in its log directory", lambda: path() == here)
-    again = kafka("undo", "--dry-run")
-    assert again.status == 0 and back not in again.stdout + again.stderr, "it is marked as undone"
-
-
-@pytest.mark.parametrize(
-    ("line", "status", "said"),
-    [
-        (("alter-log-dirs", "t"), 2, "--log-dir"),
-        (("alter-log-dirs", "--log-dir", "/x"), 2, "TOPIC"),
-        (
-            ("alter-log-dirs", "no-such-topic", "--log-dir", "/x"),
-            1,
-            "no broker has log directory /x",
-        ),
-        (("describe-log-dirs", "--broker-id", "9"), 1, "broker 9 does not exist"),
-        (("describe-log-dirs", "--by", "colour"), 2, "dir, broker, topic"),
-        (("describe-log-dirs", "no-such-topic"), 1, "no-such-topic"),
-    ],
-)
-def test_invalid_arguments_are_reported(
-    kafka: Program, line: tuple[str, ...], status: int, said: str
-) -> None:
-    run = kafka(*line)
-    assert run.status == status, str(run)
-    assert said in run.stderr, str(run)
-
-
-def test_a_replica_that_is_elsewhere(kafka: Program, topic: str) -> None:
-    run = kafka("alter-log-dirs", f"{topic}:1", "--log-dir", "/x", "--broker-id", "1,3")
-    assert run.status == 1
-    assert f"broker 1 has no replica of partition {topic}:1" in run.stderr
-    assert "broker 3 has no log directory /x" in run.stderr
+        wait_for("replicas are out of sync", lambda: scan(cluster).under_replicated > 0)
+        run = kafka("verify-reassign-partitions", *file, "--output", "json")
+        move = kafka("reassign-partitions", *file)
+        described = kafka("describe-log-dirs", "--output", "json")
+        balanced = kafka.ok("rebalance", "--dry-run")
+        drained = kafka.ok("reassign-partitions", "--drain", "3", "--topics", topic, "--dry-run")
+    (row,) = run.json["partitions"]
+    assert (run.status, row["code"]) == (1, 0), f"nobody knows whether it failed: {row}"
+    assert "broker 3" in row["note"], row
+    assert move.status == 1 and "broker 3" in move.stderr and '"any"' in move.stderr, str(move)
+    assert described.status == 1
+    assert {dir["broker"] for dir in described.json if "path" in dir} == {1, 2}
+    assert "broker 3 is down" in described.stderr + described.stdout
+    assert "the cluster is not healthy: " in balanced.stdout, str(balanced)
+    assert "under-replicated; copying replicas adds load" in balanced.stdout
+    (load,) = [line.split() for line in drained.lines if line.split()[:1] == ["3"]]
+    assert load[1] == racks[3], str(drained)
+    wait_for(
+        "it is there", lambda: "completed" in kafka("verify-reassign-partitions", *file).stdout
+    )

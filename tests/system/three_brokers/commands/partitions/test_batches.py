@@ -6,15 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin import Admin, BatchLimits, TopicPartition
-from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
 from tests.support.changes import wait_for
 from tests.support.program import Program
 from tests.support.program_process import running
-from tests.support.reassigned_topics import Filled, id_in, placed, put, reassign, replicas
+from tests.support.reassigned_topics import Filled, id_in, placed, reassign, replicas
 
 
 def unfinished(kafka: Program) -> list[str]:
@@ -78,19 +75,6 @@ def test_batches_are_waited_for_and_each_has_its_own_throttle(
     assert reassigned_topics.throttles(three, first, second) == {} and unfinished(kafka) == []
 
 
-def test_a_rate_that_batches_replace_is_in_the_plan(
-    kafka_on_three: Program, three: Cluster, tmp_path: Path
-) -> None:
-    topic, broker = placed(three, (1, 2), (1, 2)), ConfigResource(ResourceType.BROKER, "3")
-    key = "follower.replication.throttled.rate"
-    put(three, broker, key, "5000000")
-    line = f"{reassign(tmp_path, [(topic, 0), (topic, 1)])} --batch 1 --throttle 1MB/s --dry-run"
-    planned = kafka_on_three.ok(*line.split())
-    warning = f"broker 3: each batch sets {key} to 1MB/s instead of 5MB/s"
-    assert warning in planned.stdout, str(planned)
-    put(three, broker, key, None)
-
-
 @pytest.mark.parametrize("how", ["--cancel", "rollback"])
 def test_what_is_cancelled_or_rolled_back_is_what_was_started(
     kafka_on_three: Program, three: Cluster, filled: Filled, tmp_path: Path, how: str
@@ -116,102 +100,18 @@ def test_what_is_cancelled_or_rolled_back_is_what_was_started(
     assert unfinished(kafka) == [], "the next batch can still be started"
 
 
-def test_cancelling_after_a_batch_is_complete_removes_its_throttle(
-    kafka_on_three: Program, three: Cluster, filled: Filled, tmp_path: Path
-) -> None:
-    """Before: there was nothing to cancel, so the throttle stayed, without a word."""
-    kafka, (first, second) = kafka_on_three, filled.topics(2)
-    line = reassign(tmp_path, [(first, 0), (second, 0)])
-    id = id_in(kafka.ok(*f"{line} --batch 1 --throttle 900MB/s".split()).stderr)
-    wait_for("batch 1 is complete", lambda: not reassigned_topics.moving(three, first), 60)
-    assert reassigned_topics.throttles(three, first) != {}
-    cancelled = kafka.ok("reassign-partitions", "--cancel", "--resume", id)
-    assert "1 of 2 partitions not started" in cancelled.stderr, str(cancelled)
-    assert reassigned_topics.throttles(three, first, second) == {}
-    assert replicas(three, first)[0] == (2, 3), "what is complete stays"
-
-
-@pytest.mark.parametrize("left", [1, 0])
-def test_resuming_removes_the_throttles_of_all_batches(
-    kafka_on_three: Program, three: Cluster, filled: Filled, tmp_path: Path, left: int
-) -> None:
-    """Before: those of topics that were complete before it was resumed stayed."""
-    kafka, (first, second) = kafka_on_three, filled.topics(2)
-    line = reassign(tmp_path, [(first, 0), (second, 0)])
-    id = id_in(kafka.ok(*f"{line} --batch 1 --throttle 900MB/s".split()).stderr)
-    wait_for("batch 1 is complete", lambda: not reassigned_topics.moving(three, first), 60)
-    if not left:
-        other = reassign(tmp_path, [(second, 0)])
-        Program(tmp_path / "colleague", kafka.broker).ok(*f"{other} --wait".split())
-    assert reassigned_topics.throttles(three, first) != {}
-    resumed = kafka.ok("reassign-partitions", "--resume", id)
-    assert ("nothing is left to move" in resumed.stderr) == (not left), str(resumed)
-    assert [replicas(three, topic)[0] for topic in (first, second)] == [(2, 3)] * 2
-    assert reassigned_topics.throttles(three, first, second) == {}
-
-
 @pytest.mark.parametrize("batches", ["", "--batch 1"])
-@pytest.mark.parametrize("how", ["--topics", "--partitions", "file", "recorded file"])
 def test_a_cancelled_move_has_its_replicas_in_their_order(
-    kafka_on_three: Program,
-    three: Cluster,
-    filled: Filled,
-    tmp_path: Path,
-    batches: str,
-    how: str,
+    kafka_on_three: Program, three: Cluster, filled: Filled, tmp_path: Path, batches: str
 ) -> None:
-    kafka = kafka_on_three
-    first, second = filled.topics(2)
-    line = reassign(tmp_path, [(first, 0), (second, 0)])
-    kafka.ok(*f"{line} {batches} --throttle 1".split())
+    """Found by its partitions, or by its recorded file."""
+    kafka, (first, second) = kafka_on_three, filled.topics(2)
+    kafka.ok(*f"{reassign(tmp_path, [(first, 0), (second, 0)])} {batches} --throttle 1".split())
     wait_for("it moves", lambda: reassigned_topics.moving(three, first) == {0: (3,)})
     (recorded,) = kafka.home.glob("state/reassignments/*-move.json")
-    subject = {
-        "--topics": f"--topics {first},{second}",
-        "--partitions": f"--partitions {first}:0 --partitions {second}:0",
-        "file": line.removeprefix("reassign-partitions "),
-        "recorded file": f"--reassignment-json-file {recorded}",
-    }[how]
+    subject = f"--partitions {first}:0 --partitions {second}:0"
+    subject = f"--reassignment-json-file {recorded}" if batches else subject
     cancelled = kafka.ok(*f"reassign-partitions --cancel {subject}".split())
     assert "order" not in cancelled.stderr, str(cancelled)
     for topic in (first, second):
         wait_for("the order is restored", lambda topic=topic: replicas(three, topic)[0] == (1, 2))
-
-
-def test_an_order_that_another_user_knows_may_change(
-    kafka_on_three: Program, three: Cluster, filled: Filled, tmp_path: Path
-) -> None:
-    """Controllers do not remember it."""
-    (topic,) = filled.topics(1)
-    kafka_on_three.ok(*f"{reassign(tmp_path, [(topic, 0)])} --throttle 1".split())
-    colleague = Program(tmp_path / "colleague", kafka_on_three.broker)
-    cancelled = colleague.ok("reassign-partitions", "--cancel", "--topics", topic)
-    assert "the previous order of the replicas of 1 partition is not known" in cancelled.stderr
-
-
-def test_what_somebody_else_has_moved_is_left_there(
-    kafka_on_three: Program, three: Cluster, tmp_path: Path
-) -> None:
-    kafka = kafka_on_three
-    topic = placed(three, *[(1, 2)] * 4)
-    line = reassign(tmp_path, [(topic, each) for each in range(4)])
-    id = id_in(kafka.ok(*f"{line} --batch 1".split()).stderr)
-    other = reassign(tmp_path, [(topic, 2)], (3, 1))
-    Program(tmp_path / "colleague", kafka.broker).ok(*f"{other} --wait".split())
-    resumed = kafka("reassign-partitions", "--resume", id)
-    assert resumed.status == 1, str(resumed)
-    assert f"partition {topic}:2 has replicas 3,1: another client has moved it" in resumed.stderr
-    assert replicas(three, topic) == [(2, 3), (2, 3), (3, 1), (2, 3)]
-
-
-def test_a_program_moves_in_batches(three_brokers: Sandbox, three: Cluster) -> None:
-    topic = placed(three, *[(1, 2)] * 5)
-    wanted = {TopicPartition(topic, each): (2, 3) for each in range(5)}
-    with Admin(three_brokers.bootstrap) as admin:
-        plan = admin.partitions.plan_reassign(
-            wanted, throttle=900_000_000, batches=BatchLimits(partitions=2)
-        )
-        assert [each.batches for each in plan.figures if hasattr(each, "batches")] == [3]
-        assert plan.apply().ok
-    assert replicas(three, topic) == [(2, 3)] * 5
-    assert reassigned_topics.throttles(three, topic) == {}

@@ -1,0 +1,413 @@
+"""`decommission` from given facts: which steps are left, what prevents them, the stages of a run.
+
+A stage is named for its plan; `stop` is the wait for the broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from msgspec import Struct
+
+from kafka_shell.admin.cluster import quorum_change, unregister
+from kafka_shell.admin.cluster.decommission import check, plans, read
+from kafka_shell.admin.cluster.decommission.model import BrokerState, Decommission
+from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.cluster.restart.model import ClusterState, Reason, Verdict
+from kafka_shell.admin.partitions import drain as drains
+from kafka_shell.admin.partitions import targets
+from kafka_shell.admin.partitions.current_assignment import current_assignment
+from kafka_shell.admin.partitions.disks import Disks
+from kafka_shell.admin.partitions.drain import Drain
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.sizes import Sizes
+from kafka_shell.admin.steps import BaseStep
+from kafka_shell.commands.cluster import decommission
+from kafka_shell.commands.partitions import throttle_store
+from kafka_shell.common.structs import replace
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.plan.outcome import ChangeResult, Outcome
+from kafka_shell.plan.results import Failure, Results
+from tests.support.given_moves import GivenCluster, given
+
+UP = BrokerState(Broker(5, "host-5", 9092, state="up"), registered=True, can_cordon=True,
+                 configs=("log.cleaner.threads",), voter=True, voters=4)  # fmt: skip
+DENIED = Failure("CLUSTER_AUTHORIZATION_FAILED", "not authorized", 31)
+HUNG = Failure("deadline", "the controller has not responded")
+GONE = Failure("BROKER_ID_NOT_REGISTERED", "broker 5 is not registered", 102)
+ALL = "cordon drain stop voter configs unregister"
+Facts = dict[str, Any]
+
+
+class Named(Struct, BaseStep, frozen=True):
+    """A step that can only be validated: each time with the next of these failures."""
+
+    name: str
+    failures: list[Failure | None]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return (Change(Resource("broker", "5"), "alter", self.name),)
+
+    def send(self, cluster: object, *, validate_only: bool) -> Outcomes:
+        why = self.failures.pop(0) if self.failures else None
+        if why is HUNG:
+            raise ShellError(why.message, code=why.name)
+        return Results.of(self.changes, [why])
+
+
+class Removing:
+    """The facts of broker 5 as the plans of a run change them. `outcomes` are the status of plans
+    that are not done, `validated` the failures of the plan that deletes configs, and `then` what
+    happens after a stage."""
+
+    def __init__(self, facts: GivenCluster, patch: pytest.MonkeyPatch) -> None:
+        self.facts, self.state = facts, UP
+        self.shown: list[str] = []
+        self.set_late: tuple[str, ...] = ()  # the configs of the broker until it stops
+        self.notes: list[str] = []
+        self.outcomes: dict[str, ChangeResult | str] = {}
+        self.validated: list[Failure | None] = []
+        self.then: dict[str, list[Callable[[], object]]] = {}
+        self.unread: list[ShellError | Verdict] = []
+        self.options: dict[str, Any] = {"keep-configs": False, "throttle": None}
+        patch.setattr(read, "read", lambda *_: self.read())
+        patch.setattr(read, "describe", lambda *_: self.read()[0])
+        patch.setattr(read, "wait_stopped", lambda *args: (args[-1](facts), self.stop()))
+        patch.setattr(read, "own_configs", lambda *_: self.own_configs())
+        patch.setattr(plans, "plan_cordon", lambda *_: self.plan("cordon"))
+        patch.setattr(plans, "is_cordoned", lambda *_: self.state.cordoned)
+        patch.setattr(drains, "plan_remove_throttle", lambda *_: Plan(Effect.CHANGE, ()))
+        patch.setattr(drains, "wait_until_drained", lambda *_: None)
+        patch.setattr(throttle_store, "throttle_record", lambda *_: None)
+        context: Any = SimpleNamespace(cluster=facts, note=self.notes.append)
+        self.work = decommission._Work(self.options, context, 5, cordoned=False)  # type: ignore[arg-type]
+        patch.setattr(self.work, "plan_drain", lambda _: self.plan("drain"))
+        patch.setattr(quorum_change, "plan_alter", lambda *_, **__: self.plan("voter"))
+        patch.setattr(unregister, "plan_unregister", lambda *_: self.plan("unregister"))
+        patch.setattr(plans, "plan_delete_configs", lambda *args: self.delete(args[-1]))
+
+    def plan(self, name: str) -> Plan:
+        return Plan(Effect.CHANGE, (Named(name, self.validated if name == "configs" else []),))
+
+    def read(self) -> tuple[Decommission, BrokerState, Drain]:
+        found = decommissioned(self.facts, self.state)
+        if self.unread:
+            why = self.unread.pop(0)
+            if isinstance(why, ShellError):
+                raise why
+            reason = Reason(why, "quorum", "the quorum has no majority", 1)
+            return (replace(found[0], verdict=why, reasons=(reason,)), *found[1:])
+        return found
+
+    def own_configs(self) -> tuple[str, ...]:
+        if not self.set_late:
+            raise ShellError("broker 5 is stopping")
+        return self.set_late
+
+    def delete(self, keys: tuple[str, ...]) -> Plan:
+        self.deleted = keys
+        return self.plan("configs")
+
+    def stop(self) -> None:
+        self.facts.up.discard(5)
+        broker = replace(self.state.broker, state="fenced")
+        self.state = replace(self.state, broker=broker, configs=None)
+
+    def apply(self, plan: Plan) -> Outcome:
+        (step,) = plan.steps
+        (change,) = step.changes
+        result = self.outcomes.pop(change.field, "done")
+        if isinstance(result, str):
+            result = ChangeResult(change, result)
+        if result.status == "done":
+            self.state = replace(self.state, **{
+                "cordon": {"cordoned": True}, "drain": {}, "voter": {"voter": False},
+                "configs": {"configs": ()}, "unregister": {"registered": False},
+            }[change.field])  # fmt: skip
+            if change.field == "drain":
+                self.facts.replicas = {
+                    key: tuple(id for id in each if id != 5) for key, each in
+                    self.facts.replicas.items()
+                }  # fmt: skip
+        return Outcome(plan, (result,))
+
+    def run(self) -> str:
+        """The stages, in order, and the error that ended them."""
+        names, outcome = [], None
+        stages = self.work.stages()
+        try:
+            while True:
+                stage = stages.send(outcome)
+                outcome = None
+                name = "stop"
+                if stage.plan is not None:
+                    (name,) = (change.field for change in stage.plan.changes)
+                    outcome = self.apply(stage.plan)
+                self.shown += [stage.message] * bool(stage.message)
+                names.append(name)
+                if stage.wait is not None:
+                    stage.wait(lambda *_: None)
+                for action in self.then.pop(name, []):
+                    action()
+        except StopIteration:
+            return " ".join(names)
+        except ShellError as error:
+            self.error = error
+            return f"{' '.join(names)}: {error.message}"
+
+
+def decommissioned(
+    facts: GivenCluster, state: BrokerState, factor: int | None = None
+) -> tuple[Decommission, BrokerState, Drain]:
+    now = current_assignment(facts)
+    sizes = {each: dict.fromkeys(replicas, 1) for each, replicas in facts.replicas.items()}
+    disks = Disks(Sizes(sizes, frozenset(facts.up)), dict.fromkeys(facts.up, 1_000))
+    drain = Drain(5, now, disks, targets.drained(now, disks, 5))
+    others = ClusterState(
+        dict.fromkeys(facts.up), (), {}, stored={5: frozenset(facts.scan().names)},
+        topics=frozenset(facts.scan().names),
+    )  # fmt: skip
+    return check.decommission(others, state, drain, factor), state, drain
+
+
+@pytest.fixture
+def removing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Removing]:
+    with given({"t": [(5, 1), (2, 5), (1, 2)]}, 1, 2, 3, 4, 5) as facts:
+        yield Removing(facts, monkeypatch)
+
+
+def test_a_broker_is_removed_in_six_steps(removing: Removing) -> None:
+    assert removing.run() == ALL
+    (message,) = removing.shown
+    assert message.startswith("broker 5 has no replicas left. Stop the broker now")
+    assert not removing.work.cordoned
+    steps = {step.name: step.state for step in removing.work.result().steps}
+    assert set(steps.values()) <= {"done", "skipped"}, steps
+    assert removing.work.result().ok
+
+
+@pytest.mark.parametrize("late", [(), ("follower.replication.throttled.rate",)])
+def test_configs_that_are_set_before_the_stop_are_deleted_too(
+    removing: Removing, late: tuple[str, ...]
+) -> None:
+    removing.set_late = late
+    assert removing.run() == ALL
+    assert removing.deleted == (late or UP.configs)
+
+
+# -- what has been done, and what happens meanwhile ------------------------------------------------
+
+
+def down(removing: Removing) -> None:
+    removing.stop()
+
+
+def back(removing: Removing) -> None:
+    removing.facts.up.add(5)
+    removing.state = UP
+
+
+def late(removing: Removing) -> None:
+    removing.facts.replicas[TopicPartition("late", 0)] = (5, 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "then", "stages", "asked"),
+    [
+        ([], {}, ALL, 1),
+        ([lambda r: setattr(r, "state", replace(UP, cordoned=True))], {}, ALL[7:], 1),
+        ([lambda r: setattr(r, "state", replace(UP, can_cordon=False))], {}, ALL[7:], 1),
+        ([lambda r: setattr(r, "state", replace(UP, voter=False))], {},
+         "cordon drain stop configs unregister", 1),
+        ([lambda r: r.facts.replicas.clear()], {}, "cordon stop voter configs unregister", 1),
+        ([down], {}, "drain stop voter configs unregister", 0),
+        ([down], {"drain": [back]}, "drain cordon stop voter configs unregister", 1),
+        ([], {"drain": [late]}, "cordon drain drain stop voter configs unregister", 1),
+        ([], {"stop": [late]}, "cordon drain stop drain stop voter configs unregister", 1),
+        ([], {"drain": [down]}, ALL, 0),
+        ([lambda r: r.options.update({"keep-configs": True})], {},
+         "cordon drain stop voter unregister", 1),
+        ([lambda r: setattr(r, "state", replace(UP, kraft=False, voter=False))], {},
+         "cordon drain stop configs", 1),
+    ],
+)  # fmt: skip
+def test_a_run_does_what_is_left(
+    removing: Removing,
+    before: list[Callable[[Removing], None]],
+    then: dict[str, list[Callable[[Removing], None]]],
+    stages: str,
+    asked: int,
+) -> None:
+    for each in before:
+        each(removing)
+    removing.then = {
+        name: [lambda act=act: act(removing) for act in acts] for name, acts in then.items()
+    }
+    assert removing.run() == stages
+    assert len(removing.shown) == asked, "it is only asked to stop a broker that runs"
+
+
+def failed(name: str, why: Failure) -> ChangeResult:
+    return ChangeResult(Change(Resource("partition", "t:0"), "alter", name), "failed", why)
+
+
+OF_ITSELF = Change(Resource("throttle", "broker 5"), "alter", "drain")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "validated", "stages", "cordoned"),
+    [
+        ({"cordon": "failed"}, [], "cordon", False),
+        ({"cordon": "unknown"}, [], "cordon", True),
+        ({"drain": failed("drain", DENIED)}, [], "cordon drain", True),
+        ({"drain": ChangeResult(OF_ITSELF, "failed", DENIED)}, [],
+         "cordon drain drain stop voter configs unregister", False),  # goes with its configs
+        ({"voter": "failed"}, [], "cordon drain stop voter", True),
+        ({"configs": "failed"}, [], "cordon drain stop voter configs", True),
+        ({"configs": failed("configs", GONE)}, [], ALL, False),  # another run has unregistered it
+        ({"unregister": failed("unregister", DENIED)}, [], ALL, False),
+        ({}, [GONE], "cordon drain stop voter unregister", True),
+        ({}, [HUNG, HUNG, HUNG, None], ALL, False),
+        ({}, [HUNG] * 4, "cordon drain stop voter: the dynamic configs were not deleted: the"
+         " controller has not responded", True),
+        ({}, [DENIED], "cordon drain stop voter: the dynamic configs were not deleted: not"
+         " authorized", True),
+    ],
+)  # fmt: skip
+def test_a_stage_that_fails_ends_the_run_unless_nothing_is_lost(
+    removing: Removing, outcomes: dict[str, Any], validated: list[Any], stages: str, cordoned: bool
+) -> None:
+    removing.outcomes, removing.validated[:] = dict(outcomes), validated
+    assert removing.run() == stages
+    assert removing.work.cordoned == cordoned
+    if "not deleted" in stages:
+        assert removing.error.hint.endswith("--keep-configs to unregister the broker without"
+                                            " deleting its configs.")  # fmt: skip
+
+
+def test_new_topics_are_drained_six_times(removing: Removing) -> None:
+    removing.then = {"drain": [lambda: again(removing)]}
+
+    def again(each: Removing) -> None:
+        late(each)
+        each.then = {"drain": [lambda: again(each)]}
+
+    why = ": broker 5 still has 1 replica after 6 reassignments"
+    assert removing.run() == "cordon drain drain drain drain drain" + why
+
+
+def test_a_cordon_that_is_not_reported_is_noted(
+    removing: Removing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plans, "is_cordoned", lambda *_: False)
+    assert removing.run() == ALL
+    assert "does not report its log directories as cordoned" in removing.notes[0]
+
+
+LATE = ShellError("the controller has not responded", code="deadline")
+
+
+@pytest.mark.parametrize(
+    ("unread", "end"),
+    [
+        ([LATE] * 30, ""),
+        ([Verdict.UNKNOWN] * 30, ""),
+        ([LATE, Verdict.UNKNOWN] * 15, ""),
+        ([LATE] * 99, "the controller has not responded"),
+        ([Verdict.UNKNOWN] * 99, "stopped: decommissioning broker 5 is now unknown: the quorum has"
+         " no majority"),
+        ([Verdict.UNSAFE], "stopped: decommissioning broker 5 is now unsafe: the quorum has no"
+         " majority"),
+        ([ShellError("not authorized", code="no")], "not authorized"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("after", ["", "drain", "stop"])
+def test_what_cannot_be_read_is_read_again_for_a_minute(
+    removing: Removing, unread: list[ShellError | Verdict], end: str, after: str
+) -> None:
+    """Controllers fail and are replaced; what has become unsafe is not done."""
+    removing.then = {after: [lambda: removing.unread.extend(unread)]}
+    if not after:
+        removing.unread.extend(unread)
+    done = ALL.partition(after)[0] + after if after else ""
+    begun = removing.run()
+    assert begun == (f"{done}: {end}" if end else ALL)
+
+
+# -- what is left, and what prevents it ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("state", "steps"),
+    [
+        ({}, "to do, to do, to do, to do, to do, to do"),
+        ({"cordoned": True}, "done, to do, to do, to do, to do, to do"),
+        ({"can_cordon": False}, "skipped, to do, to do, to do, to do, to do"),
+        ({"can_cordon": False, "configs": ()}, "skipped, to do, to do, to do, done, to do"),
+        ({"can_cordon": False, "configs": None},
+         "not checked, to do, to do, to do, not checked, to do"),
+        ({"voter": None}, "to do, to do, to do, not checked, to do, to do"),
+        ({"voter": False}, "to do, to do, to do, done, to do, to do"),
+        ({"registered": None}, "to do, to do, to do, to do, to do, not checked"),
+        ({"registered": False}, "to do, to do, to do, to do, skipped, done"),
+        ({"kraft": False, "voter": False}, "to do, to do, to do, done, to do, skipped"),
+        ({"broker": "fenced", "configs": None},
+         "skipped, to do, not checked, to do, not checked, to do"),
+        ({"broker": "unknown", "configs": None, "registered": False},
+         "skipped, to do, done, to do, skipped, done"),
+    ],
+)  # fmt: skip
+def test_the_steps_that_are_left(removing: Removing, state: Facts, steps: str) -> None:
+    broker = replace(UP.broker, state=state.get("broker", "up"))
+    found, _, _ = decommissioned(removing.facts, replace(UP, **{**state, "broker": broker}))
+    assert ", ".join(step.state for step in found.steps) == steps
+    assert not found.ok
+
+
+@pytest.mark.parametrize(
+    ("facts", "state", "factor", "verdict", "checks"),
+    [
+        ({}, {"voter": False}, None, Verdict.SAFE, ""),
+        ({}, {}, None, Verdict.RISKY, "quorum"),
+        ({}, {"voters": 1}, None, Verdict.UNSAFE, "quorum"),
+        ({}, {"dynamic": False}, None, Verdict.UNSAFE, "quorum"),
+        ({}, {"voter": False}, 4, Verdict.SAFE, ""),
+        ({}, {"voter": False}, 5, Verdict.RISKY, "replication-factor"),
+        ({"full": (1, 2, 3, 4, 5)}, {"voter": False}, None, Verdict.UNSAFE, "drain"),
+        ({"gets": (1, 5)}, {"voter": False}, None, Verdict.UNSAFE, "moves"),
+        ({"leaves": (1, 2)}, {"voter": False}, None, Verdict.SAFE, ""),
+        ({"offline": (5, 6)}, {"voter": False, "broker": "unknown"}, None, Verdict.UNSAFE,
+         "offline brokers"),
+        ({"racks": (4, 5)}, {"voter": False}, None, Verdict.RISKY, "racks"),
+    ],
+)  # fmt: skip
+def test_what_makes_it_risky_or_unsafe(
+    removing: Removing,
+    facts: dict[str, tuple[int, ...]],
+    state: Facts,
+    factor: int | None,
+    verdict: Verdict,
+    checks: str,
+) -> None:
+    for name, replicas in facts.items():
+        each = TopicPartition(name, 0)
+        moves = {"gets": (1, 2), "leaves": (1, 5)}
+        removing.facts.replicas[each] = moves.get(name, replicas)
+        if name in moves:
+            removing.facts.start(each, replicas)
+    if "racks" in facts:
+        removing.facts.racks = dict.fromkeys((1, 2, 3, 4), "a") | {5: "b"}
+        removing.facts.replicas = {TopicPartition("racks", 0): (4, 5)}
+    broker = replace(UP.broker, state=state.get("broker", "up"))
+    if broker.state == "unknown":
+        removing.facts.up.discard(5)
+    given_state = replace(UP, **{**state, "broker": broker})
+    found, _, _ = decommissioned(removing.facts, given_state, factor)
+    assert {reason.check for reason in found.reasons} == set(checks.split()), found.reasons
+    assert found.verdict is verdict
+    assert found.leaving == ("leaves" in facts), "the move of another client is followed"
