@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -30,20 +29,13 @@ from kafka_shell.admin.client_configs.model import (
     ClientRegistration,
 )
 from kafka_shell.clients.consumer import DynamicKafkaConsumer
+from tests.support.waiting import wait_for
 
 USER = "ANONYMOUS"
 LOGGER = "kafka_shell.clients"
 SOON = 300  # metadata_max_age_ms of clients that are to learn of a change soon
 
 Connection = dict[str, Any]
-
-
-def wait_for(what: str, condition: Callable[[], bool], seconds: float = 20) -> None:
-    """Until the condition holds; an error that says what never came."""
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, f"in {seconds:.0f} s it never came that {what}"
-        time.sleep(0.02)
 
 
 class Store:

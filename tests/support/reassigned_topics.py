@@ -22,8 +22,8 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import described, done, make_topic, wait_for
-from tests.support.shared_cluster import wait_until_applied
+from tests.support.changes import described, done, make_topic
+from tests.support.waiting import applied, wait_for
 
 MB = 1_000_000
 # At 1 B/s a broker may still fetch 1 MB of a partition, and again when its window of 11 s is over:
@@ -97,7 +97,7 @@ def delete_others(cluster: Cluster, topics: Sequence[str]) -> None:
     """Delete what other tests have left: all topics but these and the internal ones."""
     others = [name for name in scan(cluster).names if name not in topics and name[:2] != "__"]
     done(topic_changes.plan_delete(cluster, others), cluster)
-    wait_until_applied(cluster)
+    applied(cluster)
 
 
 class Filled:
@@ -124,7 +124,7 @@ class Filled:
             assert back.refused.ok and apply(back, self._cluster).ok, back.refused.failures
         moved = self._topics[:count]
         wait_for("they are back", lambda: not under_way(self._cluster, moved).values, 60)
-        wait_until_applied(self._cluster)  # the program may ask another broker
+        applied(self._cluster)  # the program may ask another broker
         return moved
 
 

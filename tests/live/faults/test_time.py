@@ -12,10 +12,10 @@ import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import wait_for
 from tests.support.faults import delete, exists, hinted, refused, timed
 from tests.support.outages import frozen
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 
 def test_a_deadline_that_is_too_short(kafka: Program, cluster: Cluster) -> None:

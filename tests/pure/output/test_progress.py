@@ -12,8 +12,8 @@ from kafka_shell.common.units import Bytes
 from kafka_shell.output import progress as progress_module
 from kafka_shell.output.progress import Progress
 from kafka_shell.output.terminal import standard
-from tests.support.changes import wait_for
 from tests.support.samples import Tty
+from tests.support.waiting import wait_for
 
 ERASED = "\r\x1b[K"
 

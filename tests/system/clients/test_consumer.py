@@ -24,8 +24,8 @@ from tests.support.followed_clients import (
     member,
     running,
     said,
-    wait_for,
 )
+from tests.support.waiting import wait_for
 
 MEMBER = {"heartbeat_interval_ms": 300, "session_timeout_ms": 6_000}
 

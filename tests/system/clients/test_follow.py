@@ -34,10 +34,11 @@ from kafka_shell.clients import store as reading
 from kafka_shell.clients.consumer import DynamicKafkaConsumer
 from kafka_shell.clients.producer import DynamicKafkaProducer
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.followed_clients import SOON, USER, Store, everything, followers, said, wait_for
+from tests.support.followed_clients import SOON, USER, Store, everything, followers, said
 from tests.support.frozen_process import freeze, is_frozen, thaw
+from tests.support.outages import processes
 from tests.support.sandbox_brokers import start_broker, stop_broker
-from tests.support.shared_cluster import processes
+from tests.support.waiting import wait_for
 
 
 def producer_of(store: Store, name: str, **configs: Any) -> DynamicKafkaProducer:

@@ -13,7 +13,8 @@ from kafka import errors as kafka_errors
 from kafka.record import MemoryRecords
 
 from kafka_shell.clients.producer import DynamicKafkaProducer
-from tests.support.followed_clients import SOON, Store, Wire, everything, said, wait_for
+from tests.support.followed_clients import SOON, Store, Wire, everything, said
+from tests.support.waiting import wait_for
 
 LOG: dict[str, Any] = {"metadata_max_age_ms": SOON}
 Make = Callable[..., DynamicKafkaProducer]

@@ -30,7 +30,8 @@ from kafka_shell.admin.client_configs.model import ClientConfigAlteration, Clien
 from kafka_shell.clients.producer import DynamicKafkaProducer
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.followed_clients import SOON, Connection, Store, followers, said, wait_for
+from tests.support.followed_clients import SOON, Connection, Store, followers, said
+from tests.support.waiting import wait_for
 
 ALICE = "User:alice"
 READ, WRITE = ACLOperation.READ, ACLOperation.WRITE

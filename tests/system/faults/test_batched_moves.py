@@ -24,19 +24,24 @@ from kafka_shell.commands.partitions.batch_store import BatchFile
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
 from tests.support.acks_all_producer import acks_all_producer
-from tests.support.changes import connect, wait_for
+from tests.support.changes import connect
 from tests.support.faults import timed
-from tests.support.outages import controller, hang, hanging, kill, wait_until_noticed, wake
+from tests.support.outages import (
+    controller,
+    hang,
+    hanging,
+    kill,
+    start_all,
+    wait_until_back,
+    wait_until_healthy,
+    wait_until_noticed,
+    wake,
+)
 from tests.support.program import Program
 from tests.support.program_process import running
 from tests.support.reassigned_topics import Filled, replicas
 from tests.support.sandbox_brokers import start_broker
-from tests.support.shared_cluster import (
-    start_all,
-    wait_until_applied,
-    wait_until_back,
-    wait_until_healthy,
-)
+from tests.support.waiting import applied, wait_for
 
 BEFORE, AFTER = (4, 1, 2), (1, 2, 5)
 SOURCE, DESTINATION = 4, 5  # brokers 1 to 3 are the controllers
@@ -222,7 +227,7 @@ def test_it_pauses_while_partitions_are_below_min_insync_replicas(
             )
             old = scan(three)
             kill(three_brokers, three, 2)
-            wait_until_applied(three)  # every broker shows it
+            applied(three)  # every broker shows it
             below = below_min_isr(three, old)  # as a broker with old metadata answers
             assert below == {TopicPartition(other, 0)}, "a leader knows it"
             reassigned_topics.release(three)

@@ -12,13 +12,12 @@ from kafka_shell.admin.partitions.throttle_configs import LEADER_RATE, LEADER_RE
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
-from tests.support.changes import wait_for
 from tests.support.outages import kill, stopped, wait_until_noticed
 from tests.support.program import Program
 from tests.support.program_process import Running, running
 from tests.support.reassigned_topics import Filled, put, replicas
 from tests.support.sandbox_brokers import start_broker
-from tests.support.shared_cluster import wait_until_applied
+from tests.support.waiting import applied, wait_for
 
 
 @contextmanager
@@ -33,7 +32,7 @@ def moved(
             "the move starts", lambda: reassigned_topics.moving(cluster, topic) == {0: (3,)}, 60
         )
         wait_for("it is throttled", lambda: len(reassigned_topics.throttles(cluster, topic)) == 5)
-        wait_until_applied(cluster)  # and the shell has its response
+        applied(cluster)  # and the shell has its response
         yield shell
 
 

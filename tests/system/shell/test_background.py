@@ -19,10 +19,9 @@ from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.background import Background
 from tests.support import reassigned_topics
 from tests.support.changes import connect
-from tests.support.outages import kill
+from tests.support.outages import kill, wait_until_back
 from tests.support.reassigned_topics import MB, fill, placed, replicas
 from tests.support.sandbox_brokers import start_broker
-from tests.support.shared_cluster import wait_until_back
 from tests.support.terminal import Terminal
 from tests.system.shell.conftest import Open
 

@@ -19,9 +19,10 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Node
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, filled, forget
 from tests.support.produced_records import fill
+from tests.support.waiting import wait_for
 
 
 def of(rows: list[TopicActivity], name: str) -> TopicActivity:

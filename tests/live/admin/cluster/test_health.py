@@ -16,8 +16,9 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.cluster.finding_commands import command_of
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.transactional_producer import HOUR_MS, hang
+from tests.support.waiting import wait_for
 
 ONLY_READS = "verify-reassign-partitions"  # without --finish
 

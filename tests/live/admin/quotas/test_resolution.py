@@ -25,7 +25,8 @@ from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.requests import Node
 from kafka_shell.common.structs import replace
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
+from tests.support.waiting import wait_for
 
 USER = "ANONYMOUS"  # whom a broker without logins takes everyone for
 TINY, HUGE = 1.0, 1e12

@@ -24,8 +24,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, StepInterrupted
 from kafka_shell.plan.results import Failure, Results
-from tests.support.changes import done, make_topic, refusals, wait_for
+from tests.support.changes import done, make_topic, refusals
 from tests.support.transactional_producer import HOUR_MS, Producer, hang
+from tests.support.waiting import wait_for
 
 
 def last_stable(cluster: Cluster, each: TopicPartition) -> int | None:

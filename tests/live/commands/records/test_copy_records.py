@@ -28,11 +28,12 @@ from kafka_shell.admin.wire.metadata_scan import is_missing
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Outcomes, Plan, Step, StepInterrupted
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.in_process_shell import Shell
 from tests.support.program import Process, Program
 from tests.support.read_records import read_all
 from tests.support.transactional_producer import Producer
+from tests.support.waiting import wait_for
 
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z
 KEPT = (("retention.ms", "-1"),)

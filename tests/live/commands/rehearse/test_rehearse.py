@@ -33,10 +33,11 @@ from kafka_shell.sandbox.twin.build import CLIENT_ID
 from kafka_shell.sandbox.twin.model import Original
 from kafka_shell.sandbox.twin.spare import take
 from tests.live.test_guard_matrix import QUESTIONS
-from tests.support.changes import connect, done, make_topic, wait_for
+from tests.support.changes import connect, done, make_topic
 from tests.support.hostile_names import NAMES
 from tests.support.outages import frozen
 from tests.support.program import Process, Program
+from tests.support.waiting import wait_for
 
 SCRIPT = """
 # a comment

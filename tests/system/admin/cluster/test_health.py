@@ -22,9 +22,9 @@ from kafka_shell.commands.cluster.finding_commands import command_of
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
-from tests.support.outages import stopped
-from tests.support.shared_cluster import wait_until_applied, wait_until_healthy
+from tests.support.changes import done, make_topic
+from tests.support.outages import stopped, wait_until_healthy
+from tests.support.waiting import applied, wait_for
 
 ONLY_READS = "verify-reassign-partitions"  # without --finish
 
@@ -112,7 +112,7 @@ def test_the_configs_of_each_topic_are_read_once(
     three: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_topic(three, name, 2, configs=(("min.insync.replicas", "2"),))
-    wait_until_applied(three)
+    applied(three)
     asked = Counter[str]()
     describe = configs.describe
 
@@ -131,7 +131,7 @@ def test_the_configs_of_each_topic_are_read_once(
 
 def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
     make_topic(three, name)
-    wait_until_applied(three)
+    applied(three)
     broker = ConfigResource(ResourceType.BROKER, "1")
     topic = ConfigResource(ResourceType.TOPIC, name)
     wanted = {
@@ -140,7 +140,7 @@ def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
     }
     done(config_changes.plan_alter(three, wanted), three)
     try:
-        wait_until_applied(three)  # each check may ask another broker
+        applied(three)  # each check may ask another broker
         found = look(three)["throttles"]
         assert (found.severity, found.count) == (Severity.WARNING, 2)
         assert set(found.examples) == {"broker 1", f"topic {name}"}
@@ -150,5 +150,5 @@ def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
             for resource, alterations in wanted.items()
         }
         done(config_changes.plan_alter(three, gone), three)
-    wait_until_applied(three)
+    applied(three)
     assert "throttles" not in look(three)

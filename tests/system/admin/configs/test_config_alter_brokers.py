@@ -18,7 +18,7 @@ from tests.support.config_alterations import (
     set_,
 )
 from tests.support.frozen_process import freeze, thaw
-from tests.support.shared_cluster import processes
+from tests.support.outages import processes
 
 
 def test_each_broker_is_its_own_request(three_brokers: Sandbox) -> None:

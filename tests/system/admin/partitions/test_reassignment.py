@@ -55,9 +55,9 @@ from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
-from tests.support.changes import connect, lose_requests, refusals, wait_for
+from tests.support.changes import connect, lose_requests, refusals
 from tests.support.reassigned_topics import MB, Filled, placed, put, replicas, to
-from tests.support.shared_cluster import wait_until_applied
+from tests.support.waiting import applied, wait_for
 
 ALTER_CONFIGS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS = 44, 45, 46
 
@@ -487,7 +487,7 @@ def test_a_reassignment_that_ends_between_two_reads_is_no_outage(
     def after_its_end(_: Cluster) -> Results[TopicPartition, Reassignment]:
         with connect(three_brokers) as other:  # the time of the given one is limited
             reassigned_topics.restore(other)
-            wait_until_applied(other)
+            applied(other)
             return under_way(other)
 
     before = scan(cluster, [held])

@@ -15,8 +15,9 @@ from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
-from tests.support.changes import done, make_topic, misroute, wait_for
+from tests.support.changes import done, make_topic, misroute
 from tests.support.transactional_producer import Producer
+from tests.support.waiting import wait_for
 
 
 def misrouted(cluster: Cluster, transactional_id: str) -> None:

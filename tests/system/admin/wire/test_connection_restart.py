@@ -37,9 +37,9 @@ from kafka_shell.sandbox.cluster import start, status, stop, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.process import is_running
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import wait_for
 from tests.support.frozen_process import freeze
 from tests.support.outages import stopped
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,10 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.outages import frozen
 from tests.support.program import Process, Program, Run
+from tests.support.waiting import wait_for
 
 LIMIT_S = 60  # of what is to take 10 s at most, on a machine that does other things too
 

@@ -20,9 +20,9 @@ from kafka_shell.admin.wire.transport import Link
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, described, done, make_topic, wait_for
-from tests.support.outages import frozen
-from tests.support.shared_cluster import wait_until_healthy
+from tests.support.changes import connect, described, done, make_topic
+from tests.support.outages import frozen, wait_until_healthy
+from tests.support.waiting import wait_for
 
 LIMIT_S = 25.0  # of what is to take a little more than 2 s; without a second broker it takes 30 s
 

@@ -13,9 +13,10 @@ import pytest
 from kafka_shell.sandbox.cluster import wipe
 from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, described, wait_for
+from tests.support.changes import connect, described
 from tests.support.in_process_shell import Answer, Shell
 from tests.support.outages import frozen
+from tests.support.waiting import wait_for
 
 MANY = 10_000
 

@@ -11,10 +11,10 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
-from tests.support.changes import wait_for
 from tests.support.program import Program
 from tests.support.program_process import running
 from tests.support.reassigned_topics import Filled, id_in, placed, put, reassign, replicas
+from tests.support.waiting import wait_for
 
 
 def unfinished(kafka: Program) -> list[str]:

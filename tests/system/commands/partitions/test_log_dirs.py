@@ -12,10 +12,11 @@ from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, make_topic, wait_for
+from tests.support.changes import connect, make_topic
 from tests.support.outages import stopped
 from tests.support.produced_records import fill
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import wait_for
 from tests.support.outages import stopped
 from tests.support.program import Program
 from tests.support.reassigned_topics import placed
+from tests.support.waiting import wait_for
 
 
 def test_a_plan_names_the_rack_of_a_broker_that_is_down_and_out_of_sync_replicas(

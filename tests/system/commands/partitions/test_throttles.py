@@ -15,9 +15,10 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
-from tests.support.changes import connect, wait_for
+from tests.support.changes import connect
 from tests.support.in_process_shell import Answer, Shell
 from tests.support.reassigned_topics import LEADER_RATE, RATE, Filled, placed, put
+from tests.support.waiting import wait_for
 
 FOLLOWERS = "follower.replication.throttled.replicas"
 LEADERS = "leader.replication.throttled.replicas"

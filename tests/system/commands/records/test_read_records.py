@@ -15,9 +15,10 @@ from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_records
-from tests.support.changes import KEPT, make_topic, wait_for
+from tests.support.changes import KEPT, make_topic
 from tests.support.in_process_shell import Shell
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 _T0 = 1_700_000_000_000
 

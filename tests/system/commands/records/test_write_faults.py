@@ -26,9 +26,9 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_consumer
 from tests.support.changes import done, make_topic
 from tests.support.frozen_process import freeze, thaw
+from tests.support.outages import processes, start_all, wait_until_back
 from tests.support.program import Process, Program
 from tests.support.read_records import read_all
-from tests.support.shared_cluster import processes, start_all, wait_until_back
 
 LINES = 150_000
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z

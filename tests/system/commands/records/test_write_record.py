@@ -18,9 +18,10 @@ from kafka_shell.admin.records.partitioner import partition_of
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_consumer
-from tests.support.changes import make_topic, wait_for
+from tests.support.changes import make_topic
 from tests.support.in_process_shell import Shell
 from tests.support.program import Process, Program
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture

@@ -20,10 +20,10 @@ from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Broker, Sandbox
-from tests.support.changes import wait_for
 from tests.support.in_process_shell import Shell
 from tests.support.outages import stopped
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 AUTHORIZER = ("authorizer.class.name", "super.users")
 
