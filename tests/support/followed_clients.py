@@ -28,6 +28,7 @@ from kafka_shell.admin.client_configs.model import (
     ClientEntity,
     ClientRegistration,
 )
+from kafka_shell.clients import store as reading
 from kafka_shell.clients.consumer import DynamicKafkaConsumer
 from tests.support.waiting import wait_for
 
@@ -142,6 +143,28 @@ def everything(connection: Connection, topic: str) -> list[tuple[bytes | None, b
             for records in consumer.poll(500).values():
                 found += [(record.key, record.value) for record in records]
         return found
+
+
+class Looks:
+    """How often each follower has begun to read the store."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._begun: Counter[reading.Store] = Counter()
+        read = reading.Store.read
+
+        def counted(store: reading.Store) -> Any:
+            self._begun[store] += 1
+            return read(store)
+
+        monkeypatch.setattr(reading.Store, "read", counted)
+
+    def wait(self, count: int) -> None:
+        """Wait until each follower has read the store so many times more, and applied it."""
+        until = {store: begun + count + 1 for store, begun in self._begun.items()}
+        wait_for(
+            f"each has read {count} times",
+            lambda: all(self._begun[store] >= begun for store, begun in until.items()),
+        )
 
 
 class Wire:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +21,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 GUARDS = ("confirm", "typed", "read-only")
 QUESTION = {"": r"\[y/N\]", "confirm": r"\[y/N\]", "typed": "Type .* to confirm: "}
@@ -195,10 +195,7 @@ def test_a_terminal_that_goes_away_at_the_question(
     child = terminal("--profile", "confirm", *words(DELETE, topic))
     child.expect(QUESTION["confirm"])
     child.close(force=False)
-    until = time.monotonic() + 30
-    while child.isalive() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not child.isalive()
+    wait_for("it ends", lambda: not child.isalive())
     assert state.same
 
 

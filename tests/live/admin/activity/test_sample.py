@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from uuid import uuid4
 
 import pytest
@@ -122,10 +121,11 @@ def test_a_consumer_that_has_not_committed_has_no_lag(sandbox: Sandbox, cluster:
 
 
 def _when_assigned(cluster: Cluster, group: str, consumer: object) -> GroupActivity:
-    until = time.monotonic() + 30
-    while time.monotonic() < until:
+    def row() -> GroupActivity | None:
         consumer.poll(timeout_ms=1_000)  # type: ignore[attr-defined]
-        rows = [row for row in group_rates(None, sample_groups(cluster)) if row.name == group]
-        if rows and rows[0].partitions:
-            return rows[0]
-    raise AssertionError(f"group {group} never had partitions")
+        rows = group_rates(None, sample_groups(cluster))
+        return next((row for row in rows if row.name == group and row.partitions), None)
+
+    found = wait_for(f"group {group} has partitions", row)
+    assert found is not None
+    return found
