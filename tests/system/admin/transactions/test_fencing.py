@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import pytest
@@ -29,9 +28,7 @@ def test_the_new_coordinator_fences(three: Cluster, name: str) -> None:
     producer = Producer.start(three, name)
     plan = transaction_changes.plan_fence(three, [name])
     misrouted(three, name)
-    before = time.monotonic()
     done(plan, three)
-    assert time.monotonic() - before < 10
     (told,) = transactions.describe(three, [name])
     assert told.producer_epoch > producer.epoch or told.producer_id != producer.producer_id
 

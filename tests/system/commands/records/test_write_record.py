@@ -75,10 +75,11 @@ def test_rows_are_written_back(kafka: Program, sandbox: Sandbox, topic: str) -> 
         (2, b"t", None, ()),
     ]
     assert found[0].timestamp == 1_793_527_200_123 and found[1].timestamp == 1
+    before = time.time() * 1000 - 1
     kafka.ok("write-record", topic, "--from-file", "-", stdin=text)
     moved = [r for r in read(sandbox, topic) if r.key == b"a"]
     assert partition_of(b"a", 3) in {r.partition for r in moved}
-    assert max(r.timestamp for r in moved) > time.time() * 1000 - 60_000
+    assert max(r.timestamp for r in moved) > before
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -103,16 +103,15 @@ def test_the_active_controller_is_last_and_unsafe_brokers_are_left_out() -> None
     assert len(order.batches) == 3
 
 
+@pytest.mark.timeout(60)
 def test_a_thousand_brokers_and_a_hundred_thousand_partitions() -> None:
     """Ten racks, each partition on three neighbors: it takes seconds, not minutes."""
     partitions = [
         tuple((number * 7 + step * 331) % 1_000 + 1 for step in range(3))
         for number in range(100_000)
     ]
-    before = time.process_time()
     found = restart_order(state(partitions, 1_000))
     assert found.ok
-    assert time.process_time() - before < 60
     limits: list[Limit] = [(replicas, 1) for replicas in set(partitions)]
     of_broker = {id: number for number, batch in enumerate(found.batches) for id in batch}
     assert len(of_broker) == 1_000
