@@ -63,14 +63,14 @@ def listener(serve: Callable[[socket.socket], None]) -> Iterator[str]:
         server.shutdown(socket.SHUT_RDWR)
 
 
-def certificate_server(leaf: trustme.LeafCert) -> Callable[[socket.socket], None]:
-    """A TLS server with this certificate that then says nothing."""
+def certificate_server(leaf: trustme.LeafCert, reads: int = 1) -> Callable[[socket.socket], None]:
+    """A TLS server with this certificate that closes the connection after so many bytes."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     leaf.configure_cert(context)
 
     def serve(client: socket.socket) -> None:
         with context.wrap_socket(client, server_side=True) as secured:
-            secured.recv(1)
+            secured.makefile("rb").read(reads)
 
     return serve
 

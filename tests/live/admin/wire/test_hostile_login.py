@@ -126,13 +126,17 @@ def test_invalid_mechanism_names_are_not_shown() -> None:
     assert error.hint == "Set sasl.mechanism=GSSAPI."
 
 
-@pytest.mark.parametrize("protocol", ["SSL", "PLAINTEXT"])
-def test_a_slow_server_does_not_exceed_the_deadline(protocol: str, authority: trustme.CA) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "head"), [("SSL", b"\x16\x03\x03\x40\0"), ("PLAINTEXT", struct.pack(">i", 500))]
+)
+def test_a_slow_server_does_not_exceed_the_deadline(
+    protocol: str, head: bytes, authority: trustme.CA
+) -> None:
     """A byte every 0.2 s would keep every single wait alive."""
 
     def drip(client: socket.socket) -> None:
         client.recv(1000)
-        for byte in b"\x16\x03\x03\x40\0" + bytes(500):
+        for byte in head + bytes(500):
             client.sendall(bytes((byte,)))
             time.sleep(0.2)
 
@@ -299,13 +303,13 @@ def test_the_deadline_includes_the_token() -> None:
         )
         with Cluster(config) as cluster, pytest.raises(ShellError) as caught, cluster.within(1.0):
             cluster.brokers()
-        assert caught.value.code == "deadline"
+        assert "no response within" in caught.value.message, caught.value
         over.set()
 
 
 def test_a_silent_tls_listener_ends_with_the_deadline(authority: trustme.CA) -> None:
     leaf = authority.issue_cert("127.0.0.1")
-    with listener(certificate_server(leaf)) as address:
+    with listener(certificate_server(leaf, 1 << 20)) as address:
         config = ConnectionConfig(
             parse_addresses(address), security_protocol="SSL", tls=Tls(ca_text=pem(authority))
         )

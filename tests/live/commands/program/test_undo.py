@@ -443,7 +443,7 @@ def test_a_change_is_waited_for_until_brokers_show_it(
     with monkeypatch.context() as patch:
         patch.setattr(config_changes, "describe", behind)
         shell.ok(f"alter-configs {topic} flush.ms=2000")
-    assert len(reads) == 20
+    assert 20 <= len(reads) < 25
     assert "flush.ms: 2s -> 1s" in shell.ok("undo --yes").err
     assert configs(shell, topic) == {"flush.ms": "1000"}
 
