@@ -83,7 +83,7 @@ def exists(pid: int) -> bool:
 def kill(sandbox: Sandbox) -> None:
     process = psutil.Process(sandbox.brokers[0].pid)
     process.kill()
-    process.wait(10)
+    process.wait(60)
 
 
 def test_data_survive_a_stop(mine: Sandbox) -> None:

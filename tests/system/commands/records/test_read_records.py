@@ -230,7 +230,7 @@ def test_follow_prints_the_last_records_then_new_ones_until_it_is_interrupted(
                     lambda number=number: b'"n":%d' % number in out.read_bytes(),
                 )
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 130
+            assert process.wait(60) == 130
         finally:
             process.kill()
     assert _numbers(out.read_text()) == [38, 39, 90, 91]
