@@ -913,9 +913,7 @@ def test_the_end_of_a_reassignment_is_no_change_to_undo(
         three.ok("delete-topic", name, "--yes")
 
 
-@settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.sampled_from(
@@ -994,9 +992,7 @@ def as_yaml(prefix: str, parts: dict[str, object]) -> str:
     )  # fmt: skip
 
 
-@settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=PARTS, second=PARTS)
 def test_random_states_are_reached_in_one_apply(
     target: Program, tmp_path: Path, first: dict[str, object], second: dict[str, object]

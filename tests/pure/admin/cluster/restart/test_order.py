@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.admin.cluster.model import Quorum, QuorumReplica
@@ -119,7 +119,6 @@ def test_a_thousand_brokers_and_a_hundred_thousand_partitions() -> None:
 
 
 @given(clusters())
-@settings(max_examples=200, deadline=None)
 def test_as_few_batches_as_an_exhaustive_search(
     cluster: tuple[list[int], dict[int, str | None], list[Limit]],
 ) -> None:
