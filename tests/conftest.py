@@ -95,7 +95,7 @@ def topic(cluster: Cluster, name: str) -> str:
 @pytest.fixture
 def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
     """The program, with the broker as its --broker."""
-    return Program(tmp_path / "home", sandbox.bootstrap)
+    return Program(tmp_path, sandbox.bootstrap)
 
 
 @pytest.fixture

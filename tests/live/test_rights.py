@@ -20,8 +20,9 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.program import Program, Run
+from tests.support.waiting import wait_for
 
 PASSWORD = "nobody-secret"
 

@@ -12,8 +12,8 @@ from kafka import KafkaProducer
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import wait_for
 from tests.support.in_process_shell import Shell
+from tests.support.waiting import wait_for
 
 DAY = 86_400_000
 

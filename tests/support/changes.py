@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -104,11 +103,3 @@ def described(cluster: Cluster, name: str) -> Topic:
     found = topics.describe(cluster, [name])
     assert found.ok, found.failures
     return found[name]
-
-
-def wait_for(what: str, condition: Callable[[], bool], seconds: float = 30) -> None:
-    """Until the condition holds; an error that says what never came."""
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, f"in {seconds:.0f} s it never came that {what}"
-        time.sleep(0.05)

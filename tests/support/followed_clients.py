@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -29,21 +28,15 @@ from kafka_shell.admin.client_configs.model import (
     ClientEntity,
     ClientRegistration,
 )
+from kafka_shell.clients import store as reading
 from kafka_shell.clients.consumer import DynamicKafkaConsumer
+from tests.support.waiting import wait_for
 
 USER = "ANONYMOUS"
 LOGGER = "kafka_shell.clients"
 SOON = 300  # metadata_max_age_ms of clients that are to learn of a change soon
 
 Connection = dict[str, Any]
-
-
-def wait_for(what: str, condition: Callable[[], bool], seconds: float = 20) -> None:
-    """Until the condition holds; an error that says what never came."""
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, f"in {seconds:.0f} s it never came that {what}"
-        time.sleep(0.02)
 
 
 class Store:
@@ -150,6 +143,28 @@ def everything(connection: Connection, topic: str) -> list[tuple[bytes | None, b
             for records in consumer.poll(500).values():
                 found += [(record.key, record.value) for record in records]
         return found
+
+
+class Looks:
+    """How often each follower has begun to read the store."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._begun: Counter[reading.Store] = Counter()
+        read = reading.Store.read
+
+        def counted(store: reading.Store) -> Any:
+            self._begun[store] += 1
+            return read(store)
+
+        monkeypatch.setattr(reading.Store, "read", counted)
+
+    def wait(self, count: int) -> None:
+        """Wait until each follower has read the store so many times more, and applied it."""
+        until = {store: begun + count + 1 for store, begun in self._begun.items()}
+        wait_for(
+            f"each has read {count} times",
+            lambda: all(self._begun[store] >= begun for store, begun in until.items()),
+        )
 
 
 class Wire:

@@ -16,7 +16,8 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
+from tests.support.waiting import wait_for
 
 RECORDS = 10
 

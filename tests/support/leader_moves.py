@@ -8,8 +8,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import CONTROLLER
-from tests.support.changes import wait_for
-from tests.support.shared_cluster import wait_until_applied
+from tests.support.waiting import applied, wait_for
 
 
 def lead_elsewhere(cluster: Cluster, partition: TopicPartition, replicas: Sequence[int]) -> None:
@@ -28,4 +27,4 @@ def lead_elsewhere(cluster: Cluster, partition: TopicPartition, replicas: Sequen
         f"the replicas of {partition} are in another order",
         lambda: find(cluster, [partition])[partition].replicas == tuple(replicas),
     )
-    wait_until_applied(cluster)  # the program may ask another broker
+    applied(cluster)  # the program may ask another broker

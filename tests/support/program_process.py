@@ -5,12 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 
 class Running:
@@ -30,26 +30,30 @@ class Running:
 
     def said(self, words: str, seconds: float = 60) -> None:
         """Wait until it has printed this on standard error."""
-        until = time.monotonic() + seconds
-        while words not in self.err:
-            assert self.process.poll() is None or words in self.err, self
-            if time.monotonic() > until:
-                raise self._late(f"in {seconds:.0f} s it has not said {words!r}")
-            time.sleep(0.05)
+
+        def is_over() -> bool:
+            return self.process.poll() is not None
+
+        wait_for(
+            lambda: self._stuck(f"it says {words!r}"),
+            lambda: is_over() or words in self.err,
+            seconds,
+        )
+        assert words in self.err, self
 
     def ended(self, seconds: float = 60) -> int:
         """Wait for the end, and return the status."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
-            raise self._late(f"after {seconds:.0f} s it has not ended") from None
+            raise AssertionError(self._stuck(f"it has not ended in {seconds:.0f} s")) from None
 
-    def _late(self, what: str) -> AssertionError:
-        """The error for a run that waits too long: what it has printed, and where it waits."""
+    def _stuck(self, what: str) -> str:
+        """What a run that waits too long has printed, and where it waits."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGABRT)  # prints the stacks of its threads
             self.process.wait(30)
-        return AssertionError(f"{what}:\n{self}")
+        return f"{what}:\n{self}"
 
     def interrupt(self) -> int:
         """Press Ctrl-C."""

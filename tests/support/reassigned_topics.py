@@ -21,8 +21,8 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import described, make_topic, wait_for
-from tests.support.shared_cluster import wait_until_applied
+from tests.support.changes import described, make_topic
+from tests.support.waiting import applied, wait_for
 
 MB = 1_000_000
 # At 1 B/s a broker may still fetch 1 MB of a partition, and again when its window of 11 s is over:
@@ -116,7 +116,7 @@ class Filled:
             assert back.refused.ok and apply(back, self._cluster).ok, back.refused.failures
         moved = self._topics[:count]
         wait_for("they are back", lambda: not under_way(self._cluster, moved).values, 60)
-        wait_until_applied(self._cluster)  # the program may ask another broker
+        applied(self._cluster)  # the program may ask another broker
         return moved
 
 

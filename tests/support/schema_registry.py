@@ -30,7 +30,7 @@ from kafka_shell.admin.schemas.registry import SchemaRegistry, registry_of
 from kafka_shell.admin.wire.properties import Property
 from kafka_shell.sandbox.jars import default_cache
 from kafka_shell.sandbox.ports import free_ports
-from tests.support.changes import wait_for
+from tests.support.waiting import wait_for
 
 _VERSION = "3.3.3"
 _PATH = f"io/apicurio/apicurio-registry-app/{_VERSION}/apicurio-registry-app-{_VERSION}-all.tar.gz"

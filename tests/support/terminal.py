@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pexpect
 import pyte
+
+from tests.support.waiting import wait_for
 
 PATIENCE = 30.0
 KEYS = {
@@ -105,11 +106,13 @@ class Terminal:
 
     def until(self, condition: Callable[[], bool], what: str = "") -> None:
         """Read until the condition holds."""
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            if time.monotonic() > end:
-                raise AssertionError(f"never {what or 'so'}; the screen is:\n{self.text}")
-            self._read()
+
+        def holds() -> bool:
+            if not condition():
+                self._read()
+            return condition()
+
+        wait_for(lambda: f"it is {what or 'so'}; the screen is:\n{self.text}", holds, PATIENCE)
 
     def sees(self, *words: str) -> None:
         """Read until all the words are on the screen."""

@@ -16,7 +16,7 @@ from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind, Node
 from kafka_shell.plan.apply import apply
-from tests.support.changes import wait_for
+from tests.support.waiting import wait_for
 
 _VERIFICATION = "transaction.partition.verification.enable"
 _EVERY_BROKER = ConfigResource(ResourceType.BROKER, "")

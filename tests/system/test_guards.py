@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.guarded import ALTER, DELETE, GUARDS, Terminal, _topic
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 QUESTION = {"": r"\[y/N\]", "confirm": r"\[y/N\]", "typed": "Type .* to confirm: "}
 
@@ -177,10 +177,7 @@ def test_a_terminal_that_goes_away_at_the_question(
     child = terminal("--profile", "confirm", *words(DELETE, topic))
     child.expect(QUESTION["confirm"])
     child.close(force=False)
-    until = time.monotonic() + 30
-    while child.isalive() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not child.isalive()
+    wait_for("it ends", lambda: not child.isalive())
     assert state.same
 
 

@@ -29,9 +29,10 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, failures, make_topic, refusals, wait_for
+from tests.support.changes import done, failures, make_topic, refusals
 from tests.support.logins import ALICE, allow, log_in
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 DENIED = "TOPIC_AUTHORIZATION_FAILED"
 

@@ -7,11 +7,14 @@ import socket
 import threading
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
 from tests.support.faults import create, delete
+from tests.support.program import Program
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +59,8 @@ def silent() -> Iterator[str]:
     """Takes connections and says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture
+def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
+    return Program(tmp_path / "home", sandbox.bootstrap)

@@ -1,4 +1,4 @@
-"""Each connection failure has its own error, without a delay and without secrets."""
+"""Each connection failure has its own error, long before any deadline, and without secrets."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.faults import PASSWORD, hinted, no_secret_in, refused, timed
+from tests.support.faults import PASSWORD, hinted, no_secret_in, refused
 from tests.support.program import Program
+
+PATIENT = ("--deadline", "1h")  # a test that waited for it would be ended
 
 
 def test_no_default_cluster(nowhere: Program) -> None:
@@ -23,25 +25,22 @@ def test_no_default_cluster(nowhere: Program) -> None:
 
 
 def test_a_web_server(nowhere: Program, web: str) -> None:
-    run, seconds = timed(nowhere, "--broker", web, "list-topics")
+    run = nowhere("--broker", web, "list-topics", *PATIENT)
     hinted(refused(run, 3, f"{web} is an HTTP server"))
-    assert seconds < 10
 
 
 def test_a_port_that_says_nothing(nowhere: Program, silent: str) -> None:
-    run, seconds = timed(nowhere, "--broker", silent, "list-topics", "--deadline", "1s")
+    run = nowhere("--broker", silent, "list-topics", "--deadline", "1s")
     hinted(refused(run, 3, silent, "deadline"))
-    assert seconds < 20
 
 
 def test_tls_spoken_to_a_plain_port(nowhere: Program, sandbox: Sandbox, tmp_path: Path) -> None:
     config = tmp_path / "tls.properties"
     config.write_text("security.protocol=SSL\n")
-    run, seconds = timed(
-        nowhere, "--broker", sandbox.bootstrap, "--command-config", str(config), "list-topics"
+    run = nowhere(
+        "--broker", sandbox.bootstrap, "--command-config", str(config), "list-topics", *PATIENT
     )
     hinted(refused(run, 3, f"the listener at {sandbox.bootstrap} does not use TLS"))
-    assert seconds < 10
 
 
 @pytest.mark.parametrize("listener", ["SSL", "SASL_SSL"])
@@ -49,9 +48,8 @@ def test_plain_text_spoken_to_a_tls_port(
     nowhere: Program, secure_sandbox: Sandbox, listener: str
 ) -> None:
     broker = secure_sandbox.bootstraps[listener]
-    run, seconds = timed(nowhere, "--broker", broker, "list-topics")
+    run = nowhere("--broker", broker, "list-topics", *PATIENT)
     hinted(refused(run, 3, f"{broker} requires TLS", "security.protocol"))
-    assert seconds < 10
 
 
 def test_no_login_where_one_is_wanted(nowhere: Program, secure_sandbox: Sandbox) -> None:
@@ -76,9 +74,8 @@ def test_a_wrong_password_is_told_and_told_to_nobody(
         ("connect",),
         ("journal",),
     ):
-        run, seconds = timed(nowhere, "--command-config", str(config), *argv)
+        run = nowhere("--command-config", str(config), *argv)
         assert PASSWORD not in run.stdout + run.stderr, str(run)
-        assert seconds < 10
         if argv[0] in ("list-topics", "create-topic", "connect"):
             hinted(refused(run, 3, "as alice failed", "password"))
     no_secret_in(nowhere.home)
@@ -133,10 +130,9 @@ def test_not_authorized(nowhere: Program, secure_sandbox: Sandbox) -> None:
 )
 def test_no_broker_there(nowhere: Program, broker: str, words: tuple[str, ...]) -> None:
     for argv in (("list-topics",), ("alter-configs", "t", "retention.ms=1d"), ("health",)):
-        run, seconds = timed(nowhere, "--broker", broker, *argv)
+        run = nowhere("--broker", broker, *argv, *PATIENT)
         hinted(refused(run, 3, *words))
         assert run.stdout == ""
-        assert seconds < 10, "at once"
     assert not (nowhere.home / "state" / "journal").exists()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 
 import pytest
 
@@ -24,9 +23,7 @@ from tests.support.program import Program
     ids=["word", "topic", "topics", "quote", "backslashes", "zeros"],
 )
 def test_ten_megabytes_on_standard_input(kafka: Program, line: bytes) -> None:
-    start = time.process_time()
     run = kafka(stdin=line)
-    assert time.process_time() - start < 20
     refused(run, 2, "stdin:1: error: ")
     assert len(run.stderr) < 2_000, "it is not repeated"
     assert run.stdout == ""
@@ -51,9 +48,7 @@ def test_a_word_of_a_hundred_kilobytes(
     kafka: Program, topic: str, argv: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
     long = "a" * 100_000
-    start = time.process_time()
     run = kafka(*(word.replace("{long}", long).replace("{topic}", topic) for word in argv))
-    assert time.process_time() - start < 15
     assert run.status in (1, 2, 3), str(run)[:2000]
     refused(run, run.status, *words)
     assert len(run.stderr) < 3_000, "it is not repeated"

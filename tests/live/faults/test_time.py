@@ -9,17 +9,16 @@ import uuid
 from pathlib import Path
 
 from kafka_shell.admin.wire.connection import Cluster
-from tests.support.changes import wait_for
-from tests.support.faults import delete, exists, hinted, refused, timed
+from tests.support.faults import delete, exists, hinted, refused
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 
 def test_a_deadline_that_is_too_short(kafka: Program, cluster: Cluster) -> None:
     name = f"fault.late.{uuid.uuid4().hex[:8]}"
-    run, seconds = timed(kafka, "create-topic", name, "--deadline", "1ms")
+    run = kafka("create-topic", name, "--deadline", "1ms")
     hinted(refused(run, run.status, "deadline", "--deadline"))
     assert run.status in (1, 3)
-    assert seconds < 10
     assert not exists(cluster, name)
 
 

@@ -13,7 +13,7 @@ import psutil
 
 from kafka_shell.sandbox.ports import becomes_free, free_ports, is_free
 from kafka_shell.sandbox.process import detach, is_running
-from tests.support.changes import wait_for
+from tests.support.waiting import wait_for
 
 _MAIN_THREAD_ENDS = """
 import ctypes, threading, time

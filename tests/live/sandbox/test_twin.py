@@ -31,7 +31,8 @@ from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import broker_epochs, nearest_version
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.followers import following, settle
-from tests.support.changes import connect, done, make_topic, wait_for
+from tests.support.changes import connect, done, make_topic
+from tests.support.waiting import wait_for
 
 MANY = 2_000  # partitions
 

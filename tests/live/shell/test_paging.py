@@ -6,7 +6,6 @@ import io
 import os
 import pty
 import termios
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from kafka_shell.shell.paging import (
     pager_command,
     typed_ahead,
 )
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture
@@ -29,9 +29,7 @@ def test_typed_ahead_input_is_detected_and_kept(typed: bytes) -> None:
     try:
         assert not typed_ahead(terminal)
         os.write(keyboard, typed)
-        until = time.monotonic() + 30
-        while not typed_ahead(terminal):
-            assert time.monotonic() < until
+        wait_for("the terminal has it", lambda: typed_ahead(terminal))
         assert termios.tcgetattr(terminal)[3] & termios.ICANON
         os.write(keyboard, b"\n")
         assert os.read(terminal, 6) == b"topics"

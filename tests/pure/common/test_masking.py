@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,8 +57,7 @@ def test_passwords_are_masked_in_any_quoting(password: str) -> None:
     assert not set(after[:-8]) - set("*'\" ")
 
 
+@pytest.mark.timeout(60)  # 40 times as long as it takes
 @pytest.mark.parametrize("piece", ["password", "password ", "token.", "a=b", "SCRAM-SHA-1", "'\""])
 def test_a_long_message_is_masked_in_one_pass(piece: str) -> None:
-    started = time.process_time()
-    masked(piece * (160_000 // len(piece)))
-    assert time.process_time() - started < 10  # it was a minute
+    masked(piece * (600_000 // len(piece)))

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.commands.configs.kinds import (
@@ -195,7 +195,6 @@ SOUP = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=150)
 @given(SOUP | st.text(), st.integers(-2, 80))
 def test_the_cursor_never_raises(text: str, position: int) -> None:
     found = completion_request(text, position, REGISTRY)
@@ -203,7 +202,6 @@ def test_the_cursor_never_raises(text: str, position: int) -> None:
     assert 0 <= found.span[0] <= found.span[1] == position
 
 
-@settings(max_examples=150)
 @given(SOUP)
 def test_a_candidate_put_in_place_becomes_the_word(text: str) -> None:
     """where a name is typed outside quotes, taking `span`'s place keeps the line's other words."""

@@ -1,7 +1,7 @@
 """Classes of the parts of a line for highlighting."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from kafka_shell.language.highlight import classify
 from tests.pure.language.test_cursor import SOUP
@@ -49,7 +49,6 @@ def test_classes(text: str, parts: list[tuple[str, str]]) -> None:
     assert [(text[slice(*span)], name) for span, name in classify(text, REGISTRY)] == parts
 
 
-@settings(max_examples=150)
 @given(SOUP)
 def test_parts_are_in_order_and_never_overlap(text: str) -> None:
     end = 0

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafka_shell.commands.configs.kinds import CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR, CONFIG_PAIRS
@@ -142,7 +142,6 @@ QUOTED_LINE = Command(
 )
 
 
-@settings(max_examples=150)
 @example(Typed(QUOTED_LINE, ("two words", "--broker", "h:1", "more")))
 @given(typed())
 def test_a_printed_line_parses_back(made: Typed) -> None:
@@ -157,7 +156,6 @@ def test_a_printed_line_parses_back(made: Typed) -> None:
     assert render(again) == printed
 
 
-@settings(max_examples=150)
 @given(st.sampled_from(REGISTRY), st.lists(PART | st.sampled_from(["--topic", "--help", "k=v"])))
 def test_any_words_parse_or_are_a_usage_error(command: Command, words: list[str]) -> None:
     text = join([*command.name.split(), *words])

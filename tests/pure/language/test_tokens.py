@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import time
 
 import pytest
 from hypothesis import given
@@ -210,12 +209,11 @@ def test_words_of_argv_are_never_pipes_or_comments() -> None:
     assert all(line.text[slice(*word.span)] == word.raw for word in line.words)
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("piece", ["a", "a ", "a,", "/", "'a' ", '"', "\\a", "/a,", "/a\\", "#"])
 def test_a_very_long_line_is_read(piece: str) -> None:
     text = "list-topics " + piece * (200_000 // len(piece))
-    started = time.process_time()
     tokenize(text)
-    assert time.process_time() - started < 5, f"200 kB of {piece!r} took too long"
 
 
 def test_a_line_of_too_many_words_is_refused() -> None:

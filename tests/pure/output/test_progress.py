@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 import itertools
 import sys
-import time
 
 import pytest
 
@@ -12,8 +11,8 @@ from kafka_shell.common.units import Bytes
 from kafka_shell.output import progress as progress_module
 from kafka_shell.output.progress import Progress
 from kafka_shell.output.terminal import standard
-from tests.support.changes import wait_for
 from tests.support.samples import Tty
+from tests.support.waiting import wait_for
 
 ERASED = "\r\x1b[K"
 
@@ -23,11 +22,12 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_module, "DELAY", 0)
 
 
-def test_a_bar_is_drawn_and_erased() -> None:
+def test_a_bar_is_drawn_and_erased(monkeypatch: pytest.MonkeyPatch) -> None:
     err = Tty()
+    seconds = iter((0.0, 0.15))
+    monkeypatch.setattr(progress_module, "monotonic", lambda: next(seconds))
     with Progress(err) as report:
         report("reading topics", 0, 4)
-        time.sleep(0.15)
         report("reading topics", 1, 4)
         assert "reading topics:  25%" in err.getvalue()
     assert err.getvalue().endswith(ERASED)

@@ -13,7 +13,7 @@ from kafka.protocol.api_message import ApiMessage
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.errors import ShellError
-from tests.support.changes import wait_for
+from tests.support.waiting import wait_for
 
 _HERE = __package__
 _JOIN, _LEAVE = 0, -1

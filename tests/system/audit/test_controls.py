@@ -29,10 +29,11 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
-from tests.support import bad_cluster, cluster_tables, places, shared_cluster
-from tests.support.changes import connect, wait_for
+from tests.support import bad_cluster, cluster_tables, outages, places
+from tests.support.changes import connect
 from tests.support.in_process_shell import Shell
 from tests.support.sandbox_brokers import start_broker, stop_broker
+from tests.support.waiting import wait_for
 
 CONTROLS = load(places.CONTROLS)
 BROKERS = ("broker 1", "broker 2", "broker 3")
@@ -489,7 +490,7 @@ def while_down(
     finally:
         start_broker(sandbox.folder, alone["leader"])
         with connect(sandbox) as cluster:
-            shared_cluster.wait_until_healthy(cluster, checks=shared_cluster.BROKERS)
+            outages.wait_until_healthy(cluster, checks=outages.BROKERS)
     yield {each.id: [f for f in told if f.control == each.id] for each in wanted}
 
 

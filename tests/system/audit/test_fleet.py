@@ -12,8 +12,8 @@ from typing import Any
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import short_jvm
-from tests.support.changes import wait_for
 from tests.support.tcp_proxy import Proxy
+from tests.support.waiting import wait_for
 from tests.system.audit.test_distributed import ROOT, environment
 
 WRONG = "wrong-fleet-password"

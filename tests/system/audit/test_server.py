@@ -16,7 +16,7 @@ import pytest
 from kafka_shell.audit import server
 from kafka_shell.audit.tuning import SMALL_DATA_CONFIGS
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import wait_for
+from tests.support.waiting import wait_for
 
 QUICK = "-XX:TieredStopAtLevel=1"  # what is compiled well, a server of a minute never runs
 

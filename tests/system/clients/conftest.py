@@ -10,7 +10,8 @@ import pytest
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.followed_clients import LOGGER, Store, followers, wait_for, wire
+from tests.support.followed_clients import LOGGER, Store, followers, wire
+from tests.support.waiting import wait_for
 
 __all__ = ["wire"]
 

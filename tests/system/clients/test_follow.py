@@ -34,10 +34,13 @@ from kafka_shell.clients import store as reading
 from kafka_shell.clients.consumer import DynamicKafkaConsumer
 from kafka_shell.clients.producer import DynamicKafkaProducer
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.followed_clients import SOON, USER, Store, everything, followers, said, wait_for
+from tests.support.followed_clients import SOON, USER, Looks, Store, everything, followers, said
 from tests.support.frozen_process import freeze, is_frozen, thaw
+from tests.support.outages import processes
 from tests.support.sandbox_brokers import start_broker, stop_broker
-from tests.support.shared_cluster import processes
+from tests.support.waiting import wait_for
+
+LONG_MS = 110_000  # a test that waited so long would be ended
 
 
 def producer_of(store: Store, name: str, **configs: Any) -> DynamicKafkaProducer:
@@ -60,6 +63,7 @@ def registered(store: Store, name: str) -> dict[tuple[str, str], tuple[str, ...]
 def test_a_producer_and_a_consumer_of_one_client_id_both_say_what_they_support(
     store: Store, name: str
 ) -> None:
+    before = time.time() - 1
     producer = producer_of(store, name)
     consumer = DynamicKafkaConsumer(**store.connection, client_id=name)
     wait_for("both have registered", lambda: len(registered(store, name)) == 2)
@@ -70,7 +74,7 @@ def test_a_producer_and_a_consumer_of_one_client_id_both_say_what_they_support(
     producer.close()
     consumer.close()
     said = store.registrations()[ClientEntity(USER, name)][software("producer")]
-    assert abs(said.at / 1000 - time.time()) < 60
+    assert before <= said.at / 1000 <= time.time()
 
 
 def test_a_hundred_clients_of_several_versions_register_at_once(
@@ -113,12 +117,13 @@ def test_without_a_store_a_client_works_says_so_once_and_finds_it_later(
     box: Sandbox, new_store: Store, topic: str, name: str, caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
+    looks = Looks(monkeypatch)
     # The default of kafka-python, with which it must not create the topics either.
     monkeypatch.setitem(ClusterMetadata.DEFAULT_CONFIG, "allow_auto_create_topics", True)
     with new_store.deleted():
         producer = producer_of(new_store, name, enable_idempotence=False)
         producer.send(topic, b"1").get(10)
-        time.sleep(SOON / 1000 * 4)
+        looks.wait(2)
         told, why = said(caplog, name), said(caplog, f"topic {CONFIGS_TOPIC} does not exist")
         assert len(told) == len(why) == 1
         assert not {CONFIGS_TOPIC, REGISTRATIONS_TOPIC} & new_store.topics
@@ -129,13 +134,15 @@ def test_without_a_store_a_client_works_says_so_once_and_finds_it_later(
     producer.close()
 
 
-def test_a_registration_without_its_topic_fails_at_once(new_store: Store, name: str) -> None:
+@pytest.mark.timeout(100)
+def test_a_registration_without_its_topic_fails_at_once(
+    new_store: Store, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_MOST_WAIT_MS", LONG_MS)  # it does not wait for the topic
     with new_store.deleted():
-        began = time.monotonic()
         own = reading.Store(new_store.connection, name, [])
         with pytest.raises(reading.StoreError, match=f"{REGISTRATIONS_TOPIC} does not exist"):
             own.register(registration(name))
-        assert time.monotonic() - began < 9, "it waited for the topic"
         assert REGISTRATIONS_TOPIC not in new_store.topics
 
 
@@ -243,18 +250,18 @@ def test_a_registration_that_cannot_be_written_leaves_no_thread(
     assert not followers(), "it would use all of a core"
 
 
+@pytest.mark.timeout(100)
 def test_a_registration_under_way_ends_with_the_client(
-    store: Store, hanging: int, name: str
+    store: Store, hanging: int, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(reading, "_MOST_WAIT_MS", LONG_MS)  # it does not wait for the broker
     own = reading.Store(store.connection, name, [])
     with ThreadPoolExecutor(1) as pool:
         registering = pool.submit(own.register, registration(name))
         wait_for("it is being written", lambda: is_frozen(hanging))
-        began = time.monotonic()
         own.end()
         with pytest.raises(reading.StoreError):
             registering.result()
-    assert time.monotonic() - began < 5, "it waited for the broker"
     assert not followers()
 
 
@@ -301,12 +308,15 @@ def test_a_compaction_in_between_loses_nothing(compacting: Store, name: str) -> 
         each.close()
 
 
-def test_a_recreated_topic_is_read_from_its_beginning(store: Store, name: str) -> None:
+def test_a_recreated_topic_is_read_from_its_beginning(
+    store: Store, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = Looks(monkeypatch)
     store.alter(name, linger_ms="7", max_block_ms="8000")
     with producer_of(store, name) as producer:
         assert producer.config["linger_ms"] == 7
         with store.deleted():
-            time.sleep(SOON / 1000 * 2)
+            looks.wait(1)
             assert producer.config["linger_ms"] == 7, "what held holds on while nothing is read"
         for i in range(60):
             store.alter("somebody-else", linger_ms=str(i))

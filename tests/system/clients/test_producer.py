@@ -13,7 +13,8 @@ from kafka import errors as kafka_errors
 from kafka.record import MemoryRecords
 
 from kafka_shell.clients.producer import DynamicKafkaProducer
-from tests.support.followed_clients import SOON, Store, Wire, everything, said, wait_for
+from tests.support.followed_clients import SOON, Store, Wire, everything, said
+from tests.support.waiting import wait_for
 
 LOG: dict[str, Any] = {"metadata_max_age_ms": SOON}
 Make = Callable[..., DynamicKafkaProducer]
@@ -213,4 +214,4 @@ def test_metadata_max_age_ms_is_applied(
     producer = plain(make, metadata_max_age_ms=3_600_000)
     producer.send(topic, b"1").get(10)
     before = len(wire.of(name, "Metadata"))
-    wait_for("it asks again and again", lambda: len(wire.of(name, "Metadata")) > before + 1, 5)
+    wait_for("it asks again and again", lambda: len(wire.of(name, "Metadata")) > before + 1)

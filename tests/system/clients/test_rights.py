@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,7 +29,8 @@ from kafka_shell.admin.client_configs.model import ClientConfigAlteration, Clien
 from kafka_shell.clients.producer import DynamicKafkaProducer
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.followed_clients import SOON, Connection, Store, followers, said, wait_for
+from tests.support.followed_clients import SOON, Connection, Looks, Store, followers, said
+from tests.support.waiting import wait_for
 
 ALICE = "User:alice"
 READ, WRITE = ACLOperation.READ, ACLOperation.WRITE
@@ -131,11 +131,13 @@ def test_who_may_not_read_has_a_working_client_and_one_line(
     rights: Rights,
     topic: str,
     caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    looks = Looks(monkeypatch)
     store.alter("app", "alice", linger_ms="3")
     with of_alice(secure_sandbox) as producer:
         producer.send(topic, b"1").get(10)
-        time.sleep(SOON / 1000 * 4)
+        looks.wait(2)
         assert producer.config["linger_ms"] == 0
         assert len(said(caplog, "")) == 1
         assert len(said(caplog, f"requires READ on topic {CONFIGS_TOPIC}")) == 1
@@ -145,7 +147,7 @@ def test_who_may_not_read_has_a_working_client_and_one_line(
         refused = f"requires WRITE on topic {REGISTRATIONS_TOPIC}"
         wait_for("she may still not register", lambda: bool(said(caplog, refused)))
         producer.send(topic, b"2").get(10)
-        time.sleep(SOON / 1000 * 4)
+        looks.wait(2)
         assert len(said(caplog, "requires WRITE")) == 1
 
 
@@ -155,12 +157,14 @@ def test_who_may_describe_but_not_read_has_one_too(
     rights: Rights,
     topic: str,
     caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    looks = Looks(monkeypatch)
     store.alter("app", "alice", linger_ms="3")
     rights.allow(ACLOperation.DESCRIBE, CONFIGS_TOPIC)
     with of_alice(secure_sandbox) as producer:
         producer.send(topic, b"1").get(10)
-        time.sleep(SOON / 1000 * 3)
+        looks.wait(2)
         assert len(said(caplog, "requires READ")) == 1
         assert not of_kafka_python(caplog)
 

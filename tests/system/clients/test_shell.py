@@ -9,17 +9,9 @@ from kafka import KafkaAdminClient
 
 from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.clients.producer import DynamicKafkaProducer
-from tests.support.followed_clients import (
-    SOON,
-    USER,
-    Store,
-    Wire,
-    dynamic,
-    everything,
-    running,
-    wait_for,
-)
+from tests.support.followed_clients import SOON, USER, Store, Wire, dynamic, everything, running
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 from tests.system.clients.test_consumer import MEMBER, calm, plain, seconds_to_evict
 from tests.system.clients.test_follow import registered
 from tests.system.clients.test_producer import Sender, acks_seen

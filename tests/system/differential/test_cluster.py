@@ -11,10 +11,10 @@ from kafka_shell.admin.cluster import feature_change, features, quorum, quorum_c
 from kafka_shell.admin.cluster.model import Endpoint, Voter
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, wait_for
+from tests.support.changes import done
 from tests.support.jvm_tools import run_tool
-from tests.support.outages import stopped
-from tests.support.shared_cluster import is_caught_up, wait_until_applied, wait_until_healthy
+from tests.support.outages import is_caught_up, stopped, wait_until_healthy
+from tests.support.waiting import applied, wait_for
 
 TOOLS = "org.apache.kafka.tools"
 
@@ -105,10 +105,10 @@ def our_features(cluster: Cluster) -> dict[str, tuple[str, str, str]]:
 def test_features_described_and_changed_by_either(three: Cluster, tool: Tool) -> None:
     assert our_features(three) == told_features(tool)
     tool("FeatureCommand", "downgrade", "--feature", "streams.version=0")
-    wait_until_applied(three)
+    applied(three)
     assert our_features(three)["streams.version"][2] == "0"
     done(feature_change.plan_update(three, {"streams.version": 1}), three)
-    wait_until_applied(three)
+    applied(three)
     assert told_features(tool)["streams.version"][2] == "1"
 
 
@@ -152,6 +152,6 @@ def test_a_broker_that_the_tool_unregistered(
             f"{TOOLS}.ClusterTool", "unregister", "--bootstrap-server", address, "--id", str(gone)
         )
         assert f"Broker {gone} is no longer registered." in ran.stdout, ran.stdout + ran.stderr
-        wait_until_applied(three)
+        applied(three)
         assert registrations.registered(three) == {1, 2, 3} - {gone}
     wait_until_healthy(three)

@@ -15,10 +15,11 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import members
-from tests.support.changes import done, wait_for
+from tests.support.changes import done
 from tests.support.group_data import commit, described, filled, forget, held
 from tests.support.jvm_tools import run_tool
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 CONSUMER = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 SHARE = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from math import sqrt
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner.plan import rebalance
@@ -16,7 +16,6 @@ from tests.support.generated_assignments import generate
 from tests.support.random_clusters import after, incoming, problems, values
 
 
-@settings(max_examples=500)
 @given(problems(most=40))
 def test_no_goal_is_worse_than_what_kafka_generates(problem: Problem) -> None:
     """In the order of the goals: one may be worse only where a more important one is better. That

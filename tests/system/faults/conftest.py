@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pexpect
 import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
 from tests.support.faults import Terminal, create, delete
 from tests.support.program import Program
 
@@ -49,3 +51,8 @@ def terminal(kafka: Program) -> Iterator[Terminal]:
     yield run
     for child in children:
         child.close(force=True)
+
+
+@pytest.fixture
+def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
+    return Program(tmp_path / "home", sandbox.bootstrap)

@@ -13,7 +13,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
 from tests.support.acks_all_producer import acks_all_producer
-from tests.support.changes import make_topic, wait_for
+from tests.support.changes import make_topic
 from tests.support.decommission_process import (
     STOP_IT,
     assert_removed,
@@ -24,10 +24,10 @@ from tests.support.decommission_process import (
     is_registered,
 )
 from tests.support.frozen_process import freeze, thaw
-from tests.support.outages import controller, hang, kill, wake
+from tests.support.outages import controller, hang, kill, processes, wake
 from tests.support.program import Program
 from tests.support.sandbox_brokers import start_broker
-from tests.support.shared_cluster import processes
+from tests.support.waiting import wait_for
 
 BROKERS = (1, 2, 3, 4, 5)
 # Of the request that waits when it passes, or of all that the broker did not answer.

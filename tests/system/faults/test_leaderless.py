@@ -14,10 +14,11 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, done, make_topic, wait_for
+from tests.support.changes import connect, done, make_topic
 from tests.support.config_alterations import DEFAULT, set_, topic_of
+from tests.support.outages import start_all, wait_until_back
 from tests.support.sandbox_brokers import stop_broker
-from tests.support.shared_cluster import start_all, wait_until_back
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture

@@ -20,14 +20,13 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
 from tests.support.acks_all_producer import acks_all_producer
-from tests.support.changes import wait_for
 from tests.support.faults import timed
-from tests.support.outages import controller, hanging, kill
+from tests.support.outages import controller, hanging, kill, start_all, wait_until_back
 from tests.support.program import Program
 from tests.support.program_process import running
 from tests.support.reassigned_topics import Filled, replicas
 from tests.support.sandbox_brokers import start_broker
-from tests.support.shared_cluster import start_all, wait_until_applied, wait_until_back
+from tests.support.waiting import applied, wait_for
 
 BEFORE, AFTER = (4, 1, 2), (1, 2, 5)
 SOURCE, DESTINATION = 4, 5  # brokers 1 to 3 are the controllers
@@ -173,7 +172,7 @@ def test_an_interrupted_shell_leaves_the_move_and_says_how_to_end_it(
     with running(kafka, "--keep-going", script=f"{line}\n!echo never\n") as shell:
         wait_for("it moves", lambda: reassigned_topics.moving(three, topic) == {0: (3,)}, 60)
         wait_for("it is throttled", lambda: len(reassigned_topics.throttles(three, topic)) == 5)
-        wait_until_applied(three)  # and the shell has its response
+        applied(three)  # and the shell has its response
         assert shell.interrupt() == 130, shell
     assert "never" not in shell.out, "the script went on after Ctrl-C"
     assert "the reassignment continues, and its throttle is still set" in shell.err

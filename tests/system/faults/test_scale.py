@@ -29,12 +29,13 @@ from kafka_shell.sandbox import config, stand_ins
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.session import options_from
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, wait_for
+from tests.support.changes import connect
 from tests.support.in_process_shell import Shell
 from tests.support.program import Program, Run
 from tests.support.sandbox_brokers import start_broker, stop_broker
 from tests.support.tcp_proxy import Proxy
 from tests.support.terminal import Terminal
+from tests.support.waiting import wait_for
 
 CREATE_TOPICS = 19  # API key
 MANY = 2_500  # topics: three requests

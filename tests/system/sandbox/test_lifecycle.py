@@ -24,9 +24,9 @@ from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import open_sandbox, start_with_data
 from kafka_shell.sandbox.sharing import attach, exclusive_lock, in_use_by_others
 from kafka_shell.sandbox.state import Sandbox, state_file
-from tests.support.changes import wait_for
 from tests.support.places import ROOT
 from tests.support.sandbox_clients import admin
+from tests.support.waiting import wait_for
 
 START = """
 import sys
@@ -83,7 +83,7 @@ def exists(pid: int) -> bool:
 def kill(sandbox: Sandbox) -> None:
     process = psutil.Process(sandbox.brokers[0].pid)
     process.kill()
-    process.wait(10)
+    process.wait(60)
 
 
 def test_data_survive_a_stop(mine: Sandbox) -> None:

@@ -18,7 +18,8 @@ from kafka_shell.sandbox.process import terminate
 from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.stand_ins import STOP_SECONDS, topic_names
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, described, make_topic, wait_for
+from tests.support.changes import connect, described, make_topic
+from tests.support.waiting import wait_for
 
 TOPICS, STAND_INS = 40, 5
 

@@ -13,7 +13,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import connect
 from tests.support.sandbox_brokers import start_broker, stop_broker
 from tests.support.sandbox_clients import admin
-from tests.support.shared_cluster import wait_until_applied
+from tests.support.waiting import applied
 
 
 def brokers(sandbox: Sandbox, bootstrap: str | None = None) -> dict[int, str]:
@@ -37,7 +37,7 @@ def test_five_brokers_in_three_racks_with_three_controllers(five_brokers: Sandbo
     with admin(five_brokers) as client:
         client.create_topics([NewTopic("on-five", 1, 5)])
         with connect(five_brokers) as cluster:
-            wait_until_applied(cluster)
+            applied(cluster)
         [found] = client.describe_topics(["on-five"])
         client.delete_topics(["on-five"])
         quorum = client.describe_metadata_quorum()

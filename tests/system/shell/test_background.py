@@ -19,10 +19,9 @@ from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.background import Background
 from tests.support import reassigned_topics
 from tests.support.changes import connect
-from tests.support.outages import kill
+from tests.support.outages import kill, wait_until_back
 from tests.support.reassigned_topics import MB, fill, placed, replicas
 from tests.support.sandbox_brokers import start_broker
-from tests.support.shared_cluster import wait_until_back
 from tests.support.terminal import Terminal
 from tests.system.shell.conftest import Open
 
@@ -126,15 +125,15 @@ def test_background_tasks_are_shown_and_reported_once() -> None:
 
     def work(report: Report) -> str:
         report("Moving 1 partition", 1, 4)
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         report("Moving 1 partition", 1, 1)
         return "done: it"
 
     background.start(work, "look", "here")
-    assert shown.get(timeout=10) == "Moving 1 partition 25%"
+    assert shown.get(timeout=60) == "Moving 1 partition 25%"
     assert background.shown("elsewhere") == "here: Moving 1 partition 25%"
     assert background.unfinished == ("look",)
     go_on.set()
-    assert shown.get(timeout=10) == "", "the end is shown as a success before it is known"
-    assert heard.get(timeout=10) == "done: it"
+    assert shown.get(timeout=60) == "", "the end is shown as a success before it is known"
+    assert heard.get(timeout=60) == "done: it"
     assert (background.shown("here"), background.unfinished) == ("", ())

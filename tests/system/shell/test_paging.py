@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import time
 from pathlib import Path
 from typing import TextIO, cast
 
@@ -11,11 +10,11 @@ import pytest
 
 from kafka_shell.output.styled_stream import PipeClosed
 from kafka_shell.shell.paging import (
-    PATIENCE_S,
     PagedOutput,
     StderrStream,
     UnpagedReport,
 )
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture
@@ -75,9 +74,7 @@ def test_a_slow_command_is_seen_while_it_runs(terminal: io.StringIO) -> None:
     out = paged(terminal, "true")
     with out.during():
         out.write("first\n")
-        until = time.monotonic() + 20 * PATIENCE_S
-        while not terminal.getvalue():
-            assert time.monotonic() < until
+        wait_for("it is seen", terminal.getvalue)
         out.write("second\n" * 100)
         assert terminal.getvalue().count("second") == 100
 

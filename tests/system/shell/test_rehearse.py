@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kafka_shell.sandbox.process import find_all
-from tests.support.changes import wait_for
+from tests.support.waiting import wait_for
 from tests.system.shell.conftest import Open
 
 

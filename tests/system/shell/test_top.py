@@ -11,10 +11,10 @@ import pytest
 from kafka_shell.commands.activity.meter import Measurement
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.top.sampler import Sampler
-from tests.support.changes import wait_for
 from tests.support.outages import frozen
 from tests.support.produced_records import fill
 from tests.support.terminal import Terminal
+from tests.support.waiting import wait_for
 from tests.system.shell.conftest import Open
 
 NARROW, WIDE = {"rows": 15, "columns": 60}, {"rows": 50, "columns": 200}

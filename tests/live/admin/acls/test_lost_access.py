@@ -26,8 +26,9 @@ from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.group_data import forget
+from tests.support.waiting import wait_for
 
 TOPIC, GROUP = AclResourceType.TOPIC, AclResourceType.GROUP
 READ, WRITE, ALL = AclOperation.READ, AclOperation.WRITE, AclOperation.ALL

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from uuid import uuid4
 
 import pytest
@@ -19,9 +18,10 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Node
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, filled, forget
 from tests.support.produced_records import fill
+from tests.support.waiting import wait_for
 
 
 def of(rows: list[TopicActivity], name: str) -> TopicActivity:
@@ -121,10 +121,11 @@ def test_a_consumer_that_has_not_committed_has_no_lag(sandbox: Sandbox, cluster:
 
 
 def _when_assigned(cluster: Cluster, group: str, consumer: object) -> GroupActivity:
-    until = time.monotonic() + 30
-    while time.monotonic() < until:
+    def row() -> GroupActivity | None:
         consumer.poll(timeout_ms=1_000)  # type: ignore[attr-defined]
-        rows = [row for row in group_rates(None, sample_groups(cluster)) if row.name == group]
-        if rows and rows[0].partitions:
-            return rows[0]
-    raise AssertionError(f"group {group} never had partitions")
+        rows = group_rates(None, sample_groups(cluster))
+        return next((row for row in rows if row.name == group and row.partitions), None)
+
+    found = wait_for(f"group {group} has partitions", row)
+    assert found is not None
+    return found

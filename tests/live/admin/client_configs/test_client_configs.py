@@ -39,7 +39,8 @@ from kafka_shell.audit.tables.clients import read_client_configs, read_effective
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, done, make_topic, refusals, wait_for
+from tests.support.changes import connect, done, make_topic, refusals
+from tests.support.waiting import wait_for
 
 ALICE, APP = ClientEntity("alice"), ClientEntity("alice", "app")
 BOB = ClientEntity("bob")

@@ -19,7 +19,8 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
-from tests.support.changes import make_topic, wait_for
+from tests.support.changes import make_topic
+from tests.support.waiting import wait_for
 
 APP = ClientEntity("alice", "app")
 NOW = 1_790_000_000_000

@@ -13,9 +13,10 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, in_one_line
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind, RawRequest
 from kafka_shell.commands.cluster.finding_commands import command_of
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.health_findings import by_check, look
 from tests.support.transactional_producer import HOUR_MS, hang
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ from tests.support.config_alterations import (
     restored,
     set_,
 )
-from tests.support.shared_cluster import wait_until_applied
+from tests.support.waiting import applied
 
 
 def test_a_key_named_otherwise_below_says_its_name(cluster: Cluster) -> None:
@@ -81,7 +81,7 @@ def test_a_group_that_is_not_there_can_be_given_configs(cluster: Cluster, name: 
     (change,) = alter(cluster, group, set_("consumer.session.timeout.ms", "50s"))
     assert (change.before, change.after, change.effective) == (None, "50000", "45000")
     assert own(cluster, group, "consumer.session.timeout.ms") == "50000"
-    wait_until_applied(cluster)
+    applied(cluster)
     assert name in list_resources(cluster, ResourceType.GROUP)
     (back,) = alter(cluster, group, delete("consumer.session.timeout.ms"))
     assert "45000" in back.note
@@ -194,7 +194,7 @@ def test_a_subscription_is_altered(cluster: Cluster, name: str) -> None:
     alter(cluster, metrics, set_("interval.ms", "1m"), set_("metrics", "org.apache.kafka."))
     assert own(cluster, metrics, "interval.ms") == "60000"
     assert own(cluster, metrics, "metrics") == "org.apache.kafka."
-    wait_until_applied(cluster)
+    applied(cluster)
     assert name in list_resources(cluster, ResourceType.CLIENT_METRICS)
     alter(cluster, metrics, delete("interval.ms"), delete("metrics"))
     assert own(cluster, metrics, "interval.ms") is None

@@ -34,7 +34,7 @@ from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from tests.support.changes import done, make_topic
-from tests.support.shared_cluster import wait_until_applied
+from tests.support.waiting import applied
 
 BROKER = ConfigResource(ResourceType.BROKER, "1")
 DEFAULT = ConfigResource(ResourceType.BROKER, "")
@@ -145,7 +145,7 @@ def test_resources_with_configs_are_listed(cluster: Cluster, topic: str) -> None
         ),
         cluster,
     )
-    wait_until_applied(cluster)
+    applied(cluster)
     assert topic in configs.list_resources(cluster, ResourceType.TOPIC)
     assert configs.list_resources(cluster, ResourceType.BROKER) == ["1"]
     assert configs.list_resources(cluster, ResourceType.BROKER_LOGGER) == ["1"]

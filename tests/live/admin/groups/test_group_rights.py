@@ -41,9 +41,10 @@ from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import members
-from tests.support.changes import done, make_topic, refusals, wait_for
+from tests.support.changes import done, make_topic, refusals
 from tests.support.group_data import commit, forget
 from tests.support.program import Program, Run
+from tests.support.waiting import wait_for
 
 ALICE = "User:alice"
 

@@ -15,8 +15,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.resource import Resource
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import members
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.group_data import RECORDS, commit, described, filled, forget, held
+from tests.support.waiting import wait_for
 
 
 def offsets(group: Group) -> list[tuple[int, int | None, int | None, int | None]]:

@@ -19,8 +19,9 @@ from kafka_shell.admin.wire.error_codes import (
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import members
-from tests.support.changes import done, refusals, wait_for
+from tests.support.changes import done, refusals
 from tests.support.group_data import RECORDS, described, filled, forget, held
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture

@@ -23,8 +23,9 @@ from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.requests import Node
 from kafka_shell.common.structs import replace
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.quota_entities import USER, levels_of, resolved
+from tests.support.waiting import wait_for
 
 TINY, HUGE = 1.0, 1e12
 

@@ -12,7 +12,8 @@ from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
-from tests.support.changes import described, done, failures, make_topic, refusals, wait_for
+from tests.support.changes import described, done, failures, make_topic, refusals
+from tests.support.waiting import wait_for
 
 
 @pytest.mark.parametrize("timeout_ms", [0, -1])

@@ -19,8 +19,9 @@ from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Outcomes, Plan, StepInterrupted
-from tests.support.changes import described, done, failures, lose_requests, wait_for
+from tests.support.changes import described, done, failures, lose_requests
 from tests.support.in_process_shell import Shell
+from tests.support.waiting import wait_for
 
 CREATE_TOPICS = 19
 EVERYBODY = QuotaEntity(client_id=DEFAULT)

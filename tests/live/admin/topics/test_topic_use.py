@@ -22,8 +22,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.topics.use_render import use_page
 from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, forget
+from tests.support.waiting import wait_for
 
 
 def use_of(plan: Plan) -> dict[str, TopicUse]:

@@ -27,7 +27,8 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Resource
 from kafka_shell.plan.results import Results
-from tests.support.changes import described, done, failures, make_topic, refusals, wait_for
+from tests.support.changes import described, done, failures, make_topic, refusals
+from tests.support.waiting import wait_for
 
 
 def settings(cluster: Cluster, name: str) -> dict[str, str | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -24,8 +23,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, StepInterrupted
 from kafka_shell.plan.results import Failure, Results
-from tests.support.changes import done, make_topic, refusals, wait_for
+from tests.support.changes import done, make_topic, refusals
 from tests.support.transactional_producer import HOUR_MS, Producer, hang
+from tests.support.waiting import wait_for
 
 
 def last_stable(cluster: Cluster, each: TopicPartition) -> int | None:
@@ -51,9 +51,8 @@ def test_an_id_without_a_coordinator_is_a_failure_soon(
         return response
 
     monkeypatch.setattr(Message, "decode", without_coordinator)
-    before = time.monotonic()
-    told = transactions.describe(cluster, [name])
-    assert time.monotonic() - before < 20
+    with cluster.within(3600):  # it is not asked for as long
+        told = transactions.describe(cluster, [name])
     assert told.failures[name].name == "COORDINATOR_NOT_AVAILABLE"
 
 

@@ -21,9 +21,10 @@ from kafka_shell.admin.transactions import (
 )
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.logins import ALICE, allow, log_in
 from tests.support.transactional_producer import HOUR_MS, Producer
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture

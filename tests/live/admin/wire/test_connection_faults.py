@@ -1,11 +1,10 @@
-"""Each way in which a connection fails has a specific error, without a delay."""
+"""Each way in which a connection fails has a specific error, long before any timeout."""
 
 from __future__ import annotations
 
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -22,18 +21,16 @@ from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.state import Sandbox
 
 PASSWORD = "s3cret-never-shown"
-# What fails without a wait, on a machine that does other things too: a wait is 10 s and longer.
-AT_ONCE_S = 8
+# A test that waited for one of these would be ended.
+PATIENT = {"connect_timeout": 3600.0, "request_timeout": 3600.0, "call_timeout": 3600.0}
 PLAIN = Sasl("PLAIN", "alice", Secret(PASSWORD))
 
 
-def fails(bootstrap: str, *, at_once: float = AT_ONCE_S, **more: object) -> ShellError:
-    """The error of a first request. It comes long before any deadline and shows no password."""
-    config = ConnectionConfig(parse_addresses(bootstrap), **more)  # type: ignore[arg-type]
-    started = time.monotonic()
+def fails(bootstrap: str, **more: object) -> ShellError:
+    """The error of a first request. It comes long before any timeout and shows no password."""
+    config = ConnectionConfig(parse_addresses(bootstrap), **PATIENT | more)  # type: ignore[arg-type]
     with Cluster(config) as cluster, pytest.raises(ShellError) as caught:
         cluster.brokers()
-    assert time.monotonic() - started < at_once
     error = caught.value
     assert error.status is Status.UNREACHABLE
     assert error.hint
@@ -66,14 +63,14 @@ def listener(serve: Callable[[socket.socket], None]) -> Iterator[str]:
         server.shutdown(socket.SHUT_RDWR)
 
 
-def certificate_server(leaf: trustme.LeafCert) -> Callable[[socket.socket], None]:
-    """A TLS server with this certificate that then says nothing."""
+def certificate_server(leaf: trustme.LeafCert, reads: int = 1) -> Callable[[socket.socket], None]:
+    """A TLS server with this certificate that closes the connection after so many bytes."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     leaf.configure_cert(context)
 
     def serve(client: socket.socket) -> None:
         with context.wrap_socket(client, server_side=True) as secured:
-            secured.recv(1)
+            secured.makefile("rb").read(reads)
 
     return serve
 
@@ -138,10 +135,8 @@ def test_an_unused_address_family_costs_no_time(
         (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)),
     ]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **more: found)
-    started = time.monotonic()
-    with Cluster(ConnectionConfig((Address("localhost", port),))) as cluster:
+    with Cluster(ConnectionConfig((Address("localhost", port),), **PATIENT)) as cluster:
         assert cluster.brokers()
-    assert time.monotonic() - started < AT_ONCE_S
 
 
 def test_an_unreachable_advertised_address(sandbox: Sandbox) -> None:
@@ -212,8 +207,13 @@ def test_a_server_that_closes_the_connection() -> None:
         assert fails(address).code == "closed-early"
 
 
+def _says_nothing(client: socket.socket) -> None:
+    while client.recv(1000):
+        pass
+
+
 def test_a_server_that_sends_nothing() -> None:
-    with listener(lambda client: (client.recv(9), time.sleep(9), None)[2]) as address:
+    with listener(_says_nothing) as address:
         error = fails(address, connect_timeout=1)
     assert error.code == "no-answer"
 
@@ -427,18 +427,18 @@ def test_an_unreachable_token_endpoint(secure_sandbox: Sandbox) -> None:
 
 
 def test_a_name_that_does_not_resolve() -> None:
-    error = fails("no-such-host.invalid:9092", at_once=10)
+    error = fails("no-such-host.invalid:9092")
     assert error.code == "unknown-host"
     assert "no-such-host.invalid" in error.message
 
 
 @pytest.mark.parametrize("host", ["x" * 64 + ".invalid", "a..b"])
 def test_an_invalid_host_name(host: str) -> None:
-    assert fails(f"{host}:9092", at_once=10).code == "unknown-host"
+    assert fails(f"{host}:9092").code == "unknown-host"
 
 
 def test_one_error_names_all_servers() -> None:
-    error = fails("127.0.0.1:1,no-such-host.invalid:2,127.0.0.1:3", at_once=10)
+    error = fails("127.0.0.1:1,no-such-host.invalid:2,127.0.0.1:3")
     assert error.code == "no-broker"
     for name in ("127.0.0.1:1", "no-such-host.invalid", "127.0.0.1:3"):
         assert name in error.message
@@ -449,10 +449,8 @@ def test_every_target_fails_at_once() -> None:
 
     from kafka_shell.admin.wire.requests import CONTROLLER, Call, Coordinator, CoordinatorKind, Node
 
-    config = ConnectionConfig((Address("127.0.0.1", 1),))
+    config = ConnectionConfig((Address("127.0.0.1", 1),), **PATIENT)
     for target in (CONTROLLER, Coordinator(CoordinatorKind.GROUP, "g"), Node(1)):
-        started = time.monotonic()
         with Cluster(config) as cluster, pytest.raises(ShellError) as caught:
             cluster.send_all([Call(ListGroupsRequest(), target)] * 3)
         assert caught.value.code == "refused"
-        assert time.monotonic() - started < AT_ONCE_S

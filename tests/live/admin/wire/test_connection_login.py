@@ -117,13 +117,12 @@ def test_not_authorized_is_not_retried(secure_sandbox: Sandbox) -> None:
     )
     with Cluster(connection(secure_sandbox, "alice-sasl-ssl")) as cluster:
         cluster.brokers()
-        started = time.monotonic()
-        with pytest.raises(ShellError) as caught:
+        # If it were asked again until the deadline, the test would be ended.
+        with pytest.raises(ShellError) as caught, cluster.within(3600):
             cluster.send(any_acl)
     assert caught.value.code == "CLUSTER_AUTHORIZATION_FAILED"
     assert caught.value.message == "DescribeAcls: not authorized for the cluster"
     assert caught.value.hint == "Requires DESCRIBE permission."
-    assert time.monotonic() - started < 8, "it is asked again until the deadline"
 
 
 class TokenEndpoint(BaseHTTPRequestHandler):

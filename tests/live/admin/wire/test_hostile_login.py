@@ -124,23 +124,26 @@ def test_invalid_mechanism_names_are_not_shown() -> None:
     assert error.hint == "Set sasl.mechanism=GSSAPI."
 
 
-@pytest.mark.parametrize("protocol", ["SSL", "PLAINTEXT"])
-def test_a_slow_server_does_not_exceed_the_deadline(protocol: str, authority: trustme.CA) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "head"), [("SSL", b"\x16\x03\x03\x40\0"), ("PLAINTEXT", struct.pack(">i", 500))]
+)
+def test_a_slow_server_does_not_exceed_the_deadline(
+    protocol: str, head: bytes, authority: trustme.CA
+) -> None:
     """A byte every 0.2 s would keep every single wait alive."""
 
     def drip(client: socket.socket) -> None:
         client.recv(1000)
-        for byte in b"\x16\x03\x03\x40\0" + bytes(500):
+        for byte in head + bytes(500):
             client.sendall(bytes((byte,)))
             time.sleep(0.2)
 
     config = {"security_protocol": protocol, "tls": Tls(ca_text=pem(authority))}
     with listener(drip) as address:
-        started = time.monotonic()
         made = ConnectionConfig(parse_addresses(address), **config)  # type: ignore[arg-type]
-        with Cluster(made) as cluster, pytest.raises(ShellError), cluster.within(2.0):
+        with Cluster(made) as cluster, pytest.raises(ShellError) as caught, cluster.within(2.0):
             cluster.brokers()
-    assert time.monotonic() - started < 15
+    assert caught.value.code == "deadline"
 
 
 @pytest.fixture(scope="module")
@@ -254,9 +257,7 @@ def test_a_slow_endpoint_times_out() -> None:
             handler.wfile.write(b" ")
 
     with endpoint(drip) as address:
-        started = time.monotonic()
         assert "within 1.0 s" in refused(address, patience=1.0)
-        assert time.monotonic() - started < 10
         over.set()
 
 
@@ -265,7 +266,7 @@ def test_the_deadline_includes_the_token() -> None:
     over = threading.Event()
 
     def wait(handler: BaseHTTPRequestHandler) -> None:
-        over.wait(20)
+        over.wait()
 
     with endpoint(wait) as token, listener(impostor(b"OAUTHBEARER", bytes, [])) as address:
         oauth = OAuth(
@@ -279,20 +280,18 @@ def test_the_deadline_includes_the_token() -> None:
             security_protocol="SASL_PLAINTEXT",
             sasl=Sasl("OAUTHBEARER", oauth=oauth),
         )
-        started = time.monotonic()
-        with Cluster(config) as cluster, pytest.raises(ShellError), cluster.within(1.0):
+        with Cluster(config) as cluster, pytest.raises(ShellError) as caught, cluster.within(1.0):
             cluster.brokers()
-        assert time.monotonic() - started < 10
+        assert "no response within" in caught.value.message, caught.value
         over.set()
 
 
 def test_a_silent_tls_listener_ends_with_the_deadline(authority: trustme.CA) -> None:
     leaf = authority.issue_cert("127.0.0.1")
-    with listener(certificate_server(leaf)) as address:
+    with listener(certificate_server(leaf, 1 << 20)) as address:
         config = ConnectionConfig(
             parse_addresses(address), security_protocol="SSL", tls=Tls(ca_text=pem(authority))
         )
-        started = time.monotonic()
-        with Cluster(config) as cluster, pytest.raises(ShellError), cluster.within(1.0):
+        with Cluster(config) as cluster, pytest.raises(ShellError) as caught, cluster.within(1.0):
             cluster.brokers()
-        assert time.monotonic() - started < 10
+        assert caught.value.code == "deadline"

@@ -23,9 +23,10 @@ from kafka_shell.common.units import approximate_duration, approximate_rate
 from kafka_shell.output.tables import draw_table
 from kafka_shell.output.text import Text
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, filled, forget
 from tests.support.in_process_shell import Answer, Shell
+from tests.support.waiting import wait_for
 
 RATE = 200  # records per second
 

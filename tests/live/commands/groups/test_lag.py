@@ -25,9 +25,10 @@ from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.run.dispatch import run_text
 from kafka_shell.run.watch import watch
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, filled, forget
 from tests.support.in_process_shell import Shell
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture(scope="module")

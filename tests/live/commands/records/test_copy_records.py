@@ -27,12 +27,13 @@ from kafka_shell.admin.wire.metadata_scan import is_missing
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Outcomes, Plan, Step, StepInterrupted
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.copied_records import MANY, NOON, _topic, contents, fill, named
 from tests.support.in_process_shell import Shell
 from tests.support.program import Process, Program
 from tests.support.read_records import read_all
 from tests.support.transactional_producer import Producer
+from tests.support.waiting import wait_for
 
 COMPACTED = (
     ("cleanup.policy", "compact"),

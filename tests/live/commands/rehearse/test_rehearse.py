@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,9 +32,10 @@ from kafka_shell.sandbox.twin.build import CLIENT_ID
 from kafka_shell.sandbox.twin.model import Original
 from kafka_shell.sandbox.twin.spare import take
 from tests.live.test_guard_matrix import QUESTIONS
-from tests.support.changes import connect, done, make_topic, wait_for
+from tests.support.changes import connect, done, make_topic
 from tests.support.hostile_names import NAMES
 from tests.support.program import Process, Program
+from tests.support.waiting import wait_for
 
 SCRIPT = """
 # a comment
@@ -280,9 +280,8 @@ def test_nobody_waits_for_a_twin_whose_process_was_killed(
     wait_for("Kafka is being started", lambda: find_all(folder) != [], 60)
     os.kill(pids[0], signal.SIGKILL)
     os.waitpid(pids[0], 0)
-    began = time.monotonic()
+    monkeypatch.setattr(spare, "_STARTS_S", 3600)  # how long one that is alive is waited for
     assert take(tmp_path, originals[0], no_report) is None
-    assert time.monotonic() - began < 30, "a minute for one that is alive"
     assert not folder.exists() and not find_all(folder)
 
 

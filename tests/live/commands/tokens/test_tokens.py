@@ -19,9 +19,9 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.tables import draw_table
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import wait_for
 from tests.support.logins import log_in
 from tests.support.program import Program, Run
+from tests.support.waiting import wait_for
 
 JAAS = re.compile(r'username="([^"]+)" password="([^"]+)" tokenauth="true";')
 

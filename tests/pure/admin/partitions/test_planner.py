@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.admin.partitions.model import TopicPartition
@@ -25,8 +25,6 @@ from tests.support.random_clusters import (
 )
 
 GIB = 1 << 30
-# The quick tests try 60 clusters each; together with these, 500.
-MANY = settings(max_examples=440, phases=(Phase.generate,))
 
 
 def topic(name: str, *replicas: tuple[int, ...]) -> Layout:

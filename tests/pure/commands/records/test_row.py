@@ -6,7 +6,7 @@ import json
 from base64 import b64decode
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafka_shell.admin.records.formats import PLAIN_FORMATS, Formats
@@ -50,7 +50,6 @@ header_keys = st.binary(max_size=5).map(lambda raw: raw.decode(errors="surrogate
 headers = st.lists(st.tuples(header_keys, st.none() | some_bytes), max_size=3).map(tuple)
 
 
-@settings(max_examples=400)
 @given(
     key=st.none() | some_bytes,
     value=st.none() | some_bytes,

@@ -22,8 +22,9 @@ from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, done, wait_for
+from tests.support.changes import connect, done
 from tests.support.sandbox_brokers import start_broker, stop_broker
+from tests.support.waiting import wait_for
 
 ALICE, APP = ClientEntity("alice"), ClientEntity("alice", "app")
 

@@ -19,10 +19,10 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, refusals, wait_for
-from tests.support.outages import stopped
+from tests.support.changes import done, make_topic, refusals
+from tests.support.outages import stopped, wait_until_healthy
 from tests.support.program import Program
-from tests.support.shared_cluster import wait_until_healthy
+from tests.support.waiting import wait_for
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.health_findings import by_check, look
-from tests.support.outages import stopped
-from tests.support.shared_cluster import wait_until_applied, wait_until_healthy
+from tests.support.outages import stopped, wait_until_healthy
+from tests.support.waiting import applied, wait_for
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +92,7 @@ def test_the_configs_of_each_topic_are_read_once(
     three: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_topic(three, name, 2, configs=(("min.insync.replicas", "2"),))
-    wait_until_applied(three)
+    applied(three)
     asked = Counter[str]()
     describe = configs.describe
 
@@ -111,7 +111,7 @@ def test_the_configs_of_each_topic_are_read_once(
 
 def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
     make_topic(three, name)
-    wait_until_applied(three)
+    applied(three)
     broker = ConfigResource(ResourceType.BROKER, "1")
     topic = ConfigResource(ResourceType.TOPIC, name)
     wanted = {
@@ -120,7 +120,7 @@ def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
     }
     done(config_changes.plan_alter(three, wanted), three)
     try:
-        wait_until_applied(three)  # each check may ask another broker
+        applied(three)  # each check may ask another broker
         found = look(three)["throttles"]
         assert (found.severity, found.count) == (Severity.WARNING, 2)
         assert set(found.examples) == {"broker 1", f"topic {name}"}
@@ -130,5 +130,5 @@ def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
             for resource, alterations in wanted.items()
         }
         done(config_changes.plan_alter(three, gone), three)
-    wait_until_applied(three)
+    applied(three)
     assert "throttles" not in look(three)

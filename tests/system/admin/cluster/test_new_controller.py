@@ -6,8 +6,8 @@ from kafka_shell.admin.cluster import health, quorum
 from kafka_shell.admin.cluster.model import Severity
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import wait_for
 from tests.support.outages import frozen
+from tests.support.waiting import wait_for
 
 
 def test_quorum_with_new_controller_is_available(three_brokers: Sandbox, three: Cluster) -> None:

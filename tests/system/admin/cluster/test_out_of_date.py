@@ -24,9 +24,10 @@ from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.frozen_process import thread_frozen
-from tests.support.shared_cluster import processes, wait_until_applied
+from tests.support.outages import processes
+from tests.support.waiting import applied, wait_for
 
 BEHIND = 4
 
@@ -34,7 +35,7 @@ BEHIND = 4
 @pytest.fixture
 def topic(five: Cluster) -> str:
     name = make_topic(five, f"old.{uuid4().hex[:8]}", assignment=((2, 1, 3),))
-    wait_until_applied(five)
+    applied(five)
     return name
 
 

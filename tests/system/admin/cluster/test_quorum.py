@@ -22,9 +22,10 @@ from kafka_shell.sandbox import config, process, state, storage
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
-from tests.support import shared_cluster
-from tests.support.changes import connect, done, refusals, wait_for
+from tests.support import outages
+from tests.support.changes import connect, done, refusals
 from tests.support.outages import stopped
+from tests.support.waiting import wait_for
 
 ABSENT = Voter(99, "A" * 21 + "Q", (Endpoint("", "127.0.0.1", 1),))
 
@@ -60,12 +61,26 @@ def quorum_of_three(three_brokers: Sandbox, three: Cluster) -> Iterator[Cluster]
     try:
         yield three
     finally:
-        shared_cluster.restore_voters(three_brokers, three)
+        _restore_voters(three_brokers, three)
+
+
+def _restore_voters(sandbox: Sandbox, cluster: Cluster) -> None:
+    """Make every controller a voter again. The leader takes it when it has caught up."""
+    for broker in sandbox.brokers:
+        if broker.controller_port is None or broker.id in voters(cluster):
+            continue
+        outages.eventually(
+            f"controller {broker.id} follows",
+            lambda id=broker.id: outages.is_caught_up(cluster, id),
+        )
+        place = Endpoint("", "127.0.0.1", broker.controller_port)
+        done(quorum_change.plan_alter(cluster, [Voter(broker.id, endpoints=(place,))], []), cluster)
+    outages.eventually("all voters follow the leader", lambda: outages.voters_follow(cluster))
 
 
 def wait_until_caught_up(cluster: Cluster, id: int) -> None:
     """Until the leader would take this observer as a voter: it has fetched from this leader."""
-    wait_for(f"controller {id} has caught up", lambda: shared_cluster.is_caught_up(cluster, id))
+    outages.eventually(f"controller {id} has caught up", lambda: outages.is_caught_up(cluster, id))
 
 
 def test_a_voter_is_removed_and_the_line_that_takes_it_back_adds_it(

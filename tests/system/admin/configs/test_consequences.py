@@ -7,9 +7,10 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.config_alterations import set_, topic_of
 from tests.support.outages import stopped
+from tests.support.waiting import wait_for
 
 KEY = "min.insync.replicas"
 

@@ -17,10 +17,11 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Resource
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, done, make_topic, refusals, wait_for
+from tests.support.changes import connect, done, make_topic, refusals
+from tests.support.outages import start_all, wait_until_back
 from tests.support.produced_records import fill
 from tests.support.sandbox_brokers import start_broker, stop_broker
-from tests.support.shared_cluster import start_all, wait_until_back
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture

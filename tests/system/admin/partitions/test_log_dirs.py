@@ -23,10 +23,11 @@ from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import cluster_tables
-from tests.support.changes import connect, done, make_topic, wait_for
+from tests.support.changes import connect, done, make_topic
 from tests.support.group_data import commit
 from tests.support.in_process_shell import Shell
 from tests.support.produced_records import fill
+from tests.support.waiting import wait_for
 
 SPEED = "replica.alter.log.dirs.io.max.bytes.per.second"
 BROKER = ConfigResource(ResourceType.BROKER, "1")

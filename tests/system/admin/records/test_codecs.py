@@ -16,8 +16,8 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Node
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_records
-from tests.support.changes import wait_for
 from tests.support.jvm_tools import run_tool
+from tests.support.waiting import wait_for
 
 _ALL = pytest.mark.parametrize("codec", range(5), ids=codecs.CODECS)
 _SINCE_CRC = 21  # of a batch, where its attributes are

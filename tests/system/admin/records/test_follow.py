@@ -20,8 +20,7 @@ from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_records
 from tests.support.changes import connect, make_topic
-from tests.support.outages import frozen
-from tests.support.shared_cluster import processes, start_all, wait_until_back
+from tests.support.outages import frozen, processes, start_all, wait_until_back
 
 _BEFORE, _MEANWHILE = 300, 600
 

@@ -19,7 +19,8 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_consumer, java_records
-from tests.support.changes import KEPT, connect, done, make_topic, wait_for
+from tests.support.changes import KEPT, connect, done, make_topic
+from tests.support.waiting import wait_for
 
 _T0 = 1_700_000_000_000
 

@@ -20,8 +20,9 @@ from kafka_shell.admin.records.read import Position, Reading, spans
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
-from tests.support.changes import KEPT, connect, make_topic, wait_for
+from tests.support.changes import KEPT, connect, make_topic
 from tests.support.sandbox_brokers import start_broker, stop_broker
+from tests.support.waiting import wait_for
 
 FAR = 1_000_000_000
 GAP, OLD, SMALL = "segments.gap", "segments.old", "segments.small"

@@ -18,9 +18,10 @@ from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.session import options_from
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, described, make_topic, wait_for
+from tests.support.changes import connect, described, make_topic
+from tests.support.outages import processes, start_all, wait_until_back
 from tests.support.program import Process, Program
-from tests.support.shared_cluster import processes, start_all, wait_until_back
+from tests.support.waiting import wait_for
 
 HOST = "kafka.internal.invalid"
 

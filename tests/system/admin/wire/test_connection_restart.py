@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from uuid import uuid4
@@ -37,9 +36,9 @@ from kafka_shell.sandbox.cluster import start, status, stop, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.process import is_running
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import wait_for
 from tests.support.frozen_process import freeze
 from tests.support.outages import stopped
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -94,11 +93,9 @@ def test_a_restarted_broker_is_reconnected(mortal: Sandbox, cluster: Cluster) ->
     before = cluster.send(DescribeClusterRequest()).cluster_id
     stop(mortal.folder)
     for target in (ANY, CONTROLLER, Node(1), Coordinator(CoordinatorKind.GROUP, "g")):
-        started = time.monotonic()
-        with pytest.raises(ShellError) as caught:
+        with pytest.raises(ShellError) as caught, cluster.within(3600):  # it does not wait so long
             cluster.send(DescribeClusterRequest(), target)
         assert (caught.value.code, caught.value.status) == ("refused", Status.UNREACHABLE)
-        assert time.monotonic() - started < 8, "it waits for a broker that refuses"
     again(mortal)
     assert cluster.send(DescribeClusterRequest()).cluster_id == before
     assert cluster.send(ListGroupsRequest(), Node(1)).error_code == 0

@@ -17,10 +17,11 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, make_topic, wait_for
+from tests.support.changes import connect, make_topic
 from tests.support.group_data import commit, forget
 from tests.support.outages import stopped
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 NAMES = [f"move-{uuid4().hex[:8]}-{number}" for number in range(12)]
 

@@ -20,11 +20,9 @@ from kafka_shell.admin.wire.transport import Link
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, described, done, make_topic, wait_for
-from tests.support.outages import frozen
-from tests.support.shared_cluster import wait_until_healthy
-
-LIMIT_S = 25.0  # of what is to take a little more than 2 s; without a second broker it takes 30 s
+from tests.support.changes import connect, described, done, make_topic
+from tests.support.outages import frozen, wait_until_healthy
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +38,10 @@ def at_the_frozen_one(sandbox: Sandbox, well: Cluster) -> Iterator[Cluster]:
     """All brokers are known, and the one connection there is leads to the one that hangs."""
     broker = sandbox.brokers[2]
     address = f"127.0.0.1:{next(iter(broker.ports.values()))}"
-    with Cluster(ConnectionConfig(parse_addresses(address))) as cluster:
+    config = ConnectionConfig(
+        parse_addresses(address), request_timeout=3600, call_timeout=3600
+    )  # a test that waited for it to respond would be ended
+    with Cluster(config) as cluster:
         wait_for("it knows all three", lambda: len(cluster.brokers(refresh=True)) == 3)
         with frozen(sandbox, broker.id):
             (link,) = cluster._pool.ready()
@@ -65,10 +66,8 @@ def test_a_read_is_sent_to_another_broker(
         return send(self, *request, **more)  # type: ignore[arg-type]
 
     with at_the_frozen_one(three_brokers, well) as cluster:
-        before = time.monotonic()
         with cluster.within(None):
             assert name in metadata_scan.scan(cluster).names
-        assert time.monotonic() - before < LIMIT_S
         silent = str(cluster.config.bootstrap[0])
         monkeypatch.setattr(Link, "send", told)
         with cluster.within(None):
@@ -78,15 +77,11 @@ def test_a_read_is_sent_to_another_broker(
 
 def test_parallel_and_sequential_reads(three_brokers: Sandbox, well: Cluster) -> None:
     with at_the_frozen_one(three_brokers, well) as cluster:
-        before = time.monotonic()
         answers = cluster.send_all([Call(METADATA) for _ in range(20)])
         assert not any(isinstance(answer, Failure) for answer in answers)
-        assert time.monotonic() - before < LIMIT_S
     with at_the_frozen_one(three_brokers, well) as cluster:
-        before = time.monotonic()
         told = cluster.send_each((Call(METADATA) for _ in range(40)), 4)
         assert not any(isinstance(answer, Failure) for answer in told)
-        assert time.monotonic() - before < LIMIT_S
 
 
 def test_a_change_is_sent_once_to_a_broker_that_responds(
@@ -94,9 +89,7 @@ def test_a_change_is_sent_once_to_a_broker_that_responds(
 ) -> None:
     """Whether it answers is asked first: nobody could tell what became of a change it took."""
     with at_the_frozen_one(three_brokers, well) as cluster:
-        before = time.monotonic()
         make_topic(cluster, name, assignment=((1,),))
-        assert time.monotonic() - before < LIMIT_S
         assert described(well, name).name == name
         done(topic_changes.plan_delete(cluster, [name]), cluster)
 
@@ -109,9 +102,7 @@ def test_a_change_that_was_not_sent_waits_for_no_silent_broker(
     with at_the_frozen_one(three_brokers, well) as cluster:
         with pytest.raises(ShellError):
             cluster.send(METADATA, Node(3), timeout=2.5)
-        before = time.monotonic()
         done(topic_changes.plan_delete(cluster, [name]), cluster)
-        assert time.monotonic() - before < LIMIT_S
 
 
 def test_the_next_command_reads_the_brokers_again(three_brokers: Sandbox, well: Cluster) -> None:

@@ -20,7 +20,7 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.live.test_readme import python_example
 from tests.support import reassigned_topics
-from tests.support.changes import make_topic, wait_for
+from tests.support.changes import make_topic
 from tests.support.decommission_process import (
     STOP_IT,
     assert_removed,
@@ -34,6 +34,7 @@ from tests.support.in_process_shell import Shell
 from tests.support.program import Program
 from tests.support.reassigned_topics import put
 from tests.support.sandbox_brokers import start_broker, stop_broker
+from tests.support.waiting import wait_for
 
 
 def topic(cluster: Cluster, *assignment: tuple[int, ...]) -> str:

@@ -17,9 +17,10 @@ from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_add
 from kafka_shell.admin.wire.pool import Pool
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, described, wait_for
+from tests.support.changes import connect, described
 from tests.support.in_process_shell import Answer, Shell
 from tests.support.outages import frozen
+from tests.support.waiting import wait_for
 
 TOPIC = "frozen.orders"
 LIMIT_S = 30  # of what is to take 10 s at most, on a machine that does other things too

@@ -12,10 +12,11 @@ from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, wait_for
+from tests.support.changes import connect
 from tests.support.outages import stopped
 from tests.support.program import Program, Run
 from tests.support.reassigned_topics import MB, fill, placed, replicas
+from tests.support.waiting import wait_for
 
 SPEED = "replica.alter.log.dirs.io.max.bytes.per.second"
 

@@ -22,13 +22,14 @@ from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_consumer
-from tests.support.changes import connect, make_topic, wait_for
+from tests.support.changes import connect, make_topic
 from tests.support.copied_records import KEPT, MANY, NOON, _topic, contents, fill, named
 from tests.support.frozen_process import freeze, thaw
 from tests.support.in_process_shell import Shell
+from tests.support.outages import processes, start_all, wait_until_back
 from tests.support.program import Process, Program
 from tests.support.read_records import read_all
-from tests.support.shared_cluster import processes, start_all, wait_until_back
+from tests.support.waiting import wait_for
 
 
 def _end(cluster: Cluster, topic: str) -> int:

@@ -15,9 +15,10 @@ from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_records
-from tests.support.changes import KEPT, make_topic, wait_for
+from tests.support.changes import KEPT, make_topic
 from tests.support.in_process_shell import Shell
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 _T0 = 1_700_000_000_000
 
@@ -229,7 +230,7 @@ def test_follow_prints_the_last_records_then_new_ones_until_it_is_interrupted(
                     lambda number=number: b'"n":%d' % number in out.read_bytes(),
                 )
             process.send_signal(signal.SIGINT)
-            assert process.wait(20) == 130
+            assert process.wait(60) == 130
         finally:
             process.kill()
     assert _numbers(out.read_text()) == [38, 39, 90, 91]

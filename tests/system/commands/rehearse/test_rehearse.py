@@ -18,9 +18,10 @@ from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.spare import take
-from tests.support.changes import connect, done, make_topic, wait_for
+from tests.support.changes import connect, done, make_topic
 from tests.support.outages import frozen
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture(scope="module")

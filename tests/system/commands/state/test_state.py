@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from pathlib import Path
@@ -20,10 +19,10 @@ from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Broker, Sandbox
-from tests.support.changes import wait_for
 from tests.support.in_process_shell import Shell
 from tests.support.outages import stopped
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 AUTHORIZER = ("authorizer.class.name", "super.users")
 
@@ -498,9 +497,10 @@ def test_topics_that_are_hidden_are_not_pruned_by_an_export_either(
 
 
 def _await_hidden(alice: Program) -> None:
-    until = time.monotonic() + 20
-    while "orders.shipped" in alice.ok("list-topics", "orders.*").stdout:
-        assert time.monotonic() < until, "the ACL has no effect"
+    wait_for(
+        "the ACL has an effect",
+        lambda: "orders.shipped" not in alice.ok("list-topics", "orders.*").stdout,
+    )
 
 
 def test_many_resources_without_rights_are_one_error(source: Program, tmp_path: Path) -> None:
@@ -913,9 +913,7 @@ def test_the_end_of_a_reassignment_is_no_change_to_undo(
         three.ok("delete-topic", name, "--yes")
 
 
-@settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.sampled_from(
@@ -994,9 +992,7 @@ def as_yaml(prefix: str, parts: dict[str, object]) -> str:
     )  # fmt: skip
 
 
-@settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=PARTS, second=PARTS)
 def test_random_states_are_reached_in_one_apply(
     target: Program, tmp_path: Path, first: dict[str, object], second: dict[str, object]

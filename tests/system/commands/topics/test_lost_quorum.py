@@ -15,9 +15,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import wait_for
 from tests.support.outages import frozen
 from tests.support.program import Process
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture

@@ -17,11 +17,12 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, make_topic, wait_for
+from tests.support.changes import connect, make_topic
 from tests.support.jvm_tools import run_tool
 from tests.support.leader_moves import lead_elsewhere
 from tests.support.produced_records import fill
 from tests.support.program import Program
+from tests.support.waiting import wait_for
 
 TIMES = (1_700_000_000_000, 1_700_000_009_000, 1_700_000_004_000)
 

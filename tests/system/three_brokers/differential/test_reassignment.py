@@ -28,10 +28,11 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
-from tests.support.changes import connect, wait_for
+from tests.support.changes import connect
 from tests.support.jvm_tools import run_tool
 from tests.support.program import Program
 from tests.support.reassigned_topics import HELD, fill, placed, replicas
+from tests.support.waiting import wait_for
 
 MAIN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 _LISTED = re.compile(r"(\S+)-(\d+): replicas: ([\d,]+)\. adding: ([\d,]*)\. removing: ([\d,]*)\.")

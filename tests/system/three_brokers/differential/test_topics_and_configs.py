@@ -29,7 +29,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import connect, done
 from tests.support.kafka_tools import ConfigFacts, Tools, described_configs, described_topics
-from tests.support.shared_cluster import wait_until_applied
+from tests.support.waiting import applied
 
 PLACED = ((3, 1), (1, 2), (2, 3))
 GROWN = (*PLACED, (3, 2), (1, 3))
@@ -76,7 +76,7 @@ def told(three_brokers: Sandbox, cluster: Cluster) -> Told:
     default_by_us = default_of(cluster, tools)
     gone = ConfigAlteration("log.cleaner.threads", ConfigOp.DELETE)
     done(config_changes.plan_alter(cluster, {DEFAULT: [gone]}), cluster)
-    wait_until_applied(cluster)
+    applied(cluster)
     topic = ("--describe", "--all", "--entity-type", "topics", "--entity-name")
     jvm, our = (tools.configs(*topic, f"{prefix}.{whose}.placed") for whose in ("jvm", "our"))
     broker = tools.configs(
@@ -101,7 +101,7 @@ DEFAULTS = ("--entity-type", "brokers", "--entity-default")
 
 def default_of(cluster: Cluster, tools: Tools) -> str:
     """The cluster-wide default, from whichever broker the tool asks."""
-    wait_until_applied(cluster)
+    applied(cluster)
     return tools.configs("--describe", *DEFAULTS)
 
 
@@ -116,7 +116,7 @@ def change_by_tools(cluster: Cluster, tools: Tools, prefix: str) -> None:
             "--replication-factor", "2",
         )  # fmt: skip
     tools.topics("--create", "--topic", f"{prefix}.defaults")
-    wait_until_applied(cluster)
+    applied(cluster)
     tools.topics("--alter", "--topic", name, "--partitions", "5", "--replica-assignment", SPELLED)
     tools.topics("--alter", "--topic", f"{prefix}.counted", "--partitions", "6")
     tools.configs(

@@ -23,10 +23,10 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import connect, done, wait_for
-from tests.support.outages import frozen, stopped
+from tests.support.changes import connect, done
+from tests.support.outages import frozen, processes, stopped
 from tests.support.sandbox_brokers import stop_broker
-from tests.support.shared_cluster import processes, wait_until_applied
+from tests.support.waiting import applied, wait_for
 
 TOPOLOGIES = 200
 STOPPED = 3
@@ -130,7 +130,7 @@ def test_the_verdict_is_what_happens_while_a_broker_is_down(
         assert len(second) > len(first)
         os.kill(processes(five_brokers)[5] or 0, signal.SIGKILL)
         wait_for("broker 5 is out", lambda: is_out(five, 5))
-        wait_until_applied(five)  # each leader is asked
+        applied(five)  # each leader is asked
         assert observed(scan(five), five_brokers) == second
 
 

@@ -26,7 +26,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import connect, done, make_topic, refusals
-from tests.support.shared_cluster import wait_until_applied
+from tests.support.waiting import applied
 
 
 def topic_of(name: str) -> ConfigResource:
@@ -49,7 +49,7 @@ def test_an_old_broker_lists_what_it_can(old_cluster: Cluster, name: str) -> Non
     done(
         config_changes.plan_alter(old_cluster, {metrics: [set_("interval.ms", "1m")]}), old_cluster
     )
-    wait_until_applied(old_cluster)
+    applied(old_cluster)
     assert name in configs.list_resources(old_cluster, ResourceType.TOPIC)
     assert configs.list_resources(old_cluster, ResourceType.BROKER) == ["1"]
     assert metrics.name in configs.list_resources(old_cluster, ResourceType.CLIENT_METRICS)
@@ -97,7 +97,7 @@ def test_many_topics_are_read_in_parts_by_every_broker(
         new = [NewTopic(f"{stem}-{n}", 1, 1, configs=(("retention.ms", str(1000 + n)),))
                for n in range(8)]  # fmt: skip
         done(topic_changes.plan_create(new), cluster)
-        wait_until_applied(cluster)
+        applied(cluster)
         asked = [topic_of(each.name) for each in new] + [topic_of(f"{stem}-gone")]
         parts = list(configs.in_parts(cluster, asked, ["retention.ms"]))
         assert [len(part) for part in parts] == [3, 3, 3]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from uuid import uuid4
 
@@ -40,9 +39,7 @@ def test_offsets_are_committed_to_the_new_coordinator(two: tuple[Cluster, str, s
     cluster, group, _ = two
     topic = f"t-{group}"
     misroute(cluster, Coordinator(CoordinatorKind.GROUP, group))
-    before = time.monotonic()
     commit(cluster, group, topic, 7)
-    assert time.monotonic() - before < 9
     assert held(cluster, group) == {f"{topic}:0": 7}
 
 

@@ -26,8 +26,9 @@ from kafka_shell.common.structs import replace
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
-from tests.support.changes import connect, wait_for
+from tests.support.changes import connect
 from tests.support.reassigned_topics import MB, Filled, placed, replicas, to
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,11 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.changes import done, make_topic, wait_for
+from tests.support.changes import done, make_topic
 from tests.support.config_alterations import DEFAULT, delete, restored, set_, topic_of
 from tests.support.program import Program
 from tests.support.reassigned_topics import Filled, put
+from tests.support.waiting import wait_for
 
 KEY = "min.insync.replicas"
 ANY_DOWN = "acks=all producers fail when any broker is down"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import pytest
@@ -15,8 +14,9 @@ from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
-from tests.support.changes import done, make_topic, misroute, wait_for
+from tests.support.changes import done, make_topic, misroute
 from tests.support.transactional_producer import Producer
+from tests.support.waiting import wait_for
 
 
 def misrouted(cluster: Cluster, transactional_id: str) -> None:
@@ -28,9 +28,7 @@ def test_the_new_coordinator_fences(three: Cluster, name: str) -> None:
     producer = Producer.start(three, name)
     plan = transaction_changes.plan_fence(three, [name])
     misrouted(three, name)
-    before = time.monotonic()
     done(plan, three)
-    assert time.monotonic() - before < 10
     (told,) = transactions.describe(three, [name])
     assert told.producer_epoch > producer.epoch or told.producer_id != producer.producer_id
 

@@ -8,10 +8,10 @@ import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
 from tests.support import reassigned_topics
-from tests.support.changes import wait_for
 from tests.support.program import Program
 from tests.support.program_process import running
 from tests.support.reassigned_topics import Filled, id_in, placed, reassign, replicas
+from tests.support.waiting import wait_for
 
 
 def unfinished(kafka: Program) -> list[str]:

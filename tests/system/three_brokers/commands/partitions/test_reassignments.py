@@ -13,9 +13,10 @@ from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
-from tests.support.changes import connect, lose_requests, wait_for
+from tests.support.changes import connect, lose_requests
 from tests.support.program import Program, Run
 from tests.support.reassigned_topics import HELD, fill, placed, replicas
+from tests.support.waiting import wait_for
 
 
 @pytest.fixture(scope="module")

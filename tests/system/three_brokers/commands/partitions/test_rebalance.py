@@ -15,9 +15,10 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
-from tests.support.changes import connect, wait_for
+from tests.support.changes import connect
 from tests.support.program import Program
 from tests.support.reassigned_topics import fill, placed, put, replicas
+from tests.support.waiting import wait_for
 
 CORDON = "cordoned.log.dirs"
 

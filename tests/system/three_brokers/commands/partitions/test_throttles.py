@@ -11,10 +11,9 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
-from tests.support.changes import wait_for
 from tests.support.program import Program
 from tests.support.reassigned_topics import LEADER_RATE, RATE, Filled, put, reassign, throttles
-from tests.support.shared_cluster import wait_until_applied
+from tests.support.waiting import applied, wait_for
 
 FOLLOWERS = "follower.replication.throttled.replicas"
 LEADERS = "leader.replication.throttled.replicas"
@@ -22,7 +21,7 @@ LEADERS = "leader.replication.throttled.replicas"
 
 def become(cluster: Cluster, topic: str, wanted: dict[str, str]) -> None:
     """A broker hears of a change a moment after it is made."""
-    wait_until_applied(cluster)
+    applied(cluster)
     assert throttles(cluster, topic) == wanted
 
 
@@ -88,7 +87,7 @@ def test_the_same_move_by_the_planner_changes_the_throttle(
     kafka, (topic,) = kafka_on_three, filled.topics(1)
     line = ("reassign-partitions", "--topics", topic, "--drain", "1")
     kafka.ok(*line, "--throttle", "1")
-    wait_until_applied(three)  # what is empty has moved
+    applied(three)  # what is empty has moved
     refused = kafka(*line, "--throttle", "2")
     assert refused.status == 1 and "use --additional" in refused.stderr, str(refused)
     assert refused.stderr.count("hint: ") == 1, "the hint is the same for all partitions"

@@ -13,9 +13,10 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.view.readers import read_topics
 from kafka_shell.view.view import ClusterView
-from tests.support.changes import lose_requests, wait_for
+from tests.support.changes import lose_requests
 from tests.support.program import Program
 from tests.support.reassigned_topics import Filled, reassign
+from tests.support.waiting import wait_for
 
 LIST_REASSIGNMENTS = 46
 
