@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,6 +20,11 @@ from kafka.cluster import ClusterMetadata
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox import ports
+from kafka_shell.sandbox.cluster import leave, wipe
+from kafka_shell.sandbox.jars import no_report
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.session import start_with_data
+from kafka_shell.sandbox.sharing import attach, exclusive_lock
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import make_topic
 from tests.support.in_process_shell import Shell
@@ -72,6 +78,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 # -- fixtures of several tiers, on the tier's own brokers ------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def demo_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One broker with the demo company on it, for all workers. Tests only look at it."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "demo"
+    starting = folder.with_name("demo-starting")  # its lock is held until the data is complete
+    with exclusive_lock(starting):
+        attachment = attach(folder)
+        sandbox = start_with_data(SandboxOptions(folder, port=0), no_report)
+    yield sandbox
+    with exclusive_lock(starting):
+        if leave(attachment):
+            wipe(folder)
 
 
 @pytest.fixture

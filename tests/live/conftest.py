@@ -3,17 +3,12 @@ reconfigures them, and each test works on names of its own."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.sandbox.cluster import leave, wipe
-from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.session import start_with_data
-from kafka_shell.sandbox.sharing import attach, exclusive_lock
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.brokers import running
 from tests.support.changes import connect
@@ -30,21 +25,6 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 def secure_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """One broker that clients must log in to."""
     yield from running(SandboxOptions(tmp_path_factory.mktemp("secure"), port=0, secure=True))
-
-
-@pytest.fixture(scope="session")
-def demo_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """One broker with the demo company on it, for all workers. Tests only look at it."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "demo"
-    starting = folder.with_name("demo-starting")  # its lock is held until the data is complete
-    with exclusive_lock(starting):
-        attachment = attach(folder)
-        sandbox = start_with_data(SandboxOptions(folder, port=0), no_report)
-    yield sandbox
-    with exclusive_lock(starting):
-        if leave(attachment):
-            wipe(folder)
 
 
 @pytest.fixture(scope="session")

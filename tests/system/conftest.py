@@ -103,7 +103,7 @@ def three(three_brokers: Sandbox) -> Iterator[Cluster]:
         yield cluster
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def five(five_brokers: Sandbox) -> Iterator[Cluster]:
     """A connection to the five brokers."""
     with connect(five_brokers) as cluster:

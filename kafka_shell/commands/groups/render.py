@@ -166,7 +166,7 @@ def group_page(group: Group, width: int | None) -> Iterator[Text]:
     yield from _heading(group, width)
     if group.offsets:
         yield Text()
-        yield from draw_table(_OFFSET[:6], group.offsets, width=width)
+        yield from draw_table(_OFFSET[:7], group.offsets, width=width)
     if group.members:
         yield Text()
         yield from draw_table(_MEMBER, group.members, width=width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS
+from kafka_shell.common.quota_units import QUOTAS
 
 from .model import ASSIGNMENT_PATTERN, FACTOR, KINDS, MAXIMUM, PARTITIONS, TOPIC_NAME
 
@@ -18,6 +19,12 @@ _CONFIGS = {
     },
 }
 _WORDS = {"type": ["array", "null"], "items": {**_SCALAR, "pattern": "\\S"}}
+_LIMIT = {
+    "description": "A limit as in alter-quotas: 5MB/s, 50%, 10/s.",
+    "type": ["string", "number"],
+    "exclusiveMinimum": 0,
+    "pattern": "^ *[0-9.]",
+}
 _BROKER_ID = {"type": "integer", "minimum": 0, "maximum": (1 << 31) - 1}
 _LISTED = {"type": "string", "pattern": "^[0-9]+(:[0-9]+)*$"}
 
@@ -54,15 +61,7 @@ def schema() -> dict[str, Any]:
                 "quotas": _by_name(
                     "Client quotas by entity: user alice, user alice client-id app, ip 10.0.0.1,"
                     " user-default.",
-                    {
-                        "type": ["object", "null"],
-                        "additionalProperties": {
-                            "type": ["string", "number"],
-                            "description": "A limit as in alter-quotas: 5MB/s, 50%, 10/s.",
-                            "exclusiveMinimum": 0,
-                            "pattern": "^ *[0-9.]",
-                        },
-                    },
+                    _fields(dict.fromkeys(QUOTAS, _LIMIT)),
                 ),
                 "users": _by_name("SCRAM users by name.", _user()),
                 "client_configs": _by_name(

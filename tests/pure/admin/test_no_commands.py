@@ -20,7 +20,8 @@ ADMIN = Path(kafka_shell.admin.__file__).parent
 NAMES = sorted((command.name for command in REGISTRY if "-" in command.name), key=len, reverse=True)
 COMMAND = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, NAMES))})(?![\w-])")
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
-OF_OTHER_PROGRAMS = {"schemas/protobuf.py"}  # options of protoc
+# Options of protoc and of kafka-reassign-partitions.
+OF_OTHER_PROGRAMS = {"schemas/protobuf.py", "partitions/partition_files.py"}
 NAMES_OF_RESOURCES = {
     "group-members": ("g", "-x", "it's"),
     "group-offsets": ("g", "-x", "it's"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
@@ -13,6 +14,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
 from tests.support.acks_all_producer import acks_all_producer
+from tests.support.brokers import Templates
 from tests.support.changes import make_topic
 from tests.support.decommission_process import (
     STOP_IT,
@@ -33,6 +35,14 @@ BROKERS = (1, 2, 3, 4, 5)
 # Of the request that waits when it passes, or of all that the broker did not answer.
 _LATE = r"deadline exceeded|has not responded for \d+ s"
 SLOW = "5 --throttle 1"  # its moves are held until the rates are raised
+
+
+@pytest.fixture
+def five_brokers(
+    templates: Templates, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    """Five brokers for each test, which removes some of them."""
+    yield from templates.running(tmp_path_factory.mktemp("five"), 5)
 
 
 @pytest.fixture

@@ -319,9 +319,9 @@ LATE = ShellError("the controller has not responded", code="deadline")
         ([Verdict.UNKNOWN] * 30, ""),
         ([LATE, Verdict.UNKNOWN] * 15, ""),
         ([LATE] * 99, "the controller has not responded"),
-        ([Verdict.UNKNOWN] * 99, "stopped: decommissioning broker 5 is now unknown: the quorum has"
+        ([Verdict.UNKNOWN] * 99, "stopped: decommissioning broker 5 is unknown: the quorum has"
          " no majority"),
-        ([Verdict.UNSAFE], "stopped: decommissioning broker 5 is now unsafe: the quorum has no"
+        ([Verdict.UNSAFE], "stopped: decommissioning broker 5 is unsafe: the quorum has no"
          " majority"),
         ([ShellError("not authorized", code="no")], "not authorized"),
     ],

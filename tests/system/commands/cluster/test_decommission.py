@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.live.test_readme import python_example
 from tests.support import reassigned_topics
+from tests.support.brokers import Templates
 from tests.support.changes import make_topic
 from tests.support.decommission_process import (
     STOP_IT,
@@ -35,6 +37,14 @@ from tests.support.program import Program
 from tests.support.reassigned_topics import put
 from tests.support.sandbox_brokers import start_broker, stop_broker
 from tests.support.waiting import wait_for
+
+
+@pytest.fixture
+def five_brokers(
+    templates: Templates, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
+    """Five brokers for each test, which removes some of them."""
+    yield from templates.running(tmp_path_factory.mktemp("five"), 5)
 
 
 def topic(cluster: Cluster, *assignment: tuple[int, ...]) -> str:
