@@ -34,7 +34,7 @@ from tests.support.waiting import wait_for
 
 def _end(cluster: Cluster, topic: str) -> int:
     return sum(
-        each.records for each in ranges(cluster, [TopicPartition(topic, n) for n in (0, 1, 2)])
+        each.max_records for each in ranges(cluster, [TopicPartition(topic, n) for n in (0, 1, 2)])
     )
 
 
