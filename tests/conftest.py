@@ -49,8 +49,10 @@ ClusterMetadata.DEFAULT_CONFIG["allow_auto_create_topics"] = False
 def pytest_configure() -> None:
     """End the session properly when it is terminated, so that its brokers are stopped."""
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated"))
-    # A shell ignores SIGINT for what it starts in the background, and programs would inherit that.
+    # A shell ignores SIGINT for what it starts in the background, and nohup SIGHUP; programs would
+    # inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if worker:  # what is down for a moment must not lose its port to another worker's broker
         first = ports.CANDIDATES.start + 2000 * int(worker.removeprefix("gw"))
