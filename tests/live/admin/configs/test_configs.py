@@ -27,7 +27,6 @@ from kafka_shell.admin.configs.model import (
     ConfigType,
     ResourceType,
 )
-from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import ANY
 from kafka_shell.common.resource import Resource
@@ -287,6 +286,16 @@ def test_a_broker_too_old_to_tell_types_gets_no_guesses(
         raise ShellError(failed.message)
 
 
+def checked(
+    *pairs: tuple[str, str], known: config_checks.Known | None = None
+) -> tuple[tuple[str, str], ...]:
+    """The configs of a new topic, or the error for the first invalid one."""
+    refusals = config_checks.Refusals()
+    found = config_checks.checked_for_create("new", pairs, known or {}, refusals)
+    refusals.check()
+    return found
+
+
 def test_configs_of_a_new_topic_are_checked_like_a_topics(cluster: Cluster, topic: str) -> None:
     known = configs.topic_types(cluster)
     given = (
@@ -294,7 +303,7 @@ def test_configs_of_a_new_topic_are_checked_like_a_topics(cluster: Cluster, topi
         ("segment.bytes", "512MiB"),
         ("cleanup.policy", "compact,delete"),
     )
-    assert config_checks.checked_for_create(given, known) == (
+    assert checked(*given, known=known) == (
         ("retention.ms", "604800000"),
         ("segment.bytes", "536870912"),
         ("cleanup.policy", "compact,delete"),
@@ -307,27 +316,25 @@ def test_configs_of_a_new_topic_are_checked_like_a_topics(cluster: Cluster, topi
         ((("a", "1"), ("a", "2")), "Set each key once."),
     ):
         with pytest.raises(ConfigRefused) as refused:
-            config_checks.checked_for_create(pairs, known)
+            checked(*pairs, known=known)
         assert refused.value.hint == hint
 
 
 def test_the_first_topic_of_a_cluster_may_have_units_too() -> None:
     given = (("retention.ms", "7d"), ("max.message.bytes", "2MiB"), ("cleanup.policy", "compact"))
-    assert config_checks.checked_for_create(given, {}) == (
+    assert checked(*given) == (
         ("retention.ms", "604800000"),
         ("max.message.bytes", "2097152"),
         ("cleanup.policy", "compact"),
     )
     with pytest.raises(ConfigRefused, match="a duration"):
-        config_checks.checked_for_create((("retention.ms", "week"),), {})
+        checked(("retention.ms", "week"))
     with pytest.raises(ConfigRefused, match="one of delete, compact"):
-        config_checks.checked_for_create((("cleanup.policy", "compact,delet"),), {})
+        checked(("cleanup.policy", "compact,delet"))
 
 
 def test_units_reach_the_broker_as_numbers(cluster: Cluster, name: str) -> None:
-    pairs = config_checks.checked_for_create((("retention.ms", "7d"),), {})
-    assert NewTopic(name, configs=pairs).configs == (("retention.ms", "604800000"),)
-    make_topic(cluster, name, configs=pairs)
+    make_topic(cluster, name, configs=checked(("retention.ms", "7d")))
     entry = read(cluster, topic_of(name), "retention.ms")
     assert entry is not None and (entry.value, entry.overridden) == ("604800000", True)
 

@@ -21,11 +21,12 @@ from kafka_shell.admin.wire.transport import Link
 from kafka_shell.commands.rehearse.original import OriginalState, read_original
 from kafka_shell.commands.rehearse.verdicts import doubts_about, not_run
 from kafka_shell.commands.state.model import State
+from kafka_shell.common.child import start_module
 from kafka_shell.common.quoting import with_option
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.jars import no_report
-from kafka_shell.sandbox.process import detach, find_all
+from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin import spare
 from kafka_shell.sandbox.twin.build import CLIENT_ID
@@ -234,7 +235,7 @@ def test_a_twin_that_nobody_takes_is_removed(sandbox: Sandbox, tmp_path: Path) -
     with connect(sandbox) as cluster:
         original = read_original(cluster, (), no_report).original
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spare, "detach", lambda words, log: 0)
+        patch.setattr(spare, "start_module", lambda *words, **options: None)
         spare.prepare(tmp_path, original)
     (folder,) = tmp_path.iterdir()
     spare.keep(folder, 0)
@@ -270,11 +271,10 @@ def test_nobody_waits_for_a_twin_whose_process_was_killed(
 ) -> None:
     pids: list[int] = []
 
-    def start(words: list[str], log: Path) -> int:
-        pids.append(detach(words, log))
-        return pids[-1]
+    def start(*words: object, **options: Any) -> None:
+        pids.append(start_module(*words, **options).pid)
 
-    monkeypatch.setattr(spare, "detach", start)
+    monkeypatch.setattr(spare, "start_module", start)
     spare.prepare(tmp_path, originals[0])
     (folder,) = tmp_path.iterdir()
     wait_for("Kafka is being started", lambda: find_all(folder) != [], 60)
@@ -304,7 +304,7 @@ def test_names_that_mislead(sandbox: Sandbox, kafka: Program) -> None:
             assert page.status == 0, page
             assert f"{len(lines):,} lines: {len(lines):,} ok." in page.stdout
             assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", page.stdout + page.stderr)
-            assert f"{len(lines)} users differ" in page.stdout
+            assert f"differences in {len(lines)} users: " in page.stdout
         finally:
             gone = [replace(limit, value=None) for limit in limits]
             done(quota_changes.plan_alter(cluster, gone), cluster)
