@@ -38,7 +38,7 @@ _EXPECTED = ("resource", "cluster", "status", "reason", "remedy", "undo")
 _ZERO: Mapping[str, Any] = {
     "string": "", "int": 0, "long": 0, "double": 0.0, "boolean": False, "ints": [], "strings": [],
 }  # fmt: skip
-_CLUSTER = "test"
+CLUSTER = "test"
 
 Test = Mapping[str, Any]
 
@@ -99,7 +99,7 @@ def run(
     query = query_of(control, {k: str(v) for k, v in test.get("thresholds", {}).items()})
     for name in mentioned(query, tables):
         given = test.get(name, [{}] if name == "clusters" else [])
-        batch = record_batch(tables[name], [_row(tables[name], row) for row in given])
+        batch = record_batch(tables[name], [complete(tables[name], row) for row in given])
         table = pyarrow.Table.from_batches([batch], arrow_schema(tables[name]))
         frame = (
             session.createDataFrame(table)
@@ -112,13 +112,13 @@ def run(
         found = [row.asDict() for row in session.sql(query).collect()]
     except Exception as error:
         return ControlTest(control.id, label, "error", f"query failed: {sentence(error)}")
-    why = _difference(found, test["expect"])
+    why = difference(found, test["expect"])
     return ControlTest(control.id, label, "failed" if why else "passed", why)
 
 
-def _row(table: Table, given: Mapping[str, Any]) -> tuple[Any, ...]:
+def complete(table: Table, given: Mapping[str, Any]) -> tuple[Any, ...]:
     now = datetime.now(UTC)
-    common = {"cluster": _CLUSTER, "collected_at": now, "snapshot_id": _CLUSTER}
+    common = {"cluster": CLUSTER, "collected_at": now, "snapshot_id": CLUSTER}
     values = []
     for column in table.all_columns:
         default = common.get(column.name) if column.name in COMMON else (
@@ -131,12 +131,12 @@ def _row(table: Table, given: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _difference(found: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[str, Any]]) -> str:
+def difference(found: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[str, Any]]) -> str:
     """Return why the rows are not as expected, or an empty string."""
     rows = [{name: render(str(row.get(name) or "")) for name in _EXPECTED} for row in found]
-    named = {(entry.get("cluster", _CLUSTER), entry["resource"]) for entry in expected}
+    named = {(entry.get("cluster", CLUSTER), entry["resource"]) for entry in expected}
     for entry in expected:
-        where = entry.get("cluster", _CLUSTER), entry["resource"]
+        where = entry.get("cluster", CLUSTER), entry["resource"]
         of = [row for row in rows if (row["cluster"], row["resource"]) == where]
         if not of:
             return f"no result for resource {entry['resource']}"

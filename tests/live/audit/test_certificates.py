@@ -10,11 +10,9 @@ import trustme
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, Tls, parse_addresses
-from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.table import ReadFailure
 from kafka_shell.audit.tables import listeners
 from tests.live.admin.wire.test_connection_faults import certificate_server, listener
-from tests.support.control_rows import assert_found, found
 
 EXPIRED = datetime(2020, 1, 1, tzinfo=UTC)
 
@@ -47,9 +45,3 @@ def test_a_certificate_that_is_not_trusted_is_a_failure(
 ) -> None:
     authority = trustme.CA()
     assert isinstance(expiry(issue(authority), authority), ReadFailure)
-
-
-def test_an_expired_certificate_is_an_alarm(engine: Engine) -> None:
-    row = {"broker_id": 1, "listener": "SSL", "address": "a:1", "expires": EXPIRED}
-    expected = [found("broker 1 SSL", "alarm", reason="expired 2020-01-01 00:00 UTC")]
-    assert_found(engine, "S17", {"certificates": [row]}, expected)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -53,45 +52,3 @@ def test_what_is_normal_is_no_alarm(
     assert fresh.status == "info" and "the creation time is unknown" in fresh.reason
     assert shown["G07", "group copied-from-west"].status == "info"
     assert shown["S08", "allow User:shop All on prefixed topic newapp-"].status == "info"
-
-
-def test_a_table_may_rest_and_tiered_topics_may_be_unlimited(
-    tables: cluster_tables.ClusterTables, engine: Engine, tmp_path: Path
-) -> None:
-    old = [
-        row | {"newest_record": row["newest_record"] - timedelta(days=30)}
-        if row["newest_record"] is not None else row
-        for row in tables.rows("partition_offsets")
-    ]  # fmt: skip
-    tiered = {"remote.storage.enable": "true", "local.retention.ms": "3600000",
-              "retention.ms": "-1"}  # fmt: skip
-    configs = [
-        row | {"value": tiered[row["key"]], "overridden": True}
-        if row["topic"] == "rarely.written" and row["key"] in tiered else row
-        for row in tables.rows("topic_configs")
-    ]  # fmt: skip
-    given = tables.altered("partition_offsets", old).altered("topic_configs", configs)
-    found = given.judge(engine.session, tmp_path, [CONTROLS["T29"], CONTROLS["T12"]])
-    assert about(found) == {("T29", "west.orders"), ("T29", "rarely.written")}
-
-
-def test_members_of_streams_are_not_judged_as_consumers(
-    tables: cluster_tables.ClusterTables, engine: Engine, tmp_path: Path
-) -> None:
-    def member(client: str) -> cluster_tables.ClusterTables:
-        group = {"group": "shop", "type": "classic", "protocol": "consumer", "state": "Stable",
-                 "members": 2, "word": "shop"}  # fmt: skip
-        who = {"group": "shop", "member": "m", "client_id": client, "host": "h", "partitions": 0,
-               "topics": ["west.orders"], "assignment": []}  # fmt: skip
-        groups = [tables.rows("groups")[0] | group]
-        common = {name: groups[0][name] for name in ("cluster", "collected_at", "snapshot_id")}
-        return tables.altered("groups", groups).altered("group_members", [common | who])
-
-    def controls(client: str) -> set[str]:
-        folder = tmp_path / client
-        judged = [CONTROLS["G06"], CONTROLS["G08"]]
-        found = member(client).judge(engine.session, folder, judged)
-        return {each.control for each in found if each.status == "alarm"}
-
-    assert controls("shop-1234-StreamThread-1-consumer") == set()
-    assert controls("plain") == {"G06", "G08"}

@@ -194,3 +194,8 @@ def test_the_catalogue_is_there() -> None:
         f"{letter}{number:02}" for letter, last in wanted.items() for number in range(1, last + 1)
     }
     assert ids == set(CONTROLS)
+
+
+@pytest.mark.parametrize("name", ["B11", "Q02", "Q04", "Q06", "T25"])
+def test_a_remedy_that_clients_may_notice_is_not_safe(name: str) -> None:
+    assert CONTROLS[name].risk == "disruptive"
