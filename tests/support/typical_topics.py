@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.bad_cluster import commit, connection, produce
+from tests.support.changes import connect
+from tests.support.group_data import commit
 from tests.support.in_process_shell import Shell
+from tests.support.keyed_records import produce
 
 COMPACT = "--config cleanup.policy=compact"
 STREAMS = "--config message.timestamp.type=CreateTime"
@@ -68,7 +70,7 @@ def create(sandbox: Sandbox, shell: Shell) -> None:
     shell.ok("delete-records --topic purged.work --to latest --yes")
     shell.ok("delete-records --topic rarely.written:0 --to latest --yes")
     produce(at, "rarely.written", keys, partition=0)
-    with connection(sandbox) as cluster:
+    with connect(sandbox) as cluster:
         commit(cluster, "copied-from-west", "west.orders", 1)
         for name, offset in {"purged.work": 10, "rarely.written": 20, "prices.table": 20}.items():
             commit(cluster, "readers", name, offset)

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.audit import drift, report
 from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.status import STATUS
+from kafka_shell.audit.tables import TABLES
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.in_process_shell import Shell
@@ -25,3 +28,11 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def shell(demo_sandbox: Sandbox, engine: Engine, tmp_path: Path) -> Shell:
     """The demo company's cluster."""
     return Shell(tmp_path, demo_sandbox.bootstrap, Resources(spark=engine))
+
+
+@pytest.fixture
+def few_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Collect only tables that are compared or drawn: each costs Spark time in every snapshot."""
+    trends = {"partitions", "log_dirs", "reassignments"}
+    for name in TABLES.keys() - trends - {"clusters", STATUS, *drift.KEYS, *report.TABLES}:
+        monkeypatch.delitem(TABLES, name)

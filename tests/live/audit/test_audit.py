@@ -14,7 +14,8 @@ from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.engine import Engine
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.bad_cluster import commit, connection
+from tests.support.changes import connect
+from tests.support.group_data import commit
 from tests.support.in_process_shell import Shell
 
 FIELDS = ["control", "title", "severity", "status", "cluster", "resource", "reason", "remedy",
@@ -161,6 +162,62 @@ def test_fix_shows_one_plan_carries_it_out_and_the_control_is_ok(shell: Shell) -
         shell(f"delete-topic {topic} --yes --if-exists")
 
 
+# What somebody does wrong -> the controls that find it, with a remedy.
+FAULTS = {
+    "create-topic {n}.log --config unclean.leader.election.enable=true --config retention.ms=60000"
+    " --config segment.ms=30000 --config compression.type=gzip --config max.message.bytes=20000000"
+    " --config message.timestamp.after.max.ms=9223372036854775807 --config flush.messages=1"
+    " --config leader.replication.throttled.replicas=0:1": "T05 T13 T19 T20 T21 T22 T23",
+    "create-topic {n}.table --config cleanup.policy=compact --config delete.retention.ms=1000"
+    " --config min.cleanable.dirty.ratio=0.95": "T17 T18",
+    "create-topic {n}.late --config segment.ms=1209600000": "T15",
+    "create-topic {n}.long --config retention.ms=7776000000": "T14",
+    "create-topic {n}.forever --config retention.ms=-1": "T12",
+    "create-topic {n}.same --config max.message.bytes=1048588": "T25",
+    "alter-acls --add 'allow User:{n} Create on topic {n}.log'": "Q06",
+    "alter-acls --add 'allow User:{n} Read on prefixed topic {n}'": "",
+    "alter-acls --add 'allow User:{n} Describe on topic {n}.log'": "S07",
+    "alter-acls --add 'allow User:{n} Write on topic {n}.gone'": "S08",
+    "alter-quotas --user {n} producer_byte_rate=100 request_percentage=5000": "Q04 Q05",
+    "alter-client-configs --user {n} acks=1 session.timeout.ms=12000 heartbeat.interval.ms=9000"
+    " --yes": "C01 C03",
+}
+
+
+def test_remedies_end_alarms_and_undo_brings_them_back(
+    sandbox: Sandbox, engine: Engine, tmp_path: Path, name: str
+) -> None:
+    shell = Shell(tmp_path, sandbox.bootstrap, Resources(spark=engine))
+    controls = {each for found in FAULTS.values() for each in found.split()}
+
+    def alarms() -> dict[tuple[str, str], dict[str, str]]:
+        run = shell(f"spark audit --controls {','.join(controls)} --output json")
+        return {
+            (each["control"], each["resource"]): each
+            for each in run.json["findings"]
+            if name in each["resource"] and each["remedy"]
+        }
+
+    for line in FAULTS:
+        shell.ok(line.format(n=name))
+    try:
+        before = alarms()
+        assert {control for control, _ in before} == controls
+        for each in before.values():
+            shell.ok(f"{each['remedy']} --yes")
+        assert alarms().keys() & before.keys() == set()
+        for each in reversed(before.values()):
+            shell.ok(f"{each['undo']} --yes")
+        assert alarms().keys() == before.keys()
+    finally:
+        shell(f"delete-topic {name}.* --yes")
+        shell(f"alter-acls --remove 'any User:{name} any' --yes")
+        shell(f"alter-quotas --user {name} --delete-config producer_byte_rate,request_percentage"
+              ",controller_mutation_rate")  # fmt: skip
+        shell(f"alter-client-configs --user {name} --yes --delete-config"
+              " acks,session.timeout.ms,heartbeat.interval.ms")  # fmt: skip
+
+
 def test_fix_never_takes_a_name_for_an_option(
     sandbox: Sandbox, engine: Engine, tmp_path: Path
 ) -> None:
@@ -170,7 +227,7 @@ def test_fix_never_takes_a_name_for_an_option(
     hostile = [f"--group={group}", f"{group} --yes", f"{group};exit", "--all-topics"]
     shell.ok(f"create-topic {topic}")
     shell.ok("create-topic gone.by.now")
-    with connection(sandbox) as cluster:
+    with connect(sandbox) as cluster:
         commit(cluster, group, topic, 0)
         for name in hostile:
             commit(cluster, name, "gone.by.now", 0)

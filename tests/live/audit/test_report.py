@@ -243,6 +243,7 @@ seen.names = resources(); seen.images = document.images.length;
     assert seen["names"] == [f"{evil} {evil}"]
 
 
+@pytest.mark.usefixtures("few_tables")
 def test_drift_over_snapshots(sandbox: Sandbox, engine: Engine, tmp_path: Path) -> None:
     shell = Shell(tmp_path, sandbox.bootstrap, Resources(spark=engine))
     folder, file = tmp_path / "state", tmp_path / "audit.html"

