@@ -14,7 +14,7 @@ from kafka_shell.audit.control import Control, Level
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.evaluate import evaluate
 from kafka_shell.errors import ShellError
-from tests.support.changes import wait_for
+from tests.support.waiting import wait_for
 
 ENDLESS = """\
 SELECT 'c' AS cluster, 'r' AS resource, 'ok' AS status, CAST(sum(a.id * b.id) AS STRING) AS reason,
