@@ -17,7 +17,7 @@ from tests.support.waiting import wait_for
 def test_a_deadline_that_is_too_short(kafka: Program, cluster: Cluster) -> None:
     name = f"fault.late.{uuid.uuid4().hex[:8]}"
     run = kafka("create-topic", name, "--deadline", "1ms")
-    hinted(refused(run, run.status, "deadline", "--deadline"))
+    hinted(refused(run, run.status, "deadline"))
     assert run.status in (1, 3)
     assert not exists(cluster, name)
 

@@ -53,7 +53,6 @@ def test_an_internal_topic_is_deleted_with_a_warning(cluster: Cluster) -> None:
 def test_a_topic_that_metadata_does_not_mark_as_internal(cluster: Cluster) -> None:
     """Before: the topic of tiered storage was deleted, and got partitions, without a warning."""
     name = make_topic(cluster, "__remote_log_metadata")
-    assert not described(cluster, name).internal
     plan = topic_changes.plan_delete(cluster, [name])
     assert plan.warnings == (
         f"{name} is an internal topic: brokers no longer find the records in remote storage of any"
