@@ -259,12 +259,13 @@ class Engine:
         Spark Connect."""
         if self.spark_target.remote:
             return 0, None
-        tracker = self.session.sparkContext.statusTracker()
-        self._stages = {stage: (total, total) for stage, (_, total) in self._stages.items()}
-        for stage in tracker.getActiveStageIds():
-            info = tracker.getStageInfo(stage)
-            if info is not None:
-                self._stages[stage] = info.numCompletedTasks, info.numTasks
+        with suppress(Exception):  # Py4J may lose a connection; if Spark has ended, the work fails
+            tracker = self.session.sparkContext.statusTracker()
+            self._stages = {stage: (total, total) for stage, (_, total) in self._stages.items()}
+            for stage in tracker.getActiveStageIds():
+                info = tracker.getStageInfo(stage)
+                if info is not None:
+                    self._stages[stage] = info.numCompletedTasks, info.numTasks
         done = sum(each for each, _ in self._stages.values())
         total = sum(each for _, each in self._stages.values())
         return (min(done, total - 1), total) if total else (0, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pyspark import SparkContext
 
 from kafka_shell.audit.engine import Engine
 
@@ -26,3 +27,17 @@ def test_progress_counts_the_tasks_of_all_jobs_so_far(
         engine.run("waiting", lambda: [session.sql(SLOW).collect() for _ in range(2)])
         assert seen == sorted(seen), seen
         assert seen[-1][1] == 12, f"two jobs of six tasks: {seen}"
+
+
+def test_work_goes_on_if_its_progress_cannot_be_read(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[SparkContext] = []
+
+    def reset(context: SparkContext) -> None:
+        asked.append(context)
+        raise ConnectionResetError
+
+    monkeypatch.setattr(SparkContext, "statusTracker", reset)
+    assert len(engine.run("waiting", lambda: engine.session.sql(SLOW).collect())) == 6
+    assert asked
