@@ -15,7 +15,7 @@ from kafka_shell.plan.apply import apply
 GUARDS = ("confirm", "typed", "read-only")
 
 
-def _topic(cluster: Cluster) -> Iterator[str]:
+def guarded_topic(cluster: Cluster) -> Iterator[str]:
     name = f"guarded.{uuid.uuid4().hex[:8]}"
     assert not apply(topic_changes.plan_create([NewTopic(name)]), cluster).failures
     yield name

@@ -16,7 +16,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.guarded import ALTER, DELETE, GUARDS, Terminal, _topic
+from tests.support.guarded import ALTER, DELETE, GUARDS, Terminal, guarded_topic
 from tests.support.program import Program
 from tests.support.waiting import wait_for
 
@@ -40,13 +40,13 @@ def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
 @pytest.fixture(scope="module")
 def topic(cluster: Cluster) -> Iterator[str]:
     """A topic that no test changes, if the guards hold."""
-    yield from _topic(cluster)
+    yield from guarded_topic(cluster)
 
 
 @pytest.fixture
 def victim(cluster: Cluster) -> Iterator[str]:
     """A topic to change."""
-    yield from _topic(cluster)
+    yield from guarded_topic(cluster)
 
 
 class State:
