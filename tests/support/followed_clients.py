@@ -150,20 +150,29 @@ class Looks:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._begun: Counter[reading.Store] = Counter()
-        read = reading.Store.read
+        self._ended: set[reading.Store] = set()
+        read, end = reading.Store.read, reading.Store.end
 
         def counted(store: reading.Store) -> Any:
             self._begun[store] += 1
             return read(store)
 
+        def ended(store: reading.Store) -> None:
+            self._ended.add(store)
+            end(store)
+
         monkeypatch.setattr(reading.Store, "read", counted)
+        monkeypatch.setattr(reading.Store, "end", ended)
 
     def wait(self, count: int) -> None:
-        """Wait until each follower has read the store so many times more, and applied it."""
+        """Wait until each follower has read the store so many times more, or has ended."""
         until = {store: begun + count + 1 for store, begun in self._begun.items()}
         wait_for(
             f"each has read {count} times",
-            lambda: all(self._begun[store] >= begun for store, begun in until.items()),
+            lambda: all(
+                store in self._ended or self._begun[store] >= begun
+                for store, begun in until.items()
+            ),
         )
 
 

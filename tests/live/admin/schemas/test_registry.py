@@ -17,6 +17,8 @@ from uuid import UUID, uuid4
 
 import fastavro
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kafka_shell.admin.records.formats import Decoded, Formats
 from kafka_shell.admin.records.model import CREATE_TIME, NewRecord, Record
@@ -420,3 +422,15 @@ def test_a_dead_registry_does_not_stop_reading() -> None:
     found = decoded(client, raw)
     assert found.data == raw
     assert found.problem.startswith("schema 17 cannot be read: http://127.0.0.1:9: ")
+
+
+def test_any_content_is_a_message_or_bytes(registry: Registry, order_id: int) -> None:
+    client = connected(registry.url)
+
+    @given(st.binary(max_size=30))
+    def check(content: bytes) -> None:
+        raw = message(order_id, content)
+        found = decoded(client, raw)
+        assert found.kind == "avro" if not found.problem else found.data == raw
+
+    check()
