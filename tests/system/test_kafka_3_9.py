@@ -90,8 +90,8 @@ from tests.live.admin.transactions.test_transactions import (
     test_names_that_are_not_there_are_failures_of_their_own,
     test_what_a_partition_remembers_of_a_producer,
 )
-from tests.live.sandbox.test_twin import test_many_partitions_move_with_few_requests
 from tests.support.changes import connect
+from tests.system.sandbox.test_twin import test_many_partitions_move_with_few_requests
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from kafka_shell.language.common import SANDBOX
+from kafka_shell.sandbox.jars import locked_versions
+from kafka_shell.sandbox.options import exact_version
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.program import Process
 
@@ -96,3 +99,69 @@ def test_the_sandbox_of_this_prompt_is_not_in_use_by_another_shell(kafka: Proces
     finally:
         child.close(force=True)
         kafka.ok("sandbox", "wipe", "--yes")
+
+
+def test_it_starts_tells_and_is_wiped_only_with_consent(kafka: Process) -> None:
+    try:
+        started = kafka.ok("sandbox", "start", "--port", "0", "--empty", "--output", "json").json
+        assert started["state"] == "up"
+        assert kafka.ok("topics", "--broker", started["bootstrap"]).stdout == ""
+        refused = kafka("sandbox", "wipe")
+        assert refused.status == 2, str(refused)
+        assert "--yes" in refused.stderr
+        assert kafka.ok("sandbox", "status", "--output", "json").json["state"] == "up"
+    finally:
+        kafka.ok("sandbox", "wipe", "--yes")
+    assert kafka.ok("sandbox", "status", "--output", "json").json["state"] == "none"
+
+
+@pytest.mark.parametrize("state", ['{"format": 0}', '{"format": 1, "made": false}'])
+def test_an_unreadable_or_unfinished_sandbox_is_wiped(kafka: Process, state: str) -> None:
+    folder = Path(kafka.ok("sandbox", "status", "--output", "json").json["folder"])
+    (folder / "node-1").mkdir(parents=True)
+    (folder / "sandbox.json").write_text(state)
+    assert kafka.ok("sandbox", "wipe", "--yes", "--output", "json").json["state"] == "none"
+    assert {path.name for path in folder.iterdir()} <= {"lock", "users"}
+
+
+def test_three_brokers_that_require_a_login(kafka: Process) -> None:
+    """`--brokers 3 --secure`: the quorum, the copies and the logins work together."""
+    try:
+        options = ("--brokers", "3", "--secure", "--port", "0", "--empty", "--output", "json")
+        started = kafka.ok("sandbox", "start", *options).json
+        assert (started["state"], started["brokers"], started["secure"]) == ("up", 3, True)
+        files = {Path(each).stem: each for each in started["clients"]}
+        admin = ("--command-config", files["admin-sasl-ssl"])
+        kafka.ok("create-topic", "copied", "--replication-factor", "3", *admin)
+        (copied,) = kafka.ok("topic", "copied", "--output", "json", *admin).json
+        assert sorted(copied["topic"]["partitions"][0]["isr"]) == [1, 2, 3]
+        quorum = kafka.ok("describe-quorum", "--output", "json", *admin).json
+        assert [each["role"] for each in quorum["replicas"]] == ["leader", "voter", "voter"]
+        alice = kafka("topics", "--command-config", files["alice-sasl-ssl"])
+        assert (alice.status, alice.stdout) == (0, ""), "she logs in, and may see nothing yet"
+    finally:
+        kafka.ok("sandbox", "wipe", "--yes")
+
+
+def test_the_environment_has_no_say_in_the_sandbox(kafka: Process) -> None:
+    """A profile that is exported must not lend its name, guard and login to the sandbox."""
+    config = kafka.home / "config" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('[profiles.prod]\nbootstrap = "prod:1"\nguard = "read-only"\n')
+    try:
+        run = kafka(
+            "--sandbox", "--port", "0", "--empty",
+            stdin="create-topic a\nconnect\nlist-topics --adminclient-property client.id=x\n",
+            environ={"KAFKA_SH_PROFILE": "prod"},
+        )  # fmt: skip
+        assert run.status == 0, str(run)
+        assert "prod" not in run.stdout
+        assert run.lines[-1] == "a"
+    finally:
+        kafka.ok("sandbox", "wipe", "--yes")
+
+
+def test_versions_are_those_there_are() -> None:
+    (option,) = (each for each in SANDBOX if each.name == "--kafka-version")
+    assert set(option.choices) == {each.rpartition(".")[0] for each in locked_versions()}
+    assert [exact_version(each) for each in option.choices] == sorted(locked_versions())[::-1]

@@ -51,7 +51,7 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.support.mutating_proxy import MutatingProxy
 
 DEADLINE = 4.0
-CONVERSATIONS = 1200  # of each of the two seeds
+CONVERSATIONS = 1200
 _WORKERS = 4
 
 _PLACED = TopicPartition("orders.placed", 0)
@@ -195,13 +195,10 @@ class _Conversations:
         return f"control characters in the answer: {hidden}" if hidden else ""
 
 
-@pytest.mark.parametrize("seed", ["fixed", "random"])
 def test_corrupted_responses_are_errors(
-    demo_sandbox: Sandbox, config: ConnectionConfig, tmp_path: Path, seed: str
+    demo_sandbox: Sandbox, config: ConnectionConfig, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
-    """The random seed is printed where something is found: put it in place of `fixed` to see it."""
-    if seed == "random":
-        seed = f"{random.SystemRandom().getrandbits(32):08x}"
+    seed = pytestconfig.getoption("hypothesis_seed") or "fixed"
     port = int(demo_sandbox.bootstrap.rpartition(":")[2])
     talk = _Conversations(port, config, tmp_path)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
