@@ -24,9 +24,8 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_consumer
 from tests.support.changes import connect, make_topic
 from tests.support.copied_records import KEPT, MANY, NOON, _topic, contents, fill, named
-from tests.support.frozen_process import freeze, thaw
 from tests.support.in_process_shell import Shell
-from tests.support.outages import processes, start_all, wait_until_back
+from tests.support.outages import hang, processes, start_all, wait_until_back, wake
 from tests.support.program import Process, Program
 from tests.support.read_records import read_all
 from tests.support.waiting import wait_for
@@ -143,14 +142,14 @@ def test_what_is_written_but_not_replicated_yet_is_not_written_again(
     monkeypatch: pytest.MonkeyPatch,
     returns: bool,
 ) -> None:
-    """Consumers cannot read it while a replica hangs."""
+    """Consumers cannot read it while a replica hangs, and two controllers of three with it: the
+    third cannot drop that replica from the ISR."""
     source = make_topic(three, named(), assignment=((1,), (1,), (1,)), configs=KEPT)
     fill(three, source, 60)
     target = make_topic(three, named(), assignment=((1, 3), (1, 3), (1, 3)), configs=KEPT)
     shell, where = Shell(tmp_path, three_brokers.bootstrap), TopicPartition(target, 2)
-    victim = processes(three_brokers)[3] or 0
-    freeze(victim)
-    again = threading.Timer(3, thaw, [victim])
+    again = threading.Timer(3, wake, [three_brokers, 2, 3])
+    hang(three_brokers, 2, 3)
     try:
         with monkeypatch.context() as patch:
             patch.setattr(writing, "_REPLICATED_MS", 500)
@@ -170,7 +169,7 @@ def test_what_is_written_but_not_replicated_yet_is_not_written_again(
             return
     finally:
         again.cancel()
-        thaw(victim)
+        wake(three_brokers, 2, 3)
         wait_until_back(three_brokers)
     assert contents(read_all(three, target)) == contents(read_all(three, source))
 
