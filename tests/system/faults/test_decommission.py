@@ -28,7 +28,7 @@ from tests.support.decommission_process import (
 from tests.support.frozen_process import freeze, thaw
 from tests.support.outages import controller, hang, kill, processes, wake
 from tests.support.program import Program
-from tests.support.sandbox_brokers import start_broker
+from tests.support.sandbox_brokers import start_broker, stop_broker
 from tests.support.waiting import wait_for
 
 BROKERS = (1, 2, 3, 4, 5)
@@ -135,3 +135,20 @@ def test_the_quorum_has_no_majority_when_a_voter_is_to_be_removed(
     finish(kafka, run, status, "3")
     assert_removed(five, 3)
     assert reassigned_topics.throttles(five, written, brokers=(1, 2, 4, 5)) == {}
+
+
+def test_a_voter_is_removed_and_a_dead_broker_is_decommissioned(
+    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program
+) -> None:
+    kafka = kafka_on_five
+    name = make_topic(five, f"retire.{uuid4().hex[:8]}", assignment=((3, 1), (2, 3)))
+    stop_broker(five_brokers.folder, 3)
+    wait_for("broker 3 is out", lambda: 3 not in {each.id for each in five.brokers(refresh=True)})
+    checked = kafka.ok("decommission", "3", "--dry-run", "--output", "json").json
+    assert checked["verdict"] == "risky"
+    assert {row["name"]: row["state"] for row in checked["steps"]}["voter"] == "to do"
+
+    ended = kafka.ok("decommission", "3", "--keep-configs", "--yes")
+    assert STOP_IT not in ended.stderr
+    assert_removed(five, 3)
+    assert {len(set(each)) for each in reassigned_topics.replicas(five, name)} == {2}
