@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import Row
 
 from kafka_shell.audit import stores
 from kafka_shell.audit.engine import Engine
-from kafka_shell.sandbox.state import Sandbox
-from tests.support import short_jvm
 from tests.support.in_process_shell import Shell
 
 
@@ -94,94 +86,6 @@ def test_spark_writes_where_or_how_only_it_can(
         )
     finally:
         session.conf.unset("spark.sql.parquet.compression.codec")
-
-
-SCHEMA = "catalog:lakehouse"
-NEWEST = "spark sql 'select distinct snapshot_id from topics' --output json --snapshot"
-METASTORE = """
-spark.sql.catalogImplementation hive
-spark.sql.warehouse.dir {folder}/warehouse
-spark.hadoop.javax.jdo.option.ConnectionURL jdbc:derby:;databaseName={folder}/metastore;create=true
-spark.hadoop.datanucleus.schema.autoCreateAll true
-spark.hadoop.hive.metastore.schema.verification false
-spark.driver.extraJavaOptions {options}
-"""
-
-# A table without one of our columns and with another one, and a snapshot that was not finished.
-# Then kafka.sh runs in the same session.
-OLDER = """
-import sys
-from pyspark.sql import SparkSession, functions as f
-from kafka_shell.app import main
-from kafka_shell.audit.tables import TABLES
-session = SparkSession.builder.master("local[2]").getOrCreate()
-fields = session.createDataFrame([], TABLES["topics"].ddl).schema
-columns = [f.lit(None).cast(each.dataType).alias(each.name) for each in fields]
-row = session.range(1).select(*columns).drop("topic_id").withColumns({
-    "snapshot_id": f.lit("20990101T000000.000Z-0000"), "of_a_newer_version": f.lit("a")})
-session.sql("CREATE DATABASE lakehouse")
-row.write.partitionBy("snapshot_id", "cluster").saveAsTable("lakehouse.topics")
-"""
-# Each table costs seconds in Derby, and all are written alike: these are kept.
-FEW = """
-import sys
-from kafka_shell.app import main
-from kafka_shell.audit.tables import TABLES
-KEPT = {"clusters", "topics", "topic_configs", "broker_configs", "partitions", "collection_status"}
-for name in TABLES.keys() - KEPT:
-    del TABLES[name]
-sys.exit(main())
-"""
-
-
-def run(program: Sequence[str], folder: Path, bootstrap: str, *lines: str) -> list[Any]:
-    """The answers of a script that kafka.sh runs in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, *program, "--broker", bootstrap, "--output", "json"],
-        input="\n".join(lines), text=True, capture_output=True, timeout=300, check=False,
-        cwd=folder, env=os.environ | {"SPARK_CONF_DIR": str(folder), "KAFKA_SH_HOME": str(folder)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    decoder, rest, answers = json.JSONDecoder(), done.stdout.strip(), []
-    while rest:
-        answer, end = decoder.raw_decode(rest)
-        answers.append(answer)
-        rest = rest[end:].strip()
-    return answers
-
-
-def test_snapshots_in_a_catalog(demo_sandbox: Sandbox, tmp_path: Path) -> None:
-    """They outlive the session. The rows of one that was not written to its end are ignored, and a
-    table of an older version gets the columns that it does not have."""
-    (tmp_path / "spark-defaults.conf").write_text(
-        METASTORE.format(folder=tmp_path, options=short_jvm.options())
-    )
-    first, second = run(
-        ("-c", OLDER + FEW),
-        tmp_path,
-        demo_sandbox.bootstrap,
-        f"spark snapshot {SCHEMA} --no-findings",
-        f"spark snapshot {SCHEMA}",
-    )
-    assert first["folder"] == SCHEMA and first["rows"]["topics"] > 40
-    ids = [{"snapshot_id": each["snapshot_id"]} for each in (first, second)]
-    counted = "spark sql 'select count(*) as n, count(topic_id) as ids from topics' --snapshot"
-    newest, one, rows, drifts, findings, partitions = run(
-        ("-c", FEW),
-        tmp_path,
-        demo_sandbox.bootstrap,
-        f"{NEWEST} {SCHEMA}",
-        f"{NEWEST} {SCHEMA}@{first['snapshot_id']}",
-        f"{counted} {SCHEMA}",
-        f"spark diff {SCHEMA}@{first['snapshot_id']} {SCHEMA}",
-        f"spark trend findings --snapshot {SCHEMA}",
-        f"spark trend partitions --snapshot {SCHEMA}",
-    )
-    assert ([newest], [one]) == ([ids[1:]], [ids[:1]])
-    assert rows == [{"n": second["rows"]["topics"], "ids": second["rows"]["topics"]}]
-    assert drifts == []
-    assert {row["state"] for row in findings} == {"open"}
-    assert [(row["name"], row["snapshots"]) for row in partitions] == [("partitions", 2)]
 
 
 def test_a_catalog_in_memory_is_refused(shell: Shell) -> None:

@@ -35,39 +35,35 @@ def state(home: Path, action: str, *words: str) -> Any:
     return msgspec.json.decode(done.stdout)
 
 
-def test_an_audit_uses_the_server_that_ends_when_idle(
-    demo_sandbox: Sandbox, tmp_path: Path
-) -> None:
+def test_an_audit_uses_the_server_that_ends_when_idle(own_demo: Sandbox, tmp_path: Path) -> None:
     folder = tmp_path / "state" / "spark-server"
     assert state(tmp_path, "status")["state"] == "stopped"
     assert state(tmp_path, "start", "--idle", "5m")["state"] == "running"
     try:
         found = server.running(folder)
         assert found is not None
+        _end_the_preparation(found.pid)
         shown = state(tmp_path, "start")
         assert shown["pid"] == found.pid, "it runs already"
         assert found.token not in str(shown)
         assert stat.S_IMODE((folder / "server.json").stat().st_mode) == 0o600
         commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
         assert found.token not in commands
-        _is_refused(found)
-        assert not _kept_configs(found, tmp_path) & SMALL_DATA_CONFIGS.keys(), (
-            "audits of few rows are not tuned"
-        )
-        kept = tmp_path / "kept"
-        written = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "snapshot", str(kept),
-                      "--no-findings")  # fmt: skip
+        kept = _kept_configs(found, tmp_path)
+        assert not kept & SMALL_DATA_CONFIGS.keys(), "audits of few rows are not tuned"
+        state_folder = tmp_path / "kept"
+        written = run(tmp_path, "--broker", own_demo.bootstrap, "spark", "snapshot",
+                      str(state_folder), "--no-findings")  # fmt: skip
         assert written.returncode == 0, written.stderr
-        _end_the_preparation(found.pid)
-        open_to_all = [each for each in kept.rglob("*") if each.stat().st_mode & 0o077]
+        open_to_all = [each for each in state_folder.rglob("*") if each.stat().st_mode & 0o077]
         assert not open_to_all, "others may read what is in a snapshot"
-        audit = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "audit", "--controls",
+        audit = run(tmp_path, "--broker", own_demo.bootstrap, "spark", "audit", "--controls",
                     "T01,Q02,S05")  # fmt: skip
         assert audit.returncode == 1, audit.stderr
         controls = {each["control"] for each in msgspec.json.decode(audit.stdout)["findings"]}
         assert {"T01", "Q02"} <= controls
         assert not (tmp_path / "state" / "spark" / "spark.log").exists(), "Spark was started"
-        _ends_when_idle(demo_sandbox.bootstrap, tmp_path, folder)
+        _ends_when_idle(own_demo.bootstrap, tmp_path, folder)
         assert state(tmp_path, "status")["state"] == "stopped"
     finally:
         server.stop(folder)
@@ -112,28 +108,20 @@ def _ends_when_idle(bootstrap: str, home: Path, folder: Path) -> None:
 
 
 def _kept_configs(found: server.Server, folder: Path) -> set[str]:
-    """The configs of a session on the server that audits do not change, like those of the user."""
-    done = _python(
+    """The configs of a session on the server that audits do not change, like those of the user.
+    Another token than that of the server is rejected."""
+    program = (
         "from pathlib import Path\n"
         "from kafka_shell.audit.session import open_session\n"
         "from kafka_shell.audit.spark_target import SparkTarget\n"
         f"target = SparkTarget(remote={found.remote!r}, server_folder='yes')\n"
-        f"print(*open_session(Path({str(folder)!r}), target).keep)"
-    )
-    assert done.returncode == 0 and "spark.master" in done.stdout, done
-    return set(done.stdout.split())
-
-
-def _is_refused(found: server.Server) -> None:
-    """Without its token."""
-    done = _python(
+        f"print(*open_session(Path({str(folder)!r}), target).keep)\n"
         "from pyspark.sql import SparkSession\n"
         f"SparkSession.builder.remote('sc://localhost:{found.port}/;token=other').create()"
         ".range(1).collect()"
     )
-    assert done.returncode != 0 and "UNAUTHENTICATED" in done.stderr, done.stderr[-2000:]
-
-
-def _python(program: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                           timeout=120, check=False)  # fmt: skip
+    assert done.returncode != 0 and "UNAUTHENTICATED" in done.stderr, done.stderr[-2000:]
+    assert "spark.master" in done.stdout, done
+    return set(done.stdout.split())

@@ -1,0 +1,312 @@
+"""Audits with spark-submit, with Spark Connect and in a catalog: Spark in processes of its own.
+
+Executors must import this program from what they are sent: another kafka_shell that they would find
+first fails to import.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyspark
+import pytest
+
+from kafka_shell import submit
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.audit import jvm
+from kafka_shell.common.class_data import archive_folder
+from kafka_shell.common.java import find_java
+from kafka_shell.sandbox.security import passwords
+from kafka_shell.sandbox.state import Sandbox
+from tests.support.changes import connect
+from tests.support.places import ROOT
+from tests.support.tcp_proxy import Proxy
+from tests.support.waiting import wait_for
+
+SPARK = Path(pyspark.__file__).parent
+EXECUTORS = "local-cluster[2,1,1024]"  # two processes
+WRONG = "wrong-fleet-password"
+CLUSTERS = 12
+CONTROL = """\
+-- id: U01
+-- title: The session
+-- severity: low
+-- description: For this test.
+-- source: This test.
+-- needs: topics
+SELECT max(cluster) AS cluster, 'spark' AS resource, 'alarm' AS status,
+  concat_ws(' ', current_timezone(), count(*)) AS reason FROM topics
+"""
+
+
+def jvm_options() -> str:
+    """Options for short runs, with the archive of Spark's classes if an earlier Spark made one."""
+    archive = jvm.spark_archive(jvm.spark_java(), archive_folder()).find()
+    return f"{jvm.SHORT} {jvm.QUIET}" + (f" -XX:SharedArchiveFile={archive}" if archive else "")
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """Nothing of this machine's user; Python's packages come from the interpreter alone."""
+    return {
+        "PATH": os.environ["PATH"], "KAFKA_SH_HOME": str(home), "PYSPARK_PYTHON": sys.executable,
+        "JAVA_HOME": str(find_java().resolve().parent.parent), "SPARK_HOME": str(SPARK),
+        "SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": jvm_options(), **more,
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def unusable(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder with a kafka_shell that cannot be imported."""
+    folder = tmp_path_factory.mktemp("unusable")
+    (folder / "kafka_shell").mkdir()
+    (folder / "kafka_shell" / "__init__.py").write_text("raise ImportError('not what was sent')")
+    return str(folder)
+
+
+def profiles(home: Path, by_name: Mapping[str, Mapping[str, str]]) -> None:
+    """Write the configuration with these profiles, and a control."""
+    config = home / "config" / "config.toml"
+    (config.parent / "controls").mkdir(parents=True)
+    (config.parent / "controls" / "own.sql").write_text(CONTROL)
+    config.write_text(
+        "".join(
+            f"[profiles.{name}]\n" + "".join(f'"{k}" = {json.dumps(v)}\n' for k, v in of.items())
+            for name, of in by_name.items()
+        )
+    )
+
+
+def login(sandbox: Sandbox, password: str) -> dict[str, str]:
+    """The properties of the admin."""
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    return {
+        "bootstrap": f"127.0.0.1:{sandbox.brokers[0].ports['SASL_PLAINTEXT']}",
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.jaas.config": f'{module} username="admin" password="{password}";',
+    }
+
+
+Findings = dict[str, set[tuple[str, ...]]]
+
+
+def findings(answer: Any) -> Findings:
+    """The findings of each cluster."""
+    found: Findings = {}
+    for each in answer["findings"]:
+        of = found.setdefault(each["cluster"], set())
+        of.add(tuple(each[name] for name in ("control", "status", "resource", "reason", "remedy")))
+    return found
+
+
+def single_copies(found: set[tuple[str, ...]]) -> set[str]:
+    """The topics of a cluster whose replication factor is 1 according to findings."""
+    return {resource for control, status, resource, *_ in found
+            if (control, status) == ("T01", "alarm")}  # fmt: skip
+
+
+def topic_names(sandbox: Sandbox) -> set[str]:
+    """All topics of one broker, each of which has a single copy."""
+    with connect(sandbox) as cluster:
+        return set(metadata_scan.scan(cluster).names)
+
+
+def test_spark_submit_audits_many_clusters_without_secrets(
+    own_demo: Sandbox, secure_sandbox: Sandbox, unusable: str, tmp_path: Path
+) -> None:
+    """Clusters that cannot be read do not affect the others."""
+    right = passwords(secure_sandbox)["admin"]
+    events = tmp_path / "events"
+    events.mkdir()
+    confs = {
+        "spark.driver.extraJavaOptions": jvm_options(),
+        "spark.executor.extraJavaOptions": jvm_options(),
+        "spark.executorEnv.PYTHONPATH": unusable,
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": events.as_uri(),
+        "spark.sql.session.timeZone": "Asia/Tokyo",
+        "spark.ui.enabled": "false",
+    }
+    with Proxy() as slow:
+        slow.target = int(own_demo.bootstrap.rpartition(":")[2])
+        slow.delay = 2.0
+        troubled = {
+            "gone": {"bootstrap": "127.0.0.1:1"},
+            "wrong": login(secure_sandbox, WRONG),
+            "secure": login(secure_sandbox, right),
+            "slow": {"bootstrap": slow.address},
+        }
+        names = [f"c{number:02}" for number in range(CLUSTERS - len(troubled))]
+        demos = {name: {"bootstrap": own_demo.bootstrap} for name in names}
+        profiles(tmp_path, demos | troubled)
+        done = subprocess.run(
+            [SPARK / "bin" / "spark-submit", "--master", EXECUTORS,
+             *(word for key, value in confs.items() for word in ("--conf", f"{key}={value}")),
+             submit.__file__, "spark", "audit", "--clusters", ",".join([*names, *troubled]),
+             "--controls", "T01,S01,U01", "--output", "json"],
+            env=environment(tmp_path, PYTHONPATH=str(ROOT)), cwd=tmp_path, timeout=500,
+            capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    # spark-submit writes both streams of the program to its standard output.
+    assert done.returncode == 3 and "\n{" in f"\n{done.stdout}", done
+    answer, _ = json.JSONDecoder().raw_decode(done.stdout, f"\n{done.stdout}".index("\n{"))
+    assert set(answer["unread"]) == {"gone", "wrong"}
+    assert "127.0.0.1:1" in answer["unread"]["gone"]
+    found = findings(answer)
+    ((_, _, _, session, _),) = [each for of in found.values() for each in of if each[0] == "U01"]
+    topics = topic_names(own_demo)
+    zone, count = session.split()
+    assert zone == "Asia/Tokyo" and int(count) >= (len(names) + 1) * len(topics)
+    assert set(found) == {*names, "slow", "secure"}
+    assert all(single_copies(found[name]) == topics for name in (*names, "slow"))
+    assert "broker 1 SASL_PLAINTEXT" in {resource for _, _, resource, _, _ in found["secure"]}
+    assert not (tmp_path / "state" / "spark" / "spark.log").read_text(), "another JVM was started"
+
+    wait_for("Spark has ended", lambda: not any(tmp_path.rglob("*.inprogress")))
+    files = [each for each in tmp_path.rglob("*") if each.is_file() and each.name != "config.toml"]
+    logged = b"".join(file.read_bytes() for file in files if "events" in file.parts)
+    assert f'"spark.master":"{EXECUTORS}"'.encode() in logged
+    assert b"kafka_sh" in logged and b"collection_status" in logged, files
+    said = [done.stdout.encode(), done.stderr.encode(), *(file.read_bytes() for file in files)]
+    secrets = [each for each in (right, WRONG) if any(each.encode() in text for text in said)]
+    assert not secrets
+
+
+@contextmanager
+def connect_server(folder: Path, **more: str) -> Iterator[str]:
+    """The address of a Spark Connect server, which is ended at the end."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = folder / "connect.log"
+    words = ("org.apache.spark.deploy.SparkSubmit", "--master", "local[2]",
+             "--class", "org.apache.spark.sql.connect.service.SparkConnectServer",
+             "--conf", f"spark.connect.grpc.binding.port={port}",
+             "--conf", "spark.connect.grpc.binding.address=127.0.0.1",
+             "--conf", "spark.ui.enabled=false", "--name", "connect")  # fmt: skip
+    with log.open("w") as out:
+        process = subprocess.Popen(
+            [str(SPARK / "bin" / "spark-class"), *words],
+            cwd=folder, env=environment(folder, **more), stdout=out, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    try:
+        started = "Spark Connect server started"
+        wait_for("Spark Connect accepts sessions", lambda: started in log.read_text(), 120)
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_spark_connect_evaluates_every_control_also_on_kafka_3_9(
+    own_demo: Sandbox, old_sandbox: Sandbox, unusable: str, tmp_path: Path
+) -> None:
+    profiles(tmp_path, {"demo": {"bootstrap": own_demo.bootstrap},
+                        "old": {"bootstrap": old_sandbox.bootstrap}})  # fmt: skip
+    with connect_server(tmp_path, PYTHONPATH=unusable) as remote:
+        done = subprocess.run(
+            [sys.executable, "-m", "kafka_shell", "spark", "audit", "--clusters", "demo,old",
+             "--remote", remote, "--output", "json"],
+            env=environment(tmp_path, PYTHONPATH=str(ROOT)), cwd=tmp_path, timeout=500,
+            capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    assert done.returncode == 1, done
+    answer = json.loads(done.stdout)
+    assert not answer["unread"]
+    found = findings(answer)
+    statuses = {(name, status) for name, of in found.items() for _, status, *_ in of}
+    assert {("demo", "alarm"), ("old", "alarm")} <= statuses
+    assert not [each for of in found.values() for each in of if each[1] == "error"]
+    assert single_copies(found["demo"]) == topic_names(own_demo)
+
+
+CATALOG = "catalog:lakehouse"
+METASTORE = """
+spark.sql.catalogImplementation hive
+spark.sql.warehouse.dir {folder}/warehouse
+spark.hadoop.javax.jdo.option.ConnectionURL jdbc:derby:;databaseName={folder}/metastore;create=true
+spark.hadoop.datanucleus.schema.autoCreateAll true
+spark.hadoop.hive.metastore.schema.verification false
+spark.driver.extraJavaOptions {options}
+"""
+
+# A table without one of our columns and with another one, and a snapshot that was not finished.
+# Then kafka.sh runs in the same session.
+OLDER = """
+import sys
+from pyspark.sql import SparkSession, functions as f
+from kafka_shell.app import main
+from kafka_shell.audit.tables import TABLES
+session = SparkSession.builder.master("local[2]").getOrCreate()
+fields = session.createDataFrame([], TABLES["topics"].ddl).schema
+columns = [f.lit(None).cast(each.dataType).alias(each.name) for each in fields]
+row = session.range(1).select(*columns).drop("topic_id").withColumns({
+    "snapshot_id": f.lit("20990101T000000.000Z-0000"), "of_a_newer_version": f.lit("a")})
+session.sql("CREATE DATABASE lakehouse")
+row.write.partitionBy("snapshot_id", "cluster").saveAsTable("lakehouse.topics")
+"""
+# Each table costs seconds in Derby, and all are written alike: these are kept.
+FEW = """
+import sys
+from kafka_shell.app import main
+from kafka_shell.audit.tables import TABLES
+KEPT = {"clusters", "topics", "partitions", "collection_status"}
+for name in TABLES.keys() - KEPT:
+    del TABLES[name]
+sys.exit(main())
+"""
+
+
+def run(program: Sequence[str], folder: Path, bootstrap: str, *lines: str) -> list[Any]:
+    """The answers of a script that kafka.sh runs in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, *program, "--broker", bootstrap, "--output", "json"],
+        input="\n".join(lines), text=True, capture_output=True, timeout=300, check=False,
+        cwd=folder, env=os.environ | {"SPARK_CONF_DIR": str(folder), "KAFKA_SH_HOME": str(folder)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    decoder, rest, answers = json.JSONDecoder(), done.stdout.strip(), []
+    while rest:
+        answer, end = decoder.raw_decode(rest)
+        answers.append(answer)
+        rest = rest[end:].strip()
+    return answers
+
+
+def test_snapshots_in_a_catalog(own_demo: Sandbox, tmp_path: Path) -> None:
+    """They outlive the session. The rows of one that was not written to its end are ignored, and a
+    table of an older version gets the columns that it does not have."""
+    (tmp_path / "spark-defaults.conf").write_text(
+        METASTORE.format(folder=tmp_path, options=jvm_options())
+    )
+    first, second = run(
+        ("-c", OLDER + FEW),
+        tmp_path,
+        own_demo.bootstrap,
+        f"spark snapshot {CATALOG} --no-findings",
+        f"spark snapshot {CATALOG} --no-findings",
+    )
+    assert first["folder"] == CATALOG and first["rows"]["topics"] > 40
+    columns = "snapshot_id, count(*) as n, count(topic_id) as ids"
+    count = f"spark sql 'select {columns} from topics group by all' --snapshot"
+    newest, one, partitions = run(
+        ("-c", FEW),
+        tmp_path,
+        own_demo.bootstrap,
+        f"{count} {CATALOG}",
+        f"{count} {CATALOG}@{first['snapshot_id']}",
+        f"spark trend partitions --snapshot {CATALOG}",
+    )
+    for rows, taken in ((newest, second), (one, first)):
+        topics = taken["rows"]["topics"]
+        assert rows == [{"snapshot_id": taken["snapshot_id"], "n": topics, "ids": topics}]
+    assert [(row["name"], row["snapshots"]) for row in partitions] == [("partitions", 2)]
