@@ -171,15 +171,20 @@ def _tasks(listed: Sequence[ClusterTasks], snapshot_id: str) -> tuple[list[ReadT
 
 
 def of_snapshot(
-    engine: Engine, text: str, tables: Mapping[str, Table], of: Collection | None = None
+    engine: Engine,
+    text: str,
+    tables: Mapping[str, Table],
+    names: Iterable[str],
+    of: Collection | None = None,
 ) -> Collection:
-    """Return the collection of a snapshot: `DIR@ID`, or the newest of `DIR`; of those with a
-    cluster of another collection, if there are any."""
+    """Return these tables of a snapshot: `DIR@ID`, or the newest of `DIR`; of those with a cluster
+    of another collection, if there are any."""
     from pyspark.sql import functions as f
 
     task = "reading the snapshot"
     store, named = stores.address(text)
     known = engine.run(task, lambda: snapshot.written(engine.session, store))
+    chosen = {name: tables[name] for name in tables if name in {*names, STATUS}}
     rows = known.get(named or max(known), {})
     # The frames of another collection end with their session.
     if of is None and is_large_data(sum(rows.values())):
@@ -188,13 +193,13 @@ def of_snapshot(
     def read() -> Collection:
         wanted = () if of is None else tuple(of.cluster_ids.values())
         keep = engine.opened.keep
-        snapshot_id, frames = snapshot.read(engine.session, text, known, tables, wanted, keep)
+        snapshot_id, frames = snapshot.read(engine.session, text, known, chosen, wanted, keep)
         at = f.unix_millis("collected_at")
         rows = [tuple(row) for row in frames[STATUS].select(at, *COLUMNS).collect()]
         status = summed(row[1:] for row in rows)
         unread = unread_clusters(status)
         names = tuple(sorted({cluster for cluster, _ in status}))
-        absent = {*tables} - {*known[snapshot_id]}  # of an older version
+        absent = {*chosen} - {*known[snapshot_id]}  # of an older version
         for key in itertools.product(names, sorted(absent)):
             status[key] = TableStatus(errors=1, error="not-in-snapshot", reason=_OLDER)
         began = min(row[0] for row in rows)

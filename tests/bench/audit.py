@@ -141,7 +141,7 @@ def judge(folder: Path, slowest: bool) -> Judged:
     controls = tuple(control.controls_of(folder / "none").values())
     with spark(folder) as engine, peak_memory() as peak:
         began = time.perf_counter()
-        found = collection.of_snapshot(engine, str(folder / "state"), TABLES)
+        found = collection.of_snapshot(engine, str(folder / "state"), TABLES, TABLES)
         report = run.audit(engine, found, controls, Policy())
         seconds = time.perf_counter() - began
         errors = tuple(f"{f.control}: {f.reason}" for f in report.findings if f.status == "error")

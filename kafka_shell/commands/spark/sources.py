@@ -144,7 +144,7 @@ def collected(
     targets = () if stored else targets_of(invocation, context)
     engine = engine_of(invocation, context)
     if stored:
-        found = collection.of_snapshot(engine, stored, TABLES)
+        found = collection.of_snapshot(engine, stored, TABLES, names)
     else:
         found = collection.collect(engine, targets, TABLES, names, sampling_of(invocation))
     try:
@@ -171,14 +171,14 @@ def collection_of(
     from kafka_shell.audit.snapshot import is_snapshot
     from kafka_shell.audit.tables import TABLES
 
-    file = context.paths.config_file
+    file, names = context.paths.config_file, {*drift.KEYS, "clusters"}
     if text == "now":
         named: tuple[Target, ...] = (targets.of_settings(context.settings, context.environ, file),)
     elif is_snapshot(text.rpartition("@")[0] or text) or "/" in text:
-        return collection.of_snapshot(engine, text, TABLES, of)
+        return collection.of_snapshot(engine, text, TABLES, names, of)
     else:
         named = targets.of_profiles(text.split(","), context.environ, file)
-    return collection.collect(engine, named, TABLES, {*drift.KEYS, "clusters"})
+    return collection.collect(engine, named, TABLES, names)
 
 
 SOURCE_OPTIONS = (

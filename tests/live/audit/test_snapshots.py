@@ -50,6 +50,8 @@ def test_only_whole_snapshots_are_read(
     assert run.status == 1 and "is damaged: topics has 0 rows" in run.err, str(run)
     run = shell(f"spark diff {folder} now")
     assert run.status == 1 and "is damaged" in run.err, str(run)
+    count = "spark sql 'select count(*) as n from clusters' --output json --snapshot"
+    assert shell.ok(f"{count} {folder}").json == [{"n": 1}], "only tables that are needed are read"
 
 
 def test_a_table_that_an_older_version_did_not_write_was_not_read(
