@@ -22,6 +22,7 @@ from .drift import over_snapshots
 from .engine import Engine
 from .model import SEVERITIES, AuditFinding, AuditReport, Trend
 from .trends import BYTES, forecast, trends
+from .tuning import tuned
 
 _MOST = 20  # bars per chart
 _LINES = 10  # per chart
@@ -113,9 +114,9 @@ def charts(engine: Engine, collection: Collection, stored: str = "") -> tuple[Ch
             return []
 
     def draw() -> tuple[Chart, ...]:
-        collection.show()
-        return (*_brokers(rows(_BROKERS), several), *_retention(rows(_RETENTION), several),
-                *_lag(rows(_LAG), several))  # fmt: skip
+        with tuned(engine.session, collection.rows, engine.opened.keep):
+            return (*_brokers(rows(_BROKERS), several), *_retention(rows(_RETENTION), several),
+                    *_lag(rows(_LAG), several))  # fmt: skip
 
     drawn = engine.run("drawing charts", draw)
     if not stored:
