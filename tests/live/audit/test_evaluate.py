@@ -9,14 +9,21 @@ import pytest
 
 from kafka_shell.audit.control import Control, Level
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.evaluate import MOST_FINDINGS, evaluate
+from kafka_shell.audit.evaluate import evaluate
 from kafka_shell.audit.status import Status, TableStatus
 from kafka_shell.audit.tuning import SMALL_DATA_CONFIGS
 
-TOPICS = MOST_FINDINGS * 3
+MOST = 100
+TOPICS = MOST * 3
 SQL = """\
 SELECT cluster, topic AS resource, CASE WHEN id % 3 = 0 THEN 'alarm' ELSE 'ok' END AS status,
   'why' AS reason, NULL AS remedy, NULL AS undo FROM topics -- all of them"""
+
+
+@pytest.fixture(autouse=True)
+def few_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer of a control are returned than by default: what is returned costs time."""
+    monkeypatch.setattr("kafka_shell.audit.evaluate.MOST_FINDINGS", MOST)
 
 
 def control(id: str, sql: str) -> Control:
@@ -50,10 +57,10 @@ def test_all_results_are_counted_however_many_are_returned(engine: Engine, rows:
         ("U04", "alarm"): TOPICS // 3,
         ("U04", "ok"): TOPICS - TOPICS // 3,
     }
-    assert found.left_out == {("U01", "dev"): TOPICS - MOST_FINDINGS}
+    assert found.left_out == {("U01", "dev"): TOPICS - MOST}
     returned = [each.control for each in found.findings]
     assert {id: returned.count(id) for id in returned} == {
-        "U01": MOST_FINDINGS,
+        "U01": MOST,
         "U02": 1,
         "U04": TOPICS // 3,
     }
@@ -61,10 +68,10 @@ def test_all_results_are_counted_however_many_are_returned(engine: Engine, rows:
 
 @pytest.mark.parametrize("rows", [TOPICS, 10_000_000], ids=["few", "many"])
 def test_alarms_are_returned_before_what_is_not_an_alarm(engine: Engine, rows: int) -> None:
-    own = session(engine, 6 * MOST_FINDINGS)  # more than are returned of each of its 4 tasks
-    last = SQL.replace("'ok'", "'info'").replace("id % 3 = 0", "id % 15000 = 14999")
+    own = session(engine, 6 * MOST)  # more than are returned of each of its 4 tasks
+    last = SQL.replace("'ok'", "'info'").replace("id % 3 = 0", "id % 150 = 149")
     found = evaluate(own, [control("U01", last)], {}, status(rows))
-    assert found.counts == {("U01", "alarm"): 4, ("U01", "info"): 6 * MOST_FINDINGS - 4}
+    assert found.counts == {("U01", "alarm"): 4, ("U01", "info"): 6 * MOST - 4}
     assert [each.status for each in found.findings].count("alarm") == 4
     assert not found.left_out
 
@@ -87,7 +94,7 @@ def test_suppressed_alarms_are_counted_apart_and_not_returned(engine: Engine, ro
     found = evaluate(own, [everything], {}, status(rows), suppressed=told)
     left = sum(f"t{number}"[1] not in "01234" for number in range(TOPICS))
     assert found.counts == {("U01", "suppressed"): TOPICS - left, ("U01", "alarm"): left}
-    assert len(found.findings) == min(left, MOST_FINDINGS)
+    assert len(found.findings) == min(left, MOST)
     assert not [each for each in found.findings if each.resource[1] in "01234"]
     assert found.left_out.total() == left - len(found.findings)
 
