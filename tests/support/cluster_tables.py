@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow
-from pyarrow import parquet
 
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.wire import metadata_scan
@@ -82,20 +81,12 @@ class ClusterTables:
     def judge(
         self,
         session: Any,
-        folder: Path,
-        controls: Iterable[Control],
-        thresholds: dict[str, dict[str, str]] | None = None,
+        controls: Sequence[Control],
     ) -> list[AuditFinding]:
         """What the controls find that is not ok. Ok ones are left out."""
         own = session.newSession()  # views of its own
-        folder.mkdir(parents=True, exist_ok=True)
-        controls, given = list(controls), thresholds or {}
-        for name in tables_for(controls, given, TABLES) | {STATUS}:
-            table = self.tables.get(name)
-            if table is None:
-                continue
-            file = folder / f"{name}.parquet"
-            parquet.write_table(table, file)
-            own.read.parquet(str(file)).createOrReplaceTempView(name)
+        for name in self.tables.keys() & (tables_for(controls, {}, TABLES) | {STATUS}):
+            frame = own.createDataFrame(self.tables[name]).coalesce(1)
+            frame.createOrReplaceTempView(name)
         status = summed(tuple(row[name] for name in COLUMNS) for row in self.rows(STATUS))
-        return evaluate(own, controls, given, status).findings
+        return evaluate(own, controls, {}, status).findings

@@ -123,6 +123,50 @@ def test_an_unreachable_cluster_is_reported_and_the_other_is_audited(
     assert "gone could not be read" in shown and "127.0.0.1:1" in shown
 
 
+def test_missing_permissions_are_reported_as_skipped_controls(
+    secure_sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    admin = secure_sandbox.client_properties["admin-sasl-plaintext"]
+    alice = secure_sandbox.client_properties["alice-sasl-plaintext"]
+    shell = Shell(tmp_path, secure_sandbox.bootstraps["SASL_PLAINTEXT"], Resources(spark=engine))
+    rule = "allow User:alice Describe,DescribeConfigs on topic half-seen"
+    shell.ok(f"create-topic half-seen --command-config {admin}")
+    shell.ok(f"alter-acls --add '{rule}' --command-config {admin}")
+    try:
+        run = shell("spark audit --controls T01,T13,T30,S05,S09,Q01,B01 --output json"
+                    f" --command-config {alice}")  # fmt: skip
+        findings = run.json["findings"]
+        judged = {(each["control"], each["status"]) for each in findings}
+        assert ("T01", "alarm") in judged, "what she may see is judged"
+        skipped: dict[str, str] = {}
+        for each in findings:
+            if each["status"] == "skip":
+                skipped[each["control"]] = skipped.get(each["control"], "") + each["reason"]
+        assert set(skipped) >= {"S05", "S09", "Q01", "B01", "T30"}
+        assert not judged & {("T30", "alarm"), ("Q01", "alarm"), ("S09", "alarm")}
+        assert "some groups may not be visible" in skipped["T30"]
+        assert "only topics that you may DESCRIBE are visible" in skipped["T01"]
+        assert all("could not be read: " in why for why in skipped.values())
+        assert "describe" in skipped["S05"].lower(), "the permission that is missing"
+        ok = {c["control"] for c in run.json["controls"] if set(c["counts"]) == {"ok"}}
+        assert not ok & set(skipped), "what could not be read is not ok"
+        fixed = shell(f"spark audit --controls S05 --fix --command-config {alice}")
+        assert fixed.status == 1 and "no finding has a remedy" in fixed.err, str(fixed)
+        rows = shell("spark sql 'select topic from topics where cluster not in"
+                     f" (select cluster from acls)' --command-config {alice}")  # fmt: skip
+        assert rows.status == 1 and "table acls of" in rows.err, str(rows)
+        written = shell(
+            f"spark snapshot {tmp_path / 'state'} --no-findings --command-config {alice}"
+        )
+        assert written.status == 1 and "table acls of" in written.out, str(written)
+        same = shell(f"spark diff {tmp_path / 'state'} now --command-config {alice}")
+        assert same.status == 1 and "table acls of" in same.err, str(same)
+        assert "no differences" not in same.err, "what could not be read is not the same"
+    finally:
+        shell(f"alter-acls --remove '{rule}' --yes --command-config {admin}")
+        shell(f"delete-topic half-seen --yes --command-config {admin}")
+
+
 def test_an_unknown_profile_is_reported(shell: Shell) -> None:
     shell.profile("here", shell.bootstrap)
     run = shell("spark audit --clusters her")

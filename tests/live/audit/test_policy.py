@@ -259,7 +259,7 @@ value = 1
     assert declared is not None
     found = cluster_tables.read(demo_sandbox.bootstrap, ("clusters", "topics", "topic_configs"))
     found = found.altered("acls", []).altered("quotas", [])
-    judged = found.judge(engine.session, tmp_path / "read", [declared])
+    judged = found.judge(engine.session, [declared])
     assert {each.reason for each in judged} == {
         "replication factor 1, declared: 100", "no topic has a config no.such.config",
         "no topic matches none", "declared ACL is missing",
@@ -271,7 +271,7 @@ value = 1
         for name in ("topics", "topic_configs", "acls", "quotas")
     ]
     found = found.altered(STATUS, found.rows(STATUS) + failed)
-    judged = found.judge(engine.session, tmp_path / "unread", [declared])
+    judged = found.judge(engine.session, [declared])
     assert {each.reason for each in judged if each.status == "alarm"} == {
         "replication factor 1, declared: 100"
     }

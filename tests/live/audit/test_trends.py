@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pyarrow
 import pytest
 
-from kafka_shell.audit import collection, control, history, policy, run, snapshot
+from kafka_shell.audit import collection, history, snapshot
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.read_tasks import Target
+from kafka_shell.audit.model import SEVERITIES
 from kafka_shell.audit.status import STATUS
-from kafka_shell.audit.tables import TABLES
-from kafka_shell.common.structs import replace
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import cluster_tables
@@ -51,14 +50,19 @@ def _write(engine: Engine, tables: cluster_tables.ClusterTables, folder: str, da
         ],
         "partitions": lambda rows: rows[: 10 + day],
     }
-    frames = {}
+    written = {}
     for name in NAMES:
         rows = dated(changed.get(name, list)(tables.rows(name)))
         given = tables.altered(name, rows).tables[name]
         if name == "disk_replicas" and day < 2:  # as an older version wrote it
             given = given.drop_columns(["offset_lag"])
-        frames[name] = engine.session.createDataFrame(given)
-    snapshot.write(engine.session, frames, folder, _id(day), large=day == 0)
+        written[name] = given
+    if day == 0:  # Spark and this program write the same
+        session = engine.session
+        frames = {name: session.createDataFrame(given) for name, given in written.items()}
+        snapshot.write(session, frames, folder, _id(day))
+    else:
+        snapshot.write_locally(written, folder, _id(day))
 
 
 def _id(day: int) -> str:
@@ -147,52 +151,21 @@ def test_what_was_not_read_completely_is_left_out(
     assert "Snapshots in which this was not read completely are left out." in file.read_text()
 
 
-def _audited(engine: Engine, bootstrap: str, folder: Path, control_ids: tuple[str, ...]) -> None:
-    """A snapshot of a few tables, with the findings of a few controls, as spark snapshot adds them
-    for all."""
-    known = control.controls_of()
-    chosen = [known[each] for each in control_ids]
-    names = {*run.tables_for(chosen, {}, TABLES), "clusters"}
-    target = Target("c", "", bootstrap, "/no/config.toml")
-    found = collection.collect(engine, (target,), TABLES, names)
-    report = run.audit(engine, found, chosen, policy.Policy())
-    frame = history.frame(engine, found, report.findings)
-    collection.store(engine, replace(found, frames={**found.frames, history.TABLE: frame}),
-                     str(folder))  # fmt: skip
-    found.release()
-
-
-def test_findings_are_new_returned_fixed_or_open(
-    sandbox: Sandbox, engine: Engine, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("few_tables", "few_controls")
+def test_findings_are_new_fixed_or_open(sandbox: Sandbox, engine: Engine, tmp_path: Path) -> None:
     shell = Shell(tmp_path, sandbox.bootstrap, Resources(spark=engine))
     folder, topic = tmp_path / "state", f"trend.{uuid4().hex[:8]}"
     shell.ok(f"create-topic {topic} --config retention.ms=60000")
-    states = []
     try:
-        for line in (
-            "",
-            f"alter-configs {topic} --delete-config retention.ms",
-            f"alter-configs {topic} retention.ms=60000 --yes",
-            f"alter-configs {topic} flush.ms=1",
-        ):
-            if line:
-                shell.ok(line)
-            _audited(engine, sandbox.bootstrap, folder, ("T13", "T16", "T22"))
-            found = shell.ok(f"spark trend findings --snapshot {folder} --output json").json
-            states.append({f["control"]: f["state"] for f in found if f["resource"] == topic})
-        assert states[0]["T13"] == "open"
-        assert states[1]["T13"] == "fixed" and states[1]["T16"] == "open"
-        assert states[2]["T13"] == "returned"
-        assert states[3]["T13"] == "open" and states[3]["T22"] == "new"
-        (old,) = (f for f in found if f["resource"] == topic and f["control"] == "T16")
+        shell.ok(f"spark snapshot {folder}")
+        shell.ok(f"alter-configs {topic} flush.ms=1 --delete-config retention.ms")
+        shell.ok(f"spark snapshot {folder}")
+        shown = shell.ok(f"spark trend findings --snapshot {folder} --output json").json
+        found = {each["control"]: each for each in shown if each["resource"] == topic}
+        states = {id: found[id]["state"] for id in ("T13", "T16", "T22")}
+        assert states == {"T13": "fixed", "T16": "open", "T22": "new"}
+        old = found["T16"]
         assert old["since"] == old["first"] < old["until"] == old["now"]
-
-        counts = history.alarms(engine, str(folder))
-        now = {severity: points[-1][1] for (_, severity), points in counts.items()}
-        assert [len(points) for points in counts.values()] == [4] * 4
-        then = [value for _, value in counts["c", "medium"]]
-        assert now["critical"] == 0 and then[1] == then[0] - 1 and then[2] == then[0]
 
         new = f"spark audit --controls T13,T16,T22 --new-only {folder} --output json"
         assert not [f for f in shell(new).json["findings"] if f["resource"] == topic]
@@ -227,43 +200,51 @@ RUNS = {
 
 
 def test_audits_that_could_not_check_a_finding(engine: Engine, tmp_path: Path) -> None:
-    _audits(engine, tmp_path, *RUNS)
+    _audits(tmp_path, *RUNS)
     found = {
         each.control: (each.state, each.since // DAY, each.until // DAY)
         for each in history.history(engine, str(tmp_path))
     }
     assert found == {results: run for results, run in RUNS.items() if run}
+    alarms = [sum(each[day] in "Ap" for each in RUNS) for day in range(5)]
+    assert history.alarms(engine, str(tmp_path)) == {
+        ("c", severity): [
+            (day * DAY, count * (severity == "low")) for day, count in enumerate(alarms)
+        ]
+        for severity in SEVERITIES
+    }
 
 
 DAY = 86_400_000
+FINDINGS = pyarrow.schema([(name, pyarrow.string()) for name in history._COLUMNS])
 STATUSES = {"A": ("alarm",), "s": ("skip",), "e": ("error",), "p": ("alarm", "skip"), "-": ()}
 
 
-def _audits(engine: Engine, folder: Path, *controls: str) -> list[str]:
+def _audits(folder: Path, *controls: str) -> list[str]:
     """Write a snapshot for each day since 1970-01-01, with the results of controls, which are their
     names; return the IDs of the snapshots."""
-    session, ids = engine.session, []
+    ids = []
     for day, results in enumerate(zip(*controls, strict=True)):
         ids.append(f"197001{day + 1:02}T000000.000Z-0000")
         at = datetime.fromtimestamp(day * DAY // 1000, UTC)
-        columns = "cluster STRING, cluster_id STRING, collected_at TIMESTAMP"
-        clusters = session.createDataFrame([("c", "id", at)], columns)
+        clusters = [{"cluster": "c", "cluster_id": "id", "collected_at": at}]
         rows = [
             ("", None, control, "", "low", status, "", "query failed") if status == "error"
             else ("c", "id", control, "", "low", status, "t" if status == "alarm" else "", "")
             for control, result in zip(controls, results, strict=True)
             for status in STATUSES[result]
         ]  # fmt: skip
-        findings = session.createDataFrame(rows, history._DDL)
-        tables = {"clusters": clusters, history.TABLE: findings}
-        snapshot.write(session, tables, str(folder), ids[-1], large=False)
+        given = [dict(zip(history._COLUMNS, row, strict=True)) for row in rows]
+        findings = pyarrow.Table.from_pylist(given, FINDINGS)
+        tables = {"clusters": pyarrow.Table.from_pylist(clusters), history.TABLE: findings}
+        snapshot.write_locally(tables, str(folder), ids[-1])
     return ids
 
 
 def test_known_findings_are_those_before_the_judged_snapshot(
     engine: Engine, tmp_path: Path
 ) -> None:
-    first, second, third = _audits(engine, tmp_path, "-A-")
+    first, second, third = _audits(tmp_path, "-A-")
 
     def known(snapshot_id: str) -> set[tuple[str, str, str]]:
         frame = engine.session.createDataFrame([("c", "id")], "cluster STRING, cluster_id STRING")

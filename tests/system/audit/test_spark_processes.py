@@ -11,6 +11,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,9 @@ from kafka_shell.common.class_data import archive_folder
 from kafka_shell.common.java import find_java
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
+from tests.support import typical_topics
 from tests.support.changes import connect
+from tests.support.in_process_shell import Shell
 from tests.support.places import ROOT
 from tests.support.tcp_proxy import Proxy
 from tests.support.waiting import wait_for
@@ -207,26 +210,94 @@ def connect_server(folder: Path, **more: str) -> Iterator[str]:
         process.wait(30)
 
 
-def test_spark_connect_evaluates_every_control_also_on_kafka_3_9(
-    own_demo: Sandbox, old_sandbox: Sandbox, unusable: str, tmp_path: Path
+# What somebody did wrong at the demo company.
+FAULTS = {
+    "T05": {"payments.authorized", "payments.captured"},
+    "T12": {"billing.credit-notes", "billing.invoices", "tmp.anna-test", "web.clickstream"},
+    "T14": {
+        "analytics.revenue-daily", "analytics.sessions-hourly", "customers.support-tickets",
+        "orders.placed.dlq", "orders.returns", "payments.captured", "payments.refunds",
+        "shipping.parcels.dlq",
+    },
+    "T19": {"payments.fraud-scores", "shipping.parcels", "web.clickstream", "web.searches"},
+    "T20": {"shipping.labels"},
+    "T25": {
+        "billing.credit-notes", "billing.invoices", "customers.consents", "orders.returns",
+        "payments.authorized", "payments.captured", "payments.refunds",
+        "shipping.carrier-webhooks",
+    },
+    "Q02": {
+        "client-id legacy-exporter consumer_byte_rate",
+        "client-id web-frontend producer_byte_rate",
+    },
+    "Q04": {
+        "client-id web-frontend producer_byte_rate",
+        "user svc-payments client-id checkout producer_byte_rate",
+    },
+    "Q06": {"user alice", "user carol"},
+    "S08": {
+        "allow User:alice Write on topic invoices.legacy",
+        "allow User:reporting Read on prefixed topic *",
+    },
+    "S10": {"user bob SCRAM-SHA-512", "user carol SCRAM-SHA-256"},
+    "D06": {"customers.support-tickets"},
+}  # fmt: skip
+# What one broker on a laptop is: a single copy of everything, no encryption, one process.
+LAPTOP = {"T01", "B01", "B02", "B03", "B04", "B05", "B06", "B07", "B17", "B18", "B20", "S01", "S16"}
+# Habits more than faults, of a good part of the topics and of groups that only left commits.
+HABITS = {"T15", "T16", "T29", "T30", "G07"}
+
+
+def test_spark_connect_evaluates_every_control(
+    own_demo: Sandbox, sandbox: Sandbox, old_sandbox: Sandbox, unusable: str, tmp_path: Path
 ) -> None:
-    profiles(tmp_path, {"demo": {"bootstrap": own_demo.bootstrap},
-                        "old": {"bootstrap": old_sandbox.bootstrap}})  # fmt: skip
-    with connect_server(tmp_path, PYTHONPATH=unusable) as remote:
-        done = subprocess.run(
-            [sys.executable, "-m", "kafka_shell", "spark", "audit", "--clusters", "demo,old",
-             "--remote", remote, "--output", "json"],
-            env=environment(tmp_path, PYTHONPATH=str(ROOT)), cwd=tmp_path, timeout=500,
-            capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+    """Audits many clusters at once: the demo company has exactly its faults, topics of Connect,
+    Streams, MirrorMaker and others are no false alarms, and Kafka 3.9 is audited as well."""
+    clusters = {"demo": own_demo, "typical": sandbox, "old": old_sandbox}
+    profiles(tmp_path, {name: {"bootstrap": of.bootstrap} for name, of in clusters.items()})
+    shell = Shell(tmp_path / "shell", sandbox.bootstrap)
+    try:
+        typical_topics.create(sandbox, shell)
+        with connect_server(tmp_path, PYTHONPATH=unusable) as remote:
+            done = subprocess.run(
+                [sys.executable, "-m", "kafka_shell", "spark", "audit", "--clusters",
+                 ",".join(clusters), "--remote", remote, "--output", "json"],
+                env=environment(tmp_path, PYTHONPATH=str(ROOT)), cwd=tmp_path, timeout=500,
+                capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+    finally:
+        typical_topics.delete(shell)
     assert done.returncode == 1, done
     answer = json.loads(done.stdout)
     assert not answer["unread"]
     found = findings(answer)
-    statuses = {(name, status) for name, of in found.items() for _, status, *_ in of}
-    assert {("demo", "alarm"), ("old", "alarm")} <= statuses
+    assert set(found) == {*clusters}
     assert not [each for of in found.values() for each in of if each[1] == "error"]
-    assert single_copies(found["demo"]) == topic_names(own_demo)
+    alarms: dict[str, set[str]] = defaultdict(set)
+    for control, status, resource, *_ in found["demo"]:
+        if status == "alarm":
+            alarms[control].add(resource)
+    assert set(alarms) == {*FAULTS, *LAPTOP, *HABITS}
+    assert {control: alarms[control] for control in FAULTS} == FAULTS
+    assert alarms["T01"] == topic_names(own_demo)
+    _check_typical(found["typical"])
+
+
+def _check_typical(found: set[tuple[str, ...]]) -> None:
+    names = (*typical_topics.TOPICS, "newapp", "copied-from-west")
+    alarms = {
+        (control, resource)
+        for control, status, resource, *_ in found
+        if status == "alarm" and any(name in resource for name in names)
+    }
+    assert {control for control, _ in alarms} == {"T01"}, "one broker can only keep one copy"
+    shown = {
+        (control, resource): (status, reason) for control, status, resource, reason, _ in found
+    }
+    status, reason = shown["T29", "just.created"]
+    assert status == "info" and "the creation time is unknown" in reason
+    assert shown["G07", "group copied-from-west"][0] == "info"
+    assert shown["S08", "allow User:shop All on prefixed topic newapp-"][0] == "info"
 
 
 CATALOG = "catalog:lakehouse"
