@@ -30,8 +30,9 @@ from .evaluate import query_of
 from .macros import render
 from .model import ControlTest
 from .session import sentence
+from .snapshot import local_frame
 from .source import record_batch
-from .table import COMMON, Table, arrow_schema
+from .table import COMMON, Table
 
 _KEYS = ("name", "thresholds", "expect")
 _EXPECTED = ("resource", "cluster", "status", "reason", "remedy", "undo")
@@ -94,18 +95,11 @@ def run(
     session: Any, control: Control, test: Test, number: int, tables: Mapping[str, Table]
 ) -> ControlTest:
     """Judge the rows of a test with the SQL of the control, and compare with what is expected."""
-    import pyarrow
-
     query = query_of(control, {k: str(v) for k, v in test.get("thresholds", {}).items()})
     for name in mentioned(query, tables):
         given = test.get(name, [{}] if name == "clusters" else [])
         batch = record_batch(tables[name], [complete(tables[name], row) for row in given])
-        table = pyarrow.Table.from_batches([batch], arrow_schema(tables[name]))
-        frame = (
-            session.createDataFrame(table)
-            if given
-            else session.createDataFrame([], tables[name].ddl)
-        )
+        frame = local_frame(session, tables[name], [batch] if given else [])
         frame.createOrReplaceTempView(name)
     label = str(test.get("name", f"test {number}"))
     try:

@@ -76,7 +76,7 @@ def frames(
     def batches(name: str) -> list[Any]:
         return list(batches_of(row["batch"] for row in rows if row["table"] == name))
 
-    return {name: _local(session, table, batches(name)) for name, table in tables.items()}, ()
+    return {name: local_frame(session, table, batches(name)) for name, table in tables.items()}, ()
 
 
 def frames_of(
@@ -91,7 +91,7 @@ def frames_of(
 
     def one(name: str) -> Any:
         table, rows = tables[name], batches[name]
-        frame = _local(session, table, [rows] if rows.num_rows else [])
+        frame = local_frame(session, table, [rows] if rows.num_rows else [])
         return frame.localCheckpoint() if rows.num_rows > _SHORT and is_remote() else frame
 
     names = [*tables]
@@ -105,7 +105,8 @@ def record_batches(
     return {name: record_batch(table, rows.get(name, ())) for name, table in tables.items()}
 
 
-def _local(session: Any, table: Table, batches: Sequence[Any]) -> Any:
+def local_frame(session: Any, table: Table, batches: Sequence[Any]) -> Any:
+    """Return the data frame of the rows of a table, which starts no Python workers."""
     import pyarrow
     from pyspark.sql.utils import is_remote
 
@@ -148,10 +149,16 @@ def write(
 
     in_threads(one, sorted(tables), _WRITES_AT_ONCE)
     rows = _counted(tables)
-    manifest = [(name, count, __version__, snapshot_id) for name, count in rows.items()]
-    frame = session.createDataFrame(manifest, _MANIFEST_DDL).coalesce(1)
+    frame = session.createDataFrame(_manifest_of(rows)).coalesce(1)
     append(session, store, MANIFEST, frame, snapshot_id)
     return rows
+
+
+def _manifest_of(rows: Mapping[str, int]) -> Any:
+    """The rows of a snapshot with these tables in the table of snapshots."""
+    import pyarrow
+
+    return pyarrow.table([[*rows], [*rows.values()], [__version__] * len(rows)], _MANIFEST_COLUMNS)
 
 
 def write_locally(
@@ -162,15 +169,12 @@ def write_locally(
 ) -> dict[str, int]:
     """Write Arrow tables as a snapshot to a local folder, without Spark, which takes seconds for a
     few rows. Return their numbers of rows. Raises ShellError if a file cannot be written."""
-    import pyarrow
-
     counts = {name: rows.num_rows for name, rows in sorted(tables.items())}
-    columns = [[*counts], [*counts.values()], [__version__] * len(counts)]
     try:
         for name, rows in sorted(tables.items()):
             append_locally(store, name, rows, snapshot_id)
             written()
-        append_locally(store, MANIFEST, pyarrow.table(columns, _MANIFEST_COLUMNS), snapshot_id)
+        append_locally(store, MANIFEST, _manifest_of(counts), snapshot_id)
     except OSError as error:
         raise ShellError(
             f"cannot write the snapshot to {store}: {error.strerror or error}",
@@ -240,7 +244,7 @@ def read(
     for name, table in tables.items():
         frame = stored(session, store, name, table.ddl, chosen)
         if frame is None:
-            frame = session.createDataFrame([], table.ddl)
+            frame = local_frame(session, table, [])
         frames[name] = frame.select([column.name for column in table.all_columns])
     with tuned(session, sum(known[chosen].values()), keep):
         found = _counted(frames)

@@ -106,10 +106,9 @@ def shown(
     rows = sum(counts.get(name, 0) for counts in written.values() for name in (*names, *others))
     with tuned(session, rows, engine.opened.keep):
         for name in names:
-            ddl = TABLES[name].ddl
-            frame = stores.stored(session, folder, name, ddl)
+            frame = stores.stored(session, folder, name, TABLES[name].ddl)
             if frame is None:
-                frame = session.createDataFrame([], ddl)
+                frame = snapshot.local_frame(session, TABLES[name], [])
             view = frame.where(frame["snapshot_id"].isin([*written]))
             view.createOrReplaceTempView(f"trend_{name}")
         yield written
@@ -151,13 +150,13 @@ def _points(
     session: Any, lines: Sequence[Mapping[str, Any]]
 ) -> Mapping[_Series, list[tuple[int, float]]]:
     """Return (time, value) of the chosen series, oldest first."""
+    import pyarrow
+
     found: dict[_Series, list[tuple[int, float]]] = defaultdict(list)
     if lines:
         keys = ("what", "cluster_id", "name")
-        chosen = session.createDataFrame(
-            [tuple(row[key] for key in keys) for row in lines],
-            "what STRING, cluster_id STRING, name STRING",
-        )
+        names = pyarrow.Table.from_pylist([{key: row[key] for key in keys} for row in lines])
+        chosen = session.createDataFrame(names)
         rows = session.table("trend_points").join(chosen, list(keys)).orderBy("ms")
         for row in rows.collect():
             found[row["what"], row["cluster_id"], row["name"]].append((row["ms"], row["value"]))
