@@ -6,6 +6,7 @@ import pytest
 from pyspark import SparkContext
 
 from kafka_shell.audit.engine import Engine
+from tests.support.waiting import wait_for
 
 SLOW = "SELECT reflect('java.lang.Thread', 'sleep', id * 0 + 150) FROM range(0, 6, 1, 6)"
 
@@ -22,8 +23,10 @@ def test_progress_counts_the_tasks_of_all_jobs_so_far(
             seen.append((done, total))
 
     monkeypatch.setattr(engine, "report", report)
+    stages = session.sparkContext.statusTracker().getActiveStageIds
     for _ in range(2):
         seen.clear()
+        wait_for("Spark has noticed that other jobs have ended", lambda: not stages())
         engine.run("waiting", lambda: [session.sql(SLOW).collect() for _ in range(2)])
         assert seen == sorted(seen), seen
         assert seen[-1][1] == 12, f"two jobs of six tasks: {seen}"
