@@ -37,7 +37,7 @@ from tests.support.waiting import wait_for
 SPARK = Path(pyspark.__file__).parent
 EXECUTORS = "local-cluster[2,1,1024]"  # two processes
 WRONG = "wrong-fleet-password"
-CLUSTERS = 12
+CLUSTERS = 8
 CONTROL = """\
 -- id: U01
 -- title: The session
