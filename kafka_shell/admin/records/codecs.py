@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator
+from mmap import mmap
+from typing import Any
 
+from kafka_shell.common.units import format_bytes
 from kafka_shell.errors import ShellError
 
 NONE, GZIP, SNAPPY, LZ4, ZSTD = range(5)
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 """Kafka's names of the codecs. A batch's attributes contain the index."""
+
+MOST_BYTES = 64 << 20
+"""The decompressed size of the records of a batch, at most. Java's consumer has no limit, as it
+keeps only one record in memory; its producer by default has at most 1 MiB in a batch."""
 
 # snappy-java: this magic, its version and the oldest compatible one, then blocks with their sizes.
 _SNAPPY_MAGIC = b"\x82SNAPPY\x00"
@@ -32,63 +40,71 @@ def compress(codec: int, data: bytes) -> bytes:
     """The records of a batch, compressed as Kafka's clients can read them."""
     if codec == NONE:
         return data
-    return _known(_COMPRESS, codec)(data)
+    library = _library(codec)
+    if codec == SNAPPY:
+        return _SNAPPY_HEADER + b"".join(
+            len(block).to_bytes(4, "big") + block
+            for at in range(0, len(data), _SNAPPY_BLOCK)
+            for block in [bytes(library.compress_raw(data[at : at + _SNAPPY_BLOCK]))]
+        )
+    if codec == LZ4:  # Java's consumer reads only independent blocks
+        stream = library.Compressor(block_linked=False)
+        stream.compress(data)
+        return bytes(stream.finish())
+    return bytes(library.compress(data))
 
 
 def decompress(codec: int, data: bytes) -> bytes:
-    """The records of a batch. Raises ShellError for corrupt data ("corrupt") and for an unknown
-    codec ("unsupported-codec")."""
+    """The records of a batch. Raises ShellError for corrupt data ("corrupt"), for an unknown codec
+    ("unsupported-codec") and for more than MOST_BYTES ("too-large")."""
     if codec == NONE:
         return data
-    unpack = _known(_DECOMPRESS, codec)
+    unpack = _unsnappy if codec == SNAPPY else _library(codec).decompress_into
     try:
-        return unpack(data)
+        return _SPACE.memory[: unpack(data, _SPACE.memory)]
     except Exception as error:  # what cramjam raises for corrupt data depends on the codec
+        if str(error) == _FULL:
+            raise ShellError(
+                f"records are larger than {format_bytes(MOST_BYTES)} when decompressed",
+                code="too-large",
+            ) from None
         raise ShellError(
             f"records are not valid {codec_name(codec)} data: {error}", code="corrupt"
         ) from error
 
 
-def _known(functions: dict[int, Callable[[bytes], bytes]], codec: int) -> Callable[[bytes], bytes]:
-    found = functions.get(codec)
-    if found is None:
+class _Space(threading.local):
+    """Where a thread decompresses. Only the pages that are written take memory."""
+
+    def __init__(self) -> None:
+        self.memory = mmap(-1, MOST_BYTES)
+
+
+_SPACE = _Space()
+_FULL = "failed to write whole buffer"  # cramjam's words for a space that is too small
+
+
+def _library(codec: int) -> Any:
+    import cramjam
+
+    if codec >= len(CODECS):
         raise ShellError(
             f"records are compressed with unknown {codec_name(codec)}", code="unsupported-codec"
         )
-    return found
+    return getattr(cramjam, CODECS[codec])
 
 
-# -- codecs ----------------------------------------------------------------------------------------
+def _unsnappy(data: bytes, space: mmap) -> int:
+    """Decompress into the space, and return the size."""
+    from cramjam import snappy
 
-
-def _gzip(data: bytes) -> bytes:
-    import cramjam
-
-    return bytes(cramjam.gzip.compress(data))
-
-
-def _gunzip(data: bytes) -> bytes:
-    import cramjam
-
-    return bytes(cramjam.gzip.decompress(data))
-
-
-def _snappy(data: bytes) -> bytes:
-    import cramjam
-
-    parts = [_SNAPPY_HEADER]
-    for at in range(0, len(data), _SNAPPY_BLOCK):
-        block = bytes(cramjam.snappy.compress_raw(data[at : at + _SNAPPY_BLOCK]))
-        parts += len(block).to_bytes(4, "big"), block
-    return b"".join(parts)
-
-
-def _unsnappy(data: bytes) -> bytes:
-    import cramjam
-
-    if not data.startswith(_SNAPPY_MAGIC):  # librdkafka writes one block without a frame
-        return bytes(cramjam.snappy.decompress_raw(data))
-    return b"".join(bytes(cramjam.snappy.decompress_raw(block)) for block in _blocks(data))
+    space.seek(0)
+    framed = data.startswith(_SNAPPY_MAGIC)
+    for block in _blocks(data) if framed else [data]:  # librdkafka writes one block without a frame
+        if snappy.decompress_raw_len(block) > len(space) - space.tell():
+            raise ValueError(_FULL)
+        space.write(snappy.decompress_raw(block))
+    return space.tell()
 
 
 def _blocks(data: bytes) -> Iterator[bytes]:
@@ -103,38 +119,3 @@ def _blocks(data: bytes) -> Iterator[bytes]:
             raise ValueError("incomplete block")
         yield data[at : at + size]
         at += size
-
-
-def _lz4(data: bytes) -> bytes:
-    import cramjam
-
-    # Java's consumer reads only independent blocks.
-    stream = cramjam.lz4.Compressor(block_linked=False)
-    stream.compress(data)
-    return bytes(stream.finish())
-
-
-def _unlz4(data: bytes) -> bytes:
-    import cramjam
-
-    return bytes(cramjam.lz4.decompress(data))
-
-
-def _zstd(data: bytes) -> bytes:
-    import cramjam
-
-    return bytes(cramjam.zstd.compress(data))
-
-
-def _unzstd(data: bytes) -> bytes:
-    import cramjam
-
-    return bytes(cramjam.zstd.decompress(data))
-
-
-_COMPRESS: dict[int, Callable[[bytes], bytes]] = {
-    GZIP: _gzip, SNAPPY: _snappy, LZ4: _lz4, ZSTD: _zstd,
-}  # fmt: skip
-_DECOMPRESS: dict[int, Callable[[bytes], bytes]] = {
-    GZIP: _gunzip, SNAPPY: _unsnappy, LZ4: _unlz4, ZSTD: _unzstd,
-}  # fmt: skip

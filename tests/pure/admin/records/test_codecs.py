@@ -29,6 +29,32 @@ def test_corrupt_and_truncated_data_is_an_error(codec: int) -> None:
         assert error.value.code == "corrupt"
 
 
+def _framed_snappy(*blocks: bytes) -> bytes:
+    sized = (len(block).to_bytes(4, "big") + block for block in blocks)
+    return codecs.compress(codecs.SNAPPY, b"") + b"".join(sized)
+
+
+_CLAIM = b"\xff\xff\xff\xff\x0f"  # 4 GiB less a byte, in the varint of a snappy block
+
+
+@pytest.mark.parametrize(
+    ("codec", "bomb"),
+    [
+        *((codec, None) for codec in (codecs.GZIP, codecs.SNAPPY, codecs.LZ4, codecs.ZSTD)),
+        (codecs.SNAPPY, _CLAIM),
+        (codecs.SNAPPY, _framed_snappy(_CLAIM)),
+        (codecs.SNAPPY, _framed_snappy(b"\0", _CLAIM)),
+    ],
+)
+def test_decompressed_size_is_limited(codec: int, bomb: bytes | None) -> None:
+    data = bomb or codecs.compress(codec, bytes(codecs.MOST_BYTES + 1))
+    with pytest.raises(ShellError, match="larger than 64MiB when decompressed") as error:
+        codecs.decompress(codec, data)
+    assert error.value.code == "too-large"
+    small = codecs.compress(codec, b"the next batch")
+    assert codecs.decompress(codec, small) == b"the next batch"
+
+
 def test_an_unknown_codec_is_named() -> None:
     with pytest.raises(ShellError, match="codec 6"):
         codecs.decompress(6, b"data")
