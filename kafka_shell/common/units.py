@@ -73,9 +73,9 @@ def to_path(text: str) -> Path:
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 topic`, `3 topics`, `2 directories`, `2 addresses`, `1,000 topics`."""
+    """`1 topic`, `3 topics`, `2 directories`, `2 addresses`, `2 batches`, `1,000 topics`."""
     if count != 1:
-        noun = re.sub("s$", "se", re.sub("(?<![aeiou])y$", "ie", noun)) + "s"
+        noun = re.sub("(s|ch)$", r"\1e", re.sub("(?<![aeiou])y$", "ie", noun)) + "s"
     return f"{count:,} {noun}"
 
 

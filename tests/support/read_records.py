@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.fetching import fetching
 from kafka_shell.admin.records.model import Record
@@ -16,6 +18,6 @@ def read_all(cluster: Cluster, topic: str, partitions: int = 3) -> list[Record]:
     with fetching(cluster, wanted) as reading:
         while (chunk := reading.chunk()) is not None:
             for batch, at in chunk.batches():
-                found += chunk.records(batch, at)
+                found += chain.from_iterable(chunk.records(batch, at))
     assert not reading.failures
     return sorted(found, key=lambda each: (each.partition, each.offset))

@@ -60,16 +60,16 @@ class Chunk(Struct, frozen=True):
             self.end is None or batch.last_offset < self.end
         )
 
-    def records(self, batch: Batch, at: int, keep: Filter | None = None) -> list[Record]:
-        """The records of a batch that are in the span, and that the filter keeps."""
+    def records(self, batch: Batch, at: int, keep: Filter | None = None) -> Iterator[list[Record]]:
+        """The records of a batch that are in the span, and that the filter keeps, in blocks."""
         data = body(self.raw, batch, at)
         if keep is not None and not keep.may_keep(data):
-            return []
-        found = records(self.where, batch, data)
-        if not self.whole(batch):
-            end = batch.last_offset + 1 if self.end is None else self.end
-            found = [record for record in found if self.start <= record.offset < end]
-        return found if keep is None else list(filter(keep.keeps, found))
+            return
+        for found in records(self.where, batch, data):
+            if not self.whole(batch):
+                end = batch.last_offset + 1 if self.end is None else self.end
+                found = [record for record in found if self.start <= record.offset < end]
+            yield found if keep is None else list(filter(keep.keeps, found))
 
 
 class PartitionState:

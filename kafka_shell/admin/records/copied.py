@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
@@ -53,7 +54,7 @@ def written(
                     continue
                 passed = sequences_between(sequence, batch.base_sequence)
                 if passed >= 0:
-                    found += chunk.records(batch, at) if batch.records else ()
+                    found += chain.from_iterable(chunk.records(batch, at))
                     expected[producer] = passed + batch.last_offset - batch.base_offset + 1
     for why in reading.failures.values():
         raise as_error(why)

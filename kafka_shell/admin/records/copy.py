@@ -23,7 +23,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Monitor, Outcomes, Resource, StepInterrupted
 from kafka_shell.plan.results import Failure, Results
 
-from .chunk import Filter, Span
+from .chunk import Chunk, Filter, Span
 from .codecs import NONE
 from .copied import ProducedBatches, without, written
 from .encode import ProducerId, encoded_size
@@ -178,18 +178,17 @@ class _Copier:
 
     def _windows(self, reading: Fetching) -> Iterator[tuple[list[Record], dict[int, int]]]:
         """Records in lists of bounded size, with the offsets after them by source partition. A
-        compressed batch may be 100 times as large in memory, so that a chunk may be divided."""
+        compressed batch may be 1,000 times as large in memory, so that it may be divided."""
         records: list[Record] = []
         ends: dict[int, int] = {}
         size = 0
         while (chunk := reading.chunk()) is not None:
             number = chunk.where.partition
             try:
-                for batch, at in chunk.batches():
-                    found = chunk.records(batch, at, self._step.keep)
+                for found, end, more in self._blocks(chunk):
                     records += found
-                    ends[number] = min(batch.last_offset + 1, chunk.next)
-                    size += max(batch.size, sum(map(encoded_size, found)))
+                    ends[number] = min(end, chunk.next)
+                    size += more
                     if size >= _WINDOW_BYTES:
                         yield records, ends
                         records, ends, size = [], {}, 0
@@ -201,6 +200,15 @@ class _Copier:
             ends[number] = chunk.next
         if ends:
             yield records, ends
+
+    def _blocks(self, chunk: Chunk) -> Iterator[tuple[list[Record], int, int]]:
+        """Records, the offset after them, and their uncompressed size. With a filter, the size of a
+        batch is added, so that progress is saved even if no record is copied."""
+        for batch, at in chunk.batches():
+            for found in chunk.records(batch, at, self._step.keep):
+                if found:
+                    yield found, found[-1].offset + 1, sum(map(encoded_size, found))
+            yield [], batch.last_offset + 1, 0 if self._step.keep is None else batch.size
 
     # -- one window --------------------------------------------------------------------------------
 

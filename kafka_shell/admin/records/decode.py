@@ -1,11 +1,13 @@
 """Record batches (message format v2, KIP-98) as records.
 
-The loops read the bytes in place and call nothing per field: reading a topic depends on them.
+The loops read the bytes in place and call nothing per field: reading a topic depends on them. They
+return blocks, as a batch of 2 KB can have millions of records.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.errors import ShellError
@@ -14,25 +16,16 @@ from .batches import HEADER_BYTES, Batch, headers
 from .codecs import crc32c, decompress
 from .model import CREATE_TIME, LOG_APPEND_TIME, Header, Record
 
+T = TypeVar("T")
+
 _CRC_AT, _CRC_END = 17, 21
 _CODEC_BITS = 0x07
 _ABORT_MARKER = b"\0\0"  # the type in the key of a control record, after its version
 _MAX_VARINT = 10  # bytes
-
-
-def all_records(where: TopicPartition, raw: bytes) -> tuple[list[Record], int]:
-    """The records of all complete batches, and the offset after them; 0 if no batch is complete.
-
-    Records of aborted transactions are included, transaction markers are not. Raises ShellError
-    for corrupt batches and for message formats older than v2.
-    """
-    found: list[Record] = []
-    after = 0
-    for batch, at in headers(raw, strict=True):
-        after = batch.last_offset + 1  # from the header, as compaction may have removed records
-        if not batch.control:
-            found += records(where, batch, body(raw, batch, at))
-    return found, after
+_LEAST_RECORD = 7  # bytes
+_BLOCK, _BLOCK_BYTES = 1_000, 1 << 20  # of records that are returned together, or one record
+_MOST_HEADERS = 100_000  # of a record
+_ENDS = "its records do not end where the batch ends"
 
 
 def data_batches(
@@ -55,7 +48,7 @@ def data_batches(
 
 def _is_abort(raw: bytes, batch: Batch, at: int) -> bool:
     markers = records(TopicPartition("", 0), batch, body(raw, batch, at))
-    return any(marker.key is not None and marker.key[2:4] == _ABORT_MARKER for marker in markers)
+    return any(each.key and each.key[2:4] == _ABORT_MARKER for block in markers for each in block)
 
 
 def body(raw: bytes, batch: Batch, at: int) -> bytes:
@@ -77,155 +70,181 @@ def _corrupt(batch: Batch, why: str) -> ShellError:
     )
 
 
-def records(where: TopicPartition, batch: Batch, data: bytes) -> list[Record]:
-    """The records of a batch, from its decompressed bytes."""
+def records(where: TopicPartition, batch: Batch, data: bytes) -> Iterator[list[Record]]:
+    """The records of a batch in blocks, from its decompressed bytes. Raises ShellError."""
+    return _checked(batch, data, _records(where, batch, data))
+
+
+def _checked(batch: Batch, data: bytes, blocks: Iterator[list[T]]) -> Iterator[list[T]]:
+    if not 0 <= batch.records <= len(data) // _LEAST_RECORD:
+        raise _corrupt(batch, f"its header has {batch.records:,} records, in {len(data):,} bytes")
     try:
-        return _records(where, batch, data)
+        yield from blocks
     except (IndexError, ValueError) as error:
-        raise _corrupt(batch, "its records do not end where the batch ends") from error
+        raise _corrupt(batch, _ENDS if isinstance(error, IndexError) else str(error)) from error
 
 
-def _records(where: TopicPartition, batch: Batch, data: bytes) -> list[Record]:
+def _records(where: TopicPartition, batch: Batch, data: bytes) -> Iterator[list[Record]]:
     topic, partition = where.topic, where.partition
     base_offset, base_time = batch.base_offset, batch.base_timestamp
     kind, append_time = CREATE_TIME, batch.append_time
     if append_time:
         kind, base_time = LOG_APPEND_TIME, batch.max_timestamp
-    found: list[Record] = []
-    add = found.append
     key: bytes | None
     value: bytes | None
-    at = 0
-    for _ in range(batch.records):
-        number = data[at]
-        if number < 128:
-            at += 1
-            end = at + (number >> 1)
-        elif data[at + 1] < 128:
-            end = at + 2 + ((number & 127 | data[at + 1] << 7) >> 1)
-            at += 2
-        else:
-            number, at = _varint(data, at)
-            end = at + number
-        at += 1  # the attributes of a record are not used
-        number = data[at]
-        if number < 128:
-            at += 1
-            timestamp = (number >> 1) ^ -(number & 1)
-        else:
-            timestamp, at = _varint(data, at)
-        timestamp = base_time if append_time else base_time + timestamp
-        number = data[at]
-        if number < 128:
-            at += 1
-            offset = base_offset + (number >> 1)
-        else:
-            number, at = _varint(data, at)
-            offset = base_offset + number
-        number = data[at]
-        if number == 1:  # -1: null
-            at += 1
-            key = None
-        else:
+    at, left = 0, batch.records
+    while True:
+        found: list[Record] = []
+        add, stop = found.append, at + _BLOCK_BYTES
+        for _ in range(min(left, _BLOCK)):
+            number = data[at]
             if number < 128:
                 at += 1
-                number >>= 1
-            else:
-                number, at = _varint(data, at)
-            key = data[at : at + number]
-            at += number
-        number = data[at]
-        if number == 1:
-            at += 1
-            value = None
-        else:
-            if number < 128:
-                at += 1
-                number >>= 1
+                end = at + (number >> 1)
             elif data[at + 1] < 128:
-                number = (number & 127 | data[at + 1] << 7) >> 1
+                end = at + 2 + ((number & 127 | data[at + 1] << 7) >> 1)
                 at += 2
             else:
                 number, at = _varint(data, at)
-            value = data[at : at + number]
-            at += number
-        if data[at]:
-            some, at = _headers(data, at)
-            add(Record(topic, partition, offset, timestamp, kind, key, value, some))
-        else:
-            at += 1
-            add(Record(topic, partition, offset, timestamp, kind, key, value))
-        if at != end:
-            raise ValueError
-    if at != len(data):
-        raise ValueError
-    return found
+                end = at + number
+            at += 1  # the attributes of a record are not used
+            number = data[at]
+            if number < 128:
+                at += 1
+                timestamp = (number >> 1) ^ -(number & 1)
+            else:
+                timestamp, at = _varint(data, at)
+            timestamp = base_time if append_time else base_time + timestamp
+            number = data[at]
+            if number < 128:
+                at += 1
+                offset = base_offset + (number >> 1)
+            else:
+                number, at = _varint(data, at)
+                offset = base_offset + number
+            number = data[at]
+            if number & 1:  # negative, usually -1: null
+                while data[at] > 127:
+                    at += 1
+                at += 1
+                key = None
+            else:
+                if number < 128:
+                    at += 1
+                    number >>= 1
+                else:
+                    number, at = _varint(data, at)
+                key = data[at : at + number]
+                at += number
+            number = data[at]
+            if number & 1:
+                while data[at] > 127:
+                    at += 1
+                at += 1
+                value = None
+            else:
+                if number < 128:
+                    at += 1
+                    number >>= 1
+                elif data[at + 1] < 128:
+                    number = (number & 127 | data[at + 1] << 7) >> 1
+                    at += 2
+                else:
+                    number, at = _varint(data, at)
+                value = data[at : at + number]
+                at += number
+            if data[at]:
+                some, at = _headers(data, at)
+                add(Record(topic, partition, offset, timestamp, kind, key, value, some))
+            else:
+                at += 1
+                add(Record(topic, partition, offset, timestamp, kind, key, value))
+            if at != end:
+                raise ValueError(_ENDS)
+            if at > stop:
+                break
+        left -= len(found)
+        if not left and at != len(data):
+            raise ValueError(_ENDS)
+        yield found
+        if not left:
+            return
 
 
-def values(batch: Batch, data: bytes) -> list[bytes | None]:
+def values(batch: Batch, data: bytes) -> Iterator[list[bytes | None]]:
     """Only the values of a batch, in half of the time."""
-    try:
-        return _values(batch.records, data)
-    except (IndexError, ValueError) as error:
-        raise _corrupt(batch, "its records do not end where the batch ends") from error
+    return _checked(batch, data, _values(batch.records, data))
 
 
-def _values(count: int, data: bytes) -> list[bytes | None]:
-    found: list[bytes | None] = []
-    add = found.append
-    at = 0
-    for _ in range(count):
-        number = data[at]
-        if number < 128:
-            at += 1
-            end = at + (number >> 1)
-        elif data[at + 1] < 128:
-            end = at + 2 + ((number & 127 | data[at + 1] << 7) >> 1)
-            at += 2
-        else:
-            number, at = _varint(data, at)
-            end = at + number
-        at += 1
-        while data[at] > 127:  # the timestamp
-            at += 1
-        at += 1
-        while data[at] > 127:  # the offset
-            at += 1
-        at += 1
-        number = data[at]
-        if number == 1:
-            at += 1
-        elif number < 128:
-            at += 1 + (number >> 1)
-        else:
-            number, at = _varint(data, at)
-            at += number
-        number = data[at]
-        if number == 1:
-            add(None)
-        else:
+def _values(records: int, data: bytes) -> Iterator[list[bytes | None]]:
+    at, left = 0, records
+    while True:
+        found: list[bytes | None] = []
+        add, stop = found.append, at + _BLOCK_BYTES
+        for _ in range(min(left, _BLOCK)):
+            number = data[at]
             if number < 128:
                 at += 1
-                number >>= 1
+                end = at + (number >> 1)
             elif data[at + 1] < 128:
-                number = (number & 127 | data[at + 1] << 7) >> 1
+                end = at + 2 + ((number & 127 | data[at + 1] << 7) >> 1)
                 at += 2
             else:
                 number, at = _varint(data, at)
-            add(data[at : at + number])
-        at = end
-    if at != len(data):
-        raise ValueError
-    return found
+                end = at + number
+            at += 1
+            while data[at] > 127:  # the timestamp
+                at += 1
+            at += 1
+            while data[at] > 127:  # the offset
+                at += 1
+            at += 1
+            number = data[at]
+            if number & 1:
+                while data[at] > 127:
+                    at += 1
+                at += 1
+            elif number < 128:
+                at += 1 + (number >> 1)
+            else:
+                number, at = _varint(data, at)
+                at += number
+            number = data[at]
+            if number & 1:
+                add(None)
+            else:
+                if number < 128:
+                    at += 1
+                    number >>= 1
+                elif data[at + 1] < 128:
+                    number = (number & 127 | data[at + 1] << 7) >> 1
+                    at += 2
+                else:
+                    number, at = _varint(data, at)
+                add(data[at : at + number])
+                at += number
+            if at >= end:
+                raise ValueError(_ENDS)
+            at = end
+            if at > stop:
+                break
+        left -= len(found)
+        if not left and at != len(data):
+            raise ValueError(_ENDS)
+        yield found
+        if not left:
+            return
 
 
 def _headers(data: bytes, at: int) -> tuple[tuple[Header, ...], int]:
     count, at = _varint(data, at)
-    if not 0 <= count <= len(data):
-        raise ValueError
+    if not 0 <= count <= _MOST_HEADERS:
+        raise ValueError(f"a record has {count:,} headers; only {_MOST_HEADERS:,} can be read")
     found: list[Header] = []
     for _ in range(count):
         size, at = _varint(data, at)
+        if size < 0:
+            raise ValueError("the key of a header has a negative length")
         key = data[at : at + size].decode(errors="surrogateescape")
         at += size
         size, at = _varint(data, at)
@@ -246,4 +265,4 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         if number < 128:
             return (value >> 1) ^ -(value & 1), end + 1
         shift += 7
-    raise ValueError
+    raise ValueError(_ENDS)

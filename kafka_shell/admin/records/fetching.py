@@ -111,7 +111,7 @@ class Fetching:
 
     def fail(self, where: TopicPartition, error: ShellError) -> None:
         """Read no more of this partition, as what was received cannot be decoded."""
-        self.failures[where] = _about(where, error)
+        self.failures[where] = failure_in(where, error)
         self.stop(where)
 
     def stop(self, where: TopicPartition) -> None:
@@ -373,7 +373,8 @@ def _recreated(topic: str) -> str:
     return f"topic {topic} was deleted and created again"
 
 
-def _about(where: TopicPartition, error: ShellError) -> Failure:
+def failure_in(where: TopicPartition, error: ShellError) -> Failure:
+    """Why a partition, or a batch of it, cannot be read."""
     return Failure(error.code, f"partition {where}: {error.message}", None, error.hint)
 
 

@@ -6,6 +6,7 @@ For small topics with records of this program.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
@@ -33,7 +34,7 @@ def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[Record, ...]
     with fetching(cluster, {where: Span(limits.earliest, limits.latest)}) as reading:
         while (chunk := reading.chunk()) is not None:
             for batch, at in chunk.batches():
-                found += chunk.records(batch, at)
+                found += chain.from_iterable(chunk.records(batch, at))
     for why in reading.failures.values():
         raise as_error(why)
     if reading.lost:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from heapq import heapify, heappop, heappush
-from itertools import chain
 from typing import TypeVar
 
 from msgspec import Struct
@@ -14,6 +13,7 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
@@ -21,7 +21,7 @@ from kafka_shell.plan.results import Failure, Results
 from .batches import Batch
 from .chunk import Chunk, Filter, Span
 from .decode import body, values
-from .fetching import Fetching, fetching
+from .fetching import Fetching, failure_in, fetching
 from .model import Record
 from .offsets import list_offsets, ranges
 
@@ -128,7 +128,7 @@ def _offsets(
 class Reading:
     """Reads the spans of partitions. While and after it does, `scanned` is the number of records
     read, `done` that of offsets passed, and `failures` are the partitions that could not be read to
-    their end.
+    their end, or without some batches that cannot be decoded.
 
     `keep` filters the records, `warn` is called with what changed meanwhile, and `progress` after
     every response. New partitions of the topics in `grows` are read, too, without end.
@@ -147,7 +147,8 @@ class Reading:
     ) -> None:
         self.cluster = cluster
         self.spans = found.values
-        self.failures: dict[TopicPartition, Failure] = dict(found.failures)
+        self.ended: dict[TopicPartition, Failure] = dict(found.failures)
+        self._skipped: dict[TopicPartition, tuple[Failure, set[int]]] = {}
         self.committed = committed
         self.keep = keep
         self.warn = warn
@@ -161,6 +162,11 @@ class Reading:
         """The number of offsets in all spans that have an end."""
         return sum(span.end - span.start for span in self.spans.values() if span.end is not None)
 
+    @property
+    def failures(self) -> dict[TopicPartition, Failure]:
+        """Why partitions could not be read to their end, or without which batches."""
+        return {where: self._without(where) for where in self._skipped} | self.ended
+
     def ordered(self) -> Iterator[list[Record]]:
         """The records in the order of their timestamps; those of a partition by offset. In blocks,
         as soon as every partition has sent its next records."""
@@ -171,7 +177,7 @@ class Reading:
         """The records by partition and offset as they arrive, also of spans without end."""
         with self._fetching() as source:
             while (chunk := source.chunk()) is not None:
-                yield list(chain.from_iterable(self.blocks(source, chunk)))
+                yield from self.blocks(source, chunk)
 
     def values(self) -> Iterator[list[bytes | None]]:
         """Only the values, by partition and offset, in the order of arrival. Twice as fast, as
@@ -198,23 +204,27 @@ class Reading:
             try:
                 yield source
             finally:
-                self.failures |= source.failures
+                self.ended |= source.failures
 
     def _of_partition(self, source: Fetching, where: TopicPartition) -> Iterator[list[Record]]:
         while (chunk := source.chunk(where)) is not None:
             yield from self.blocks(source, chunk)
 
     def blocks(self, source: Fetching, chunk: Chunk) -> Iterator[list[Record]]:
-        """The records of each batch of a chunk."""
+        """The records of a chunk."""
         return self._read(source, chunk, self._records)
 
     def _read(
-        self, source: Fetching, chunk: Chunk, read: Callable[[Chunk, Batch, int], T]
+        self, source: Fetching, chunk: Chunk, read: Callable[[Chunk, Batch, int], Iterator[T]]
     ) -> Iterator[T]:
-        """What `read` returns for each batch. A batch that cannot be decoded ends the partition."""
+        """What `read` yields for each batch. A batch that cannot be decoded is skipped; a marker of
+        a transaction ends the partition, as it decides about the records after it."""
         try:
             for batch, at in chunk.batches():
-                yield read(chunk, batch, at)
+                try:
+                    yield from read(chunk, batch, at)
+                except ShellError as error:
+                    self._skip(chunk.where, batch, error)
                 self.scanned += batch.records
         except ShellError as error:
             source.fail(chunk.where, error)
@@ -222,19 +232,29 @@ class Reading:
         self.done += chunk.next - before  # also what was deleted meanwhile
         self._passed[chunk.where] = chunk.next
 
-    def _records(self, chunk: Chunk, batch: Batch, at: int) -> list[Record]:
+    def _skip(self, where: TopicPartition, batch: Batch, error: ShellError) -> None:
+        """Remember a batch by its offset, as it may be read twice."""
+        _, offsets = self._skipped.setdefault(where, (failure_in(where, error), set()))
+        offsets.add(batch.base_offset)
+
+    def _without(self, where: TopicPartition) -> Failure:
+        first, offsets = self._skipped[where]
+        more = f"; {counted(len(offsets) - 1, 'other batch')} cannot be read, either"
+        return replace(first, message=first.message + more) if len(offsets) > 1 else first
+
+    def _records(self, chunk: Chunk, batch: Batch, at: int) -> Iterator[list[Record]]:
         return chunk.records(batch, at, self.keep)
 
-    def _count(self, chunk: Chunk, batch: Batch, at: int) -> int:
+    def _count(self, chunk: Chunk, batch: Batch, at: int) -> Iterator[int]:
         if self.keep is None and chunk.whole(batch):
-            return batch.records
-        return len(chunk.records(batch, at, self.keep))
+            return iter([batch.records])
+        return map(len, chunk.records(batch, at, self.keep))
 
 
-def _values(chunk: Chunk, batch: Batch, at: int) -> list[bytes | None]:
+def _values(chunk: Chunk, batch: Batch, at: int) -> Iterator[list[bytes | None]]:
     if chunk.whole(batch):
         return values(batch, body(chunk.raw, batch, at))
-    return [record.value for record in chunk.records(batch, at)]
+    return ([record.value for record in block] for block in chunk.records(batch, at))
 
 
 def merge(sources: Iterable[Iterator[list[Record]]]) -> Iterator[list[Record]]:

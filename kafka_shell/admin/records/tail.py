@@ -39,7 +39,7 @@ def last(reading: Reading, count: int) -> list[Record]:
     while open_ := {
         where: tail
         for where, tail in tails.items()
-        if tail.low > tail.first and len(tail.records) < count and where not in reading.failures
+        if tail.low > tail.first and len(tail.records) < count and where not in reading.ended
     }:
         _read_windows(reading, open_, count)
     blocks = merge([iter([tail.records]) for tail in tails.values()])
@@ -67,8 +67,8 @@ def _read_windows(reading: Reading, tails: dict[TopicPartition, _Tail], count: i
                 continue
             for block in reading.blocks(source, chunk):
                 found[where] += block
-            del found[where][:-count]
-        reading.failures |= source.failures
+                del found[where][:-count]
+        reading.ended |= source.failures
     for where, tail in tails.items():
         if sizes[where] > most and tail.width > count:
             tail.width = max(count, tail.width // _GROWTH)

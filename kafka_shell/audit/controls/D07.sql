@@ -22,7 +22,7 @@ SELECT
   END AS status,
   CASE
     WHEN records = 0 AND unread > 0
-      THEN 'records could not be decoded: their batch is corrupt'
+      THEN 'records could not be decoded: their batch is corrupt or too large'
     ELSE concat(null_keys, ' of ', records, ' sampled records have no key')
   END AS reason,
   NULL AS remedy,

@@ -23,7 +23,7 @@ SELECT
     ELSE 'ok'
   END AS status,
   CASE WHEN records = 0 AND unread > 0
-    THEN 'records could not be decoded: their batch is corrupt'
+    THEN 'records could not be decoded: their batch is corrupt or too large'
     ELSE concat('one key has ', top, ' of ', records, ' sampled records') END AS reason,
   NULL AS remedy,
   NULL AS undo

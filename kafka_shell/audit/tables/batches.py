@@ -11,6 +11,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 SAMPLE_BYTES = 32 << 10  # per position; a larger batch is read whole
 _NEAR_THE_END = 100  # offsets
 _PARTITIONS_A_REQUEST = 200
+_BLOCKS_OF_A_BATCH, _MOST_RECORDS = 10, 50_000  # a partition: a few bytes can have millions
 _ANY = ReadTask(Target(""), ())  # of a reader that is called outside of a task
 
 
@@ -182,7 +184,7 @@ class _Tally(Struct):
 
     records: int = 0
     null_keys: int = 0
-    keys: Counter[bytes] | None = None
+    keys: Counter[int] = field(default_factory=Counter)  # by hash
     unread: int = 0
     plain_bytes: int = 0
     packed_bytes: int = 0
@@ -197,7 +199,7 @@ class _Statistics(Struct, weakref=True):
     def add(self, where: TopicPartition, batch: batches.Batch, raw: bytes) -> None:
         """Add the records of a batch."""
         if not batch.control:
-            _count(self.tallies.setdefault(where, _Tally(keys=Counter())), where, batch, raw)
+            _count(self.tallies.setdefault(where, _Tally()), where, batch, raw)
 
 
 # What reading `batches` found of the records of the same slice.
@@ -214,7 +216,7 @@ _READ: WeakKeyDictionary[Cluster, tuple[Names, _Statistics]] = WeakKeyDictionary
     null_keys        int     Number of records without a key.
     distinct_keys    int     Number of distinct keys.
     top_key_records  int     Number of records with the most frequent key.
-    unread           int     Number of records not decoded: their batch is corrupt.
+    unread           long    Number of records not decoded: their batch is corrupt or too large.
     plain_bytes      long    Size of the uncompressed batches in bytes.
     packed_bytes     long    Their size in bytes with gzip at its fastest level.
     """,
@@ -226,10 +228,10 @@ def read_record_samples(cluster: Cluster, names: Names) -> Rows:
         statistics = _statistics(cluster, names)
     yield from statistics.failures
     for where, tally in statistics.tallies.items():
-        keys = tally.keys or Counter()
         yield (
-            where.topic, where.partition, tally.records, tally.null_keys, len(keys),
-            max(keys.values(), default=0), tally.unread, tally.plain_bytes, tally.packed_bytes,
+            where.topic, where.partition, tally.records, tally.null_keys, len(tally.keys),
+            max(tally.keys.values(), default=0), tally.unread,
+            tally.plain_bytes, tally.packed_bytes,
         )  # fmt: skip
 
 
@@ -254,11 +256,13 @@ def _count(tally: _Tally, where: TopicPartition, batch: batches.Batch, raw: byte
         tally.plain_bytes += len(raw)
         tally.packed_bytes += batches.HEADER_BYTES + len(zlib.compress(body, 1))
     try:
-        keys = [record.key for record in decode.all_records(where, raw)[0]]
+        data = decode.body(raw, batch, 0)
+        for block in islice(decode.records(where, batch, data), _BLOCKS_OF_A_BATCH):
+            if tally.records >= _MOST_RECORDS:
+                break
+            keys = [record.key for record in block]
+            tally.records += len(keys)
+            tally.null_keys += sum(key is None for key in keys)
+            tally.keys.update(hash(key) for key in keys if key is not None)
     except ShellError:
-        tally.unread += batch.records
-        return
-    assert tally.keys is not None
-    tally.records += len(keys)
-    tally.null_keys += sum(key is None for key in keys)
-    tally.keys.update(key for key in keys if key is not None)
+        tally.unread += max(0, batch.records)

@@ -8,15 +8,26 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records.internal_topics import read_key, read_value
-from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table, with_leaders
+from kafka_shell.audit.table import (
+    Names,
+    ReadFailure,
+    Rows,
+    read_failure,
+    readable,
+    table,
+    with_leaders,
+)
+from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.records.batches import Batch
     from kafka_shell.admin.wire.connection import Cluster
 
 
@@ -111,10 +122,12 @@ def _commits(cluster: Cluster) -> Iterator[Commit | Deleted | ReadFailure]:
             before = place
             response = batches.fetch(cluster, leaders[where], {where: place}, _FETCH_BYTES)
             for raw in (yield from readable(response, "partition")).values():
-                records, after = decode.all_records(where, raw)
-                place = max(place, after)
-                commits = (read_commit(each.key, each.value, each.offset) for each in records)
-                yield from filter(None, commits)
+                for batch, at in batches.headers(raw, strict=True):
+                    place = max(place, batch.last_offset + 1)
+                    try:
+                        yield from _in_batch(where, batch, decode.body(raw, batch, at))
+                    except ShellError as error:
+                        yield read_failure(f"partition {where}", error)
             if place == before:
                 if not response.failures:
                     reason = f"no records at offset {place} of {end}: later commits are not read"
@@ -124,6 +137,15 @@ def _commits(cluster: Cluster) -> Iterator[Commit | Deleted | ReadFailure]:
             if place < end:
                 reason = f"read only up to offset {place} of {end}: later commits are not read"
                 yield ReadFailure(f"partition {where}", "incomplete", reason)
+
+
+def _in_batch(where: TopicPartition, batch: Batch, data: bytes) -> Iterator[Commit | Deleted]:
+    from kafka_shell.admin.records import decode
+
+    if not batch.control:
+        for record in chain.from_iterable(decode.records(where, batch, data)):
+            if commit := read_commit(record.key, record.value, record.offset):
+                yield commit
 
 
 def _lags(cluster: Cluster, windows: Windows) -> Mapping[Commit, int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import struct
-from typing import Any
 
 import pytest
 
@@ -13,11 +12,9 @@ from kafka_shell.admin.records import batches, codecs
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.requests import Node
 from kafka_shell.sandbox.state import Sandbox
-from tests.support import java_records
+from tests.support import crafted_batches, java_records
 from tests.support.jvm_tools import run_tool
-from tests.support.waiting import wait_for
 
 _ALL = pytest.mark.parametrize("codec", range(5), ids=codecs.CODECS)
 _SINCE_CRC = 21  # of a batch, where its attributes are
@@ -59,8 +56,7 @@ def test_what_is_compressed_here_is_read_by_java(
     """The broker checks what it appends, and the console consumer prints it."""
     values = [b"%d " % number + b"text" * (number % 77) for number in range(4000)]
     where = TopicPartition(topic, 0)
-    wait_for("broker leads", lambda: find(cluster, [where])[where].leader is not None)
-    _produce(cluster, where, _batch(codec, values))
+    crafted_batches.produce(cluster, where, _batch(codec, values))
     done = run_tool(
         "org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", sandbox.bootstrap,
         "--topic", topic, "--partition", "0", "--offset", "earliest", "--timeout-ms", "20000",
@@ -104,24 +100,3 @@ def _batch(codec: int, values: list[bytes]) -> bytes:
         + struct.pack(">I", codecs.crc32c(covered))
         + covered
     )
-
-
-def _produce(cluster: Cluster, where: TopicPartition, batch: bytes) -> None:
-    from kafka.protocol.producer import ProduceRequest
-
-    kind = ProduceRequest.TopicProduceData
-    partition = kind.PartitionProduceData(index=where.partition, records=batch)
-    request = ProduceRequest(
-        transactional_id=None, acks=-1, timeout_ms=10_000,
-        topic_data=[kind(name=where.topic, partition_data=[partition])],
-    )  # fmt: skip
-    row: Any = None
-
-    def leads() -> bool:
-        nonlocal row
-        answer = cluster.send(request, Node(_leader(cluster, where)), highest=9)
-        (row,) = answer.responses[0].partition_responses
-        return row.error_code not in (3, 6)  # its topic is a moment old
-
-    wait_for(f"a broker leads {where}", leads)
-    assert row.error_code == 0, f"{row.error_code} {row.error_message}"

@@ -1,0 +1,96 @@
+"""Batches that are small in the log and large in memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records import codecs
+from kafka_shell.sandbox.state import Sandbox
+from tests.support.changes import connect, make_topic
+from tests.support.crafted_batches import batch, produce, record, value, varint
+from tests.support.program import Program, Run
+
+MANY = 200_000
+_LIMIT = """
+import resource, sys
+from kafka_shell.app import main
+from tests.support import cluster_tables
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (300 << 20), -1))
+"""
+_PROGRAM = "sys.exit(main(sys.argv[1:]))"
+_TABLES = ("batches", "record_samples", "group_commits")
+_AUDIT = f"""
+import json
+tables = cluster_tables.read(sys.argv[2], {_TABLES}).tables
+rows = [tables[name].to_pylist() for name in ("record_samples", "collection_status")]
+print(json.dumps(rows, default=str))
+"""
+
+
+@pytest.fixture(scope="module")
+def where(sandbox: Sandbox) -> TopicPartition:
+    """A record, a batch that is too large, one of many records, one of many headers, a record."""
+    with connect(sandbox) as cluster:
+        where = TopicPartition(make_topic(cluster, f"bombs-{uuid4().hex[:8]}"), 0)
+        headers = varint(-1) * 2 + varint(MANY) + b"\0\1" * MANY
+        for records, count in (
+            (value(b"before"), 1),
+            (value(bytes(256 << 20)), 1),
+            (b"".join(value(b"", number) for number in range(MANY)), MANY),
+            (record(headers), 1),
+            (value(b"after"), 1),
+        ):
+            produce(cluster, where, batch(records, count, codec=codecs.ZSTD))
+    return where
+
+
+def _limited(code: str, program: Program, *words: str) -> Run:
+    """The code with 300 MiB more memory than it has at its start."""
+    argv = ("--broker", program.broker, *words)
+    done = subprocess.run(
+        [sys.executable, "-c", _LIMIT + code, *argv], env=program.environment(), check=False,
+        capture_output=True, timeout=120,
+    )  # fmt: skip
+    return Run(argv, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+LARGE = "{}: batch at offset 1: records are larger than 64MiB when decompressed"
+BOTH = LARGE + "; 1 other batch cannot be read, either"
+HEADERS = "{}: the batch at offset 200002 is corrupt: a record has 200,000 headers"
+
+
+@pytest.mark.parametrize(
+    ("options", "printed", "failure"),
+    [
+        ("--raw --from earliest", {"before": 1, "": MANY + 1, "after": 1}, LARGE),
+        ("--raw --grep before|after", {"before": 1, "after": 1}, BOTH),
+        ("--raw --last 2", {"": 1, "after": 1}, HEADERS),
+        ("--raw --from 1 --to 2", {}, LARGE),
+    ],
+)
+def test_reading_continues_behind_a_bomb_in_little_memory(
+    kafka: Program, where: TopicPartition, options: str, printed: dict[str, int], failure: str
+) -> None:
+    run = _limited(_PROGRAM, kafka, "read-records", where.topic, *options.split())
+    assert Counter(run.stdout.split("\n")[:-1]) == printed
+    assert failure.format(f"partition {where}") in run.stderr
+    assert run.status == 1
+
+
+def test_an_audit_counts_the_records_of_bombs_as_unread(
+    kafka: Program, where: TopicPartition
+) -> None:
+    run = _limited(_AUDIT, kafka)
+    assert run.status == 0, str(run)
+    samples, status = run.json
+    (row,) = (row for row in samples if row["topic"] == where.topic)
+    assert row["unread"] >= 1
+    assert row["records"] > 1
+    assert {each["table"]: each["status"] for each in status} == dict.fromkeys(_TABLES, "ok")
