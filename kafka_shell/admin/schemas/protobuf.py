@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import tempfile
 from base64 import b64decode
 from collections.abc import Callable
@@ -15,6 +14,8 @@ import grpc_tools
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.message import DecodeError
+
+from kafka_shell.common.child import run_module
 
 from .client import Imported
 from .errors import SchemaError
@@ -93,10 +94,7 @@ def _write(folder: Path, name: str, text: str) -> None:
 
 def _protoc(words: list[str], folder: Path) -> None:
     try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "grpc_tools.protoc", *words],  # -P: no imports from here
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=_COMPILE_S, check=False,
-        )  # fmt: skip
+        done = run_module("grpc_tools.protoc", *words, capture_output=True, timeout=_COMPILE_S)
     except subprocess.TimeoutExpired:
         raise SchemaError(f"it was not compiled within {_COMPILE_S:.0f} s") from None
     if done.returncode:
