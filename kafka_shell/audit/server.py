@@ -2,16 +2,15 @@
 
 A process of its own keeps it: it starts the JVM, prepares it with queries like those of audits, and
 ends it after an idle time. Only this user can connect: it listens on the loopback interface, and
-its token is in a file that only its owner may read.
+its token is in a file that only its owner may read. Another user may listen on any port, so clients
+learn the port when the JVM has it, and connect to the very address of the JVM.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import signal
-import socket
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
@@ -25,6 +24,7 @@ from kafka_shell.common.private import private_folder, write_private
 from kafka_shell.errors import ShellError
 
 from . import jvm
+from .session import THIS_MACHINE
 
 IDLE_S = 3600
 _START_S = 180.0
@@ -43,9 +43,14 @@ class Server(Struct, frozen=True):
     started_at: int  # epoch milliseconds
 
     @property
+    def address(self) -> str:
+        """The URL without the token."""
+        return f"sc://{THIS_MACHINE}:{self.port}"
+
+    @property
     def remote(self) -> str:
-        """The URL for Spark Connect. gRPC accepts a token without TLS for localhost only."""
-        return f"sc://localhost:{self.port}/;token={self.token}"
+        """The URL for Spark Connect."""
+        return f"{self.address}/;token={self.token}"
 
 
 def running(folder: Path) -> Server | None:
@@ -85,8 +90,9 @@ def start(folder: Path, archive: Path, idle_s: int = IDLE_S) -> Generator[None]:
     os.close(log)
     until = time.monotonic() + _START_S
     try:
-        while (found := running(folder)) is None or not accepts(found.port):
-            if process.poll() is not None or time.monotonic() > until:
+        while running(folder) is None:
+            ended = process.poll() is not None and not _is_running(folder)  # another may start too
+            if ended or time.monotonic() > until:
                 cause = jvm.cause_in(folder / _LOG)
                 raise ShellError(
                     "the Spark server did not start" + (f": {cause}" if cause else ""),
@@ -115,17 +121,10 @@ def stop(folder: Path) -> bool:
     return True
 
 
-def new_server(idle_s: int) -> Server:
-    """Return a server of this process, with a free port and a token of its own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    return Server(os.getpid(), port, secrets.token_urlsafe(32), idle_s, int(time.time() * 1000))
-
-
 @contextmanager
-def register(folder: Path, server: Server) -> Iterator[None]:
-    """Make the server known while this process keeps it. Raises ShellError if there is one."""
+def alone(folder: Path) -> Iterator[None]:
+    """Be the one process that keeps a server in this folder, and remove what it published. Raises
+    ShellError if there is another."""
     lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -133,12 +132,16 @@ def register(folder: Path, server: Server) -> Iterator[None]:
         os.close(lock)
         raise ShellError("a Spark server is running", code="running") from None
     used(folder)
-    write_private(folder / _STATE, msgspec.json.encode(server))
     try:
         yield
     finally:
         (folder / _STATE).unlink(missing_ok=True)
         os.close(lock)
+
+
+def publish(folder: Path, server: Server) -> None:
+    """Let clients find the server."""
+    write_private(folder / _STATE, msgspec.json.encode(server))
 
 
 def _is_running(folder: Path) -> bool:
@@ -153,12 +156,3 @@ def _is_running(folder: Path) -> bool:
     finally:
         os.close(lock)
     return False
-
-
-def accepts(port: int) -> bool:
-    """Whether the server accepts connections."""
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-    except OSError:
-        return False
-    return True

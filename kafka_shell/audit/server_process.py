@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,11 +16,11 @@ from kafka_shell.common.child import start_module
 from kafka_shell.errors import ShellError
 
 from . import jvm
-from .server import Server, accepts, last_used, new_server, register
-from .session import CONFIG
+from .server import Server, alone, last_used, publish
+from .session import CONFIG, THIS_MACHINE
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
-_POLL_S = 1.0
+_POLL_S, _START_POLL_S = 1.0, 0.1
 _END_S = 10.0
 _ROUNDS = 2  # of queries that prepare the JVM
 
@@ -26,16 +28,17 @@ _ROUNDS = 2  # of queries that prepare the JVM
 def main(folder: Path, archive: Path, idle_s: int) -> int:
     """Keep a server until it is idle for this time, its JVM ends, or SIGTERM."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    server = new_server(idle_s)
-    with register(folder, server):
+    with alone(folder):
+        server = _new_server(idle_s)
         spark = _launch(server, folder, archive)
         others = [spark]
         try:
             while spark.poll() is None and time.time() - last_used(folder) < idle_s:
-                if len(others) == 1 and accepts(server.port):
+                if len(others) == 1 and listens(spark.pid, server.port):
+                    publish(folder, server)
                     others.append(start_module("kafka_shell.audit.server_process", folder))
                 others[-1].poll()  # no zombie is left of it
-                time.sleep(_POLL_S)
+                time.sleep(_POLL_S if len(others) > 1 else _START_POLL_S)
         finally:
             for process in others:
                 process.terminate()
@@ -47,6 +50,25 @@ def main(folder: Path, archive: Path, idle_s: int) -> int:
     return 0
 
 
+def listens(process: int, port: int) -> bool:
+    """Whether this process listens on the port. A connection tells only that some process does."""
+    import psutil
+
+    try:
+        found = psutil.Process(process).net_connections("tcp")
+    except psutil.Error:  # it is ending
+        return False
+    return any(each.status == psutil.CONN_LISTEN and each.laddr.port == port for each in found)
+
+
+def _new_server(idle_s: int) -> Server:
+    """Return a server of this process, with a free port and a token of its own."""
+    with socket.socket() as probe:
+        probe.bind((THIS_MACHINE, 0))
+        port = probe.getsockname()[1]
+    return Server(os.getpid(), port, secrets.token_urlsafe(32), idle_s, int(time.time() * 1000))
+
+
 def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[bytes]:
     java = jvm.spark_java()
     heap = jvm.heap_mebibytes()
@@ -55,10 +77,11 @@ def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[byt
     memory = f"-Xms{min(heap, young + 432)}m -Xmn{young}m -XX:MetaspaceSize=256m"
     configs = {
         **CONFIG,
-        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.address": THIS_MACHINE,
         "spark.connect.grpc.binding.port": str(server.port),
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
+        "spark.connect.grpc.port.maxRetries": "0",
+        "spark.driver.bindAddress": THIS_MACHINE,
+        "spark.driver.host": THIS_MACHINE,
         "spark.driver.memory": f"{heap}m",
         "spark.driver.extraJavaOptions": f"{jvm.options(java, archive, folder)} {memory}",
         # Each sort of a few rows would get a page of 64 MiB.

@@ -44,10 +44,12 @@ CONFIG = {
     "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
 _NAME, _MEMORY, _JAVA = "spark.app.name", "spark.driver.memory", "spark.driver.extraJavaOptions"
+_CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
 _SAFE_PATH = "PYTHONSAFEPATH"
 _EXCLUDED = "no_grpc_proxy"  # what gRPC reads instead of no_proxy
-_THIS_MACHINE = "localhost,127.0.0.1,::1"
-_LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+THIS_MACHINE = "127.0.0.1"
+_NOT_PROXIED = f"localhost,{THIS_MACHINE},::1"
+_LOCAL = {"spark.driver.host": THIS_MACHINE, "spark.driver.bindAddress": THIS_MACHINE}
 
 
 class Opened(Struct):
@@ -128,7 +130,7 @@ def _launch(spark_target: SparkTarget, folder: Path, quick: bool, archive: Path 
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # of a session that ended
+    os.environ.pop(_CONNECT_MODE, None)  # of a session that ended
     given = spark_target.user_configs()
     local = bool(spark_target.runs_locally())
     quick = quick and local and _JAVA not in given and not is_submitted()
@@ -197,12 +199,13 @@ def sentence(error: BaseException) -> str:
 
 
 def _connect(spark_target: SparkTarget) -> Opened:
-    from pyspark.sql import SparkSession
-
     _reach(spark_target.remote)
     _no_proxy_for_this_machine()
+    os.environ[_CONNECT_MODE] = "1"  # as SparkSession.builder.remote() does
     try:
-        session = SparkSession.builder.remote(spark_target.remote).create()
+        from pyspark.sql.connect.session import SparkSession
+
+        session = SparkSession.builder.channelBuilder(channel(spark_target.remote)).create()
         atexit.register(end, session, spark_target.remote)  # the server would keep it for an hour
         for key, value in spark_target.conf:
             session.conf.set(key, value)
@@ -218,11 +221,36 @@ def _connect(spark_target: SparkTarget) -> Opened:
         ) from None
 
 
+def channel(remote: str) -> Any:
+    """Return the channel builder of a URL. On this machine, the client connects to the address that
+    servers have: another user may listen on a second address of the name localhost, and would get
+    the token."""
+    import grpc
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    class ToThisMachine(DefaultChannelBuilder):  # type: ignore[misc]
+        def toChannel(self) -> Any:  # noqa: N802
+            if not self.token:
+                return self._insecure_channel(self.endpoint)
+            login = grpc.access_token_call_credentials(self.token)
+            local = grpc.composite_channel_credentials(grpc.local_channel_credentials(), login)
+            return self._secure_channel(self.endpoint, local)
+
+        @property
+        def endpoint(self) -> str:
+            return f"ipv4:{THIS_MACHINE}:{self._port}"
+
+    found = DefaultChannelBuilder(remote)
+    if found.use_ssl or found.host not in ("localhost", THIS_MACHINE):
+        return found
+    return ToThisMachine(remote)
+
+
 def _no_proxy_for_this_machine() -> None:
     """Keep gRPC from sending requests to this machine to the proxy of the environment."""
     before = os.environ.get(_EXCLUDED) or os.environ.get("no_proxy", "")
-    if _THIS_MACHINE not in before:
-        os.environ[_EXCLUDED] = f"{before},{_THIS_MACHINE}".lstrip(",")
+    if _NOT_PROXIED not in before:
+        os.environ[_EXCLUDED] = f"{before},{_NOT_PROXIED}".lstrip(",")
 
 
 def end(session: Any, remote: str) -> None:
@@ -246,7 +274,8 @@ def _reach(remote: str) -> None:
     try:
         if server.scheme != "sc" or not server.hostname:
             raise ValueError("not of the form sc://host:port")
-        address = (server.hostname, server.port or _CONNECT_PORT)
+        host = THIS_MACHINE if server.hostname == "localhost" else server.hostname
+        address = (host, server.port or _CONNECT_PORT)
         socket.create_connection(address, _CONNECT_S).close()
     except (OSError, ValueError) as error:
         raise ShellError(

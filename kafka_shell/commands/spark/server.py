@@ -58,8 +58,7 @@ def status(invocation: Invocation, context: Context) -> SparkServer:
     if found is None:
         return SparkServer("stopped")
     until = int((server.last_used(folder) + found.idle_s) * 1000)
-    address = f"sc://localhost:{found.port}"  # without its token
-    return SparkServer("running", address, found.pid, found.started_at, until)
+    return SparkServer("running", found.address, found.pid, found.started_at, until)
 
 
 COMMANDS = (
@@ -77,7 +76,7 @@ COMMANDS = (
         description=(
             "Spark takes several seconds to start, and is slow until it has run some queries. The"
             " server is used by all audits of this user without --master and --remote. Only this"
-            " user can connect to it: it listens on localhost, and requires a token."
+            " user can connect to it: it listens on 127.0.0.1, and requires a token."
         ),
         examples=(Example("spark start --idle 8h", "keep Spark running for a day of audits"),),
     ),

@@ -65,7 +65,7 @@ def test_the_missing_packages_and_the_command_that_installs_them_are_named(
     assert "internal error" not in run.stderr and "mistake" not in run.stderr
 
 
-@pytest.mark.parametrize("hidden", ["pyspark", "pyarrow", "pandas", "jinja2"])
+@pytest.mark.parametrize("hidden", ["pyspark", "pyarrow", "pandas", "jinja2", "psutil"])
 def test_one_missing_package_is_named(tmp_path: Path, hidden: str) -> None:
     run = _run(tmp_path, (hidden,), "spark", "audit")
     assert run.returncode == 2, run.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.audit import jvm, session
+from kafka_shell.audit.server import Server
 from kafka_shell.errors import ShellError, Status
 
 NO_HOST = """\
@@ -58,3 +59,17 @@ def test_local_spark_is_bound_to_loopback(
     with session._environment(jvm.LOOPBACK):
         assert os.environ["SPARK_LOCAL_IP"] == expected
     assert dict(os.environ) == before
+
+
+@pytest.mark.parametrize(
+    ("remote", "expected"),
+    [
+        ("sc://localhost:7/;token=t", "ipv4:127.0.0.1:7"),
+        ("sc://localhost", "ipv4:127.0.0.1:15002"),
+        (Server(1, 7, "t", 60, 0).remote, "ipv4:127.0.0.1:7"),
+        ("sc://spark.example:7/;token=t", "spark.example:7"),
+        ("sc://localhost:7/;use_ssl=true;token=t", "localhost:7"),  # the name in its certificate
+    ],
+)
+def test_name_of_this_machine_is_one_address(remote: str, expected: str) -> None:
+    assert session.channel(remote).endpoint == expected
