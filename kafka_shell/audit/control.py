@@ -37,6 +37,7 @@ from kafka_shell.admin.topics.internal import OF_OTHER_SYSTEMS
 from kafka_shell.errors import ShellError, UsageError
 
 from . import macros
+from .query import check
 
 FAMILIES = {
     "T": "topics",
@@ -162,8 +163,10 @@ def parse(text: str, path: Path) -> Control:
     for key in _REQUIRED:
         if key not in entries:
             raise _malformed(path, 1, f"`-- {key}:` is missing")
-    if not re.match(r"(?i)(select|with)\b", sql):
-        raise _malformed(path, min(first, len(lines)), "expected a SELECT below the metadata")
+    try:
+        check(sql)
+    except UsageError as error:
+        raise _malformed(path, min(first, len(lines)), str(error)) from None
     return _control(entries, sql, path, first)
 
 

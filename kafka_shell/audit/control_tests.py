@@ -29,6 +29,7 @@ from .control import Control
 from .evaluate import query_of
 from .macros import render
 from .model import ControlTest
+from .query import select
 from .session import sentence
 from .snapshot import local_frame
 from .source import record_batch
@@ -103,7 +104,7 @@ def run(
         frame.createOrReplaceTempView(name)
     label = str(test.get("name", f"test {number}"))
     try:
-        found = [row.asDict() for row in session.sql(query).collect()]
+        found = [row.asDict() for row in select(session, query).collect()]
     except Exception as error:
         return ControlTest(control.id, label, "error", f"query failed: {sentence(error)}")
     why = difference(found, test["expect"])

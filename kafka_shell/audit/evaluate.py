@@ -16,6 +16,7 @@ from kafka_shell.admin.wire.chunks import in_slices
 from .control import COLUMNS, Control
 from .macros import render, sql_text
 from .model import SEVERITIES, AuditFinding
+from .query import select
 from .remedy import single_command
 from .session import sentence
 from .status import Status, rows_of, unread_tables
@@ -252,7 +253,7 @@ def _most_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:
     statuses = (*_STATUSES, "suppressed")
     of_status = (f.count_if(f.col("status") == each).alias(each) for each in statuses)
     ((id, query),) = queries.items()
-    results = session.sql(query).observe(seen, *of_status)
+    results = select(session, query).observe(seen, *of_status)
     # Each task returns alarms first: many rows of another status must not displace them.
     order = f.col("status") != "alarm", f.col("status") == "info"
     number = f.monotonically_increasing_id().bitwiseAND((1 << 33) - 1)  # in its task

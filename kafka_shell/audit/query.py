@@ -17,14 +17,40 @@ class InvalidQuery(ShellError):
 
 
 def check(text: str) -> None:
-    """Raise UsageError unless the query only reads."""
-    if not re.match(r"(?is)\s*(--[^\n]*\n\s*)*(\(|select\b|with\b|values\b|from\b|table\b|"
-                    r"explain\b|describe\b|show\b)", text):  # fmt: skip
+    """Raise UsageError if the text is not a query, or could run other programs.
+
+    Spark runs shell commands in TRANSFORM, MAP and REDUCE ... USING 'command', and Java methods in
+    reflect(), whose name could also be computed by IDENTIFIER(). Spark Connect does not show its
+    plans, so a query with these words is rejected, even if they are in a literal.
+    """
+    if not re.match(r"(?is)\s*(--[^\n]*\n\s*)*(\(|(select|with|values|from|table)\b)", text):
         raise UsageError(
             "a query must start with select or with",
             hint="Example: spark sql 'select * from topics'. Run spark tables to list the tables.",
             code="no-select",
         )
+    runs = _RUNS.search(text)
+    if runs is not None:
+        word = (runs["name"] or runs["script"]).lower()
+        raise UsageError(
+            f"a query cannot use {word}, which can run code on the machine of Spark",
+            hint="Write such a word in a literal as 'refl' || 'ect'.",
+            code="runs-code",
+        )
+
+
+# Like Spark, IGNORECASE also matches letters such as the long s.
+_RUNS = re.compile(
+    r"\b(?P<name>(try_)?reflect|java_method|identifier)\b"
+    r"|\b(?P<script>transform|map|reduce)\b.*\busing\b(?!\s*\()",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def select(session: Any, text: str) -> Any:
+    """Return the data frame of a query. Spark's grammar has no statement but a query in a subquery,
+    so nothing else is run."""
+    return session.sql(f"SELECT * FROM (\n{text}\n)")
 
 
 def rows(session: Any, text: str) -> tuple[Mapping[str, Any], ...]:
@@ -32,9 +58,7 @@ def rows(session: Any, text: str) -> tuple[Mapping[str, Any], ...]:
     from pyspark.errors import PySparkException
 
     try:
-        if re.search(r"(?i)\binsert\b", text):  # with x as (...) insert ... would write
-            session.sql(f"EXPLAIN SELECT * FROM (\n{text}\n)").collect()
-        frame = session.sql(text)
+        frame = select(session, text)
         columns = _unique(frame.columns)
         found = frame.collect()
     except PySparkException as error:

@@ -34,6 +34,7 @@ SQL = {
     # Spark chooses joins by file size, but a snapshot is much larger in memory than in Parquet.
     "spark.sql.sources.fileCompressionFactor": "20",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.runSQLOnFiles": "false",  # a query reads tables, not text.`/etc/passwd`
 }
 _LOCAL_SQL = {"spark.sql.shuffle.partitions": "8"}
 CONFIG = {

@@ -63,13 +63,20 @@ def test_a_query_that_is_refused_says_why_in_a_line_or_two(
     assert "org.apache" not in run.err and "Project" not in run.err, run.err
 
 
-def test_a_query_that_writes_is_refused(shell: Shell, tmp_path: Path) -> None:
-    folder = tmp_path / "written"
-    run = shell(
-        f"spark sql \"with x as (select 1) insert overwrite directory '{folder}' using csv"
-        ' select * from x"'
-    )
-    assert run.status == 1 and not folder.exists(), str(run)
+@pytest.mark.parametrize(
+    "query",
+    [
+        "with x as (select 1) insert overwrite directory '{folder}/new' using csv select * from x",
+        "from topics insert overwrite directory '{folder}/new' using csv select topic",
+        "select * from text.`{folder}/secret`",
+        "select * from csv.`{folder}/secret` join topics",
+    ],
+)
+def test_query_neither_writes_nor_reads_files(shell: Shell, query: str, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("words")
+    run = shell(f'spark sql "{query.format(folder=tmp_path)}"')
+    assert run.status == 1 and not (tmp_path / "new").exists(), str(run)
+    assert "words" not in run.out
 
 
 def test_all_columns_of_a_query_are_shown(shell: Shell) -> None:

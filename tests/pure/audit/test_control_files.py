@@ -60,7 +60,7 @@ def test_required_configs() -> None:
         ("most = 3", "most", 9, "name = value"),
         ("dynamic, safe", "dynamic, nice", 10, "safe, disruptive, irreversible"),
         ("'{most}'", "'{least}'", 11, "`-- parameter: least = ...` is missing"),
-        ("SELECT", "DELETE", 11, "expected a SELECT"),
+        ("SELECT", "DELETE", 11, "must start with select"),
         ("-- source", "-- title: Another\n-- source", 6, "is set twice"),
         ("-- remedy", "-- configs: topics a\n-- remedy", 10, "topic_configs or broker_configs"),
     ],
