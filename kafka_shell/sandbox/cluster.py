@@ -199,7 +199,7 @@ def _launch(
         if sandbox.secure:
             write_client_properties(sandbox)
         total = len(launched)
-        wait_until_started(launched, lambda done: report(task, done, total))
+        wait_until_started(sandbox, launched, lambda done: report(task, done, total))
         wait_until_all_known(sandbox)
         _archive_classes(launched[0], java, class_path, report)
     except BaseException:

@@ -9,7 +9,7 @@ from kafka_shell.common.java_properties import escape, to_properties
 from kafka_shell.common.private import private_folder, write_private
 
 from . import stand_ins
-from .security import server_settings
+from .security import server_settings, twin_settings
 from .state import Broker, Sandbox
 
 # Two, so that replicas can be moved between log directories.
@@ -71,6 +71,8 @@ def write_configuration(sandbox: Sandbox, broker: Broker) -> None:
     settings = node_settings(sandbox, broker)
     if sandbox.secure:
         settings |= server_settings(sandbox)
+    if sandbox.password:
+        settings |= twin_settings(sandbox)
     if sandbox.stand_in_brokers:
         settings |= stand_ins.settings()
     settings = {k: value for k, value in (settings | sandbox.overrides).items() if value}

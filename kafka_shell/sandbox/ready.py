@@ -31,8 +31,10 @@ _ERROR = re.compile(r"^\[[^]]*\] (?:ERROR|FATAL) (.*)|^(Error:? .*)")
 _AT_MOST = 300
 
 
-def wait_until_started(launched: Sequence[Broker], on_progress: Callable[[int], None]) -> None:
-    """Wait until all brokers are ready. Raises ShellError if one exits, or after too long.
+def wait_until_started(
+    sandbox: Sandbox, launched: Sequence[Broker], on_progress: Callable[[int], None]
+) -> None:
+    """Wait until these brokers are ready. Raises ShellError if one exits, or after too long.
 
     Logs are read from the beginning, so they must not contain an earlier start.
     """
@@ -48,7 +50,7 @@ def wait_until_started(launched: Sequence[Broker], on_progress: Callable[[int], 
             if not alive:  # or the process is just starting and has no command line yet
                 missed.add(broker.id)
             if log.count(STILL_REGISTERED) > refused.get(broker.id, 0):
-                unregister_last_run(broker)
+                unregister_last_run(sandbox)
                 # All refusals until now were due to the last run. After that, the broker registers,
                 # and a second request would unregister this run.
                 refused[broker.id] = broker.log.read_bytes().count(STILL_REGISTERED)

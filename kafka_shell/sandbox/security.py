@@ -14,12 +14,18 @@ from .state import Sandbox
 
 ADMINISTRATOR = "admin"
 USERS = (ADMINISTRATOR, "alice")
+TWIN_USER = "kafka-sh-twin"
 SECURE_LISTENERS = ("SASL_SSL", "SASL_PLAINTEXT", "SSL")
 
 _LOGIN = "org.apache.kafka.common.security"
 _PLAIN = f"{_LOGIN}.plain.PlainLoginModule required"
 _SCRAM = f"{_LOGIN}.scram.ScramLoginModule required"
 _OAUTH = f"{_LOGIN}.oauthbearer.OAuthBearerLoginModule required"
+_BETWEEN_NODES = {
+    "sasl.mechanism.inter.broker.protocol": "PLAIN",
+    "sasl.mechanism.controller.protocol": "PLAIN",
+    "listener.name.controller.sasl.enabled.mechanisms": "PLAIN",
+}
 
 
 def make_secrets(sandbox: Sandbox) -> None:
@@ -47,6 +53,19 @@ def scram_credentials(sandbox: Sandbox) -> list[str]:
     ]
 
 
+def twin_settings(sandbox: Sandbox) -> dict[str, str]:
+    """Return the security configs of a twin, whose listeners have one user."""
+    login = f'username="{TWIN_USER}" password="{sandbox.password}"'
+    plain = f'{_PLAIN} {login} user_{TWIN_USER}="{sandbox.password}";'
+    return _BETWEEN_NODES | {
+        "listener.security.protocol.map": "PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:SASL_PLAINTEXT",
+        "sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.plaintext.plain.sasl.jaas.config": plain,
+        "listener.name.controller.plain.sasl.jaas.config": plain,
+        "super.users": f"User:{TWIN_USER}",
+    }
+
+
 def server_settings(sandbox: Sandbox) -> dict[str, str]:
     """Return the security configs of the broker."""
     known = _secrets(sandbox)
@@ -55,12 +74,9 @@ def server_settings(sandbox: Sandbox) -> dict[str, str]:
     # Unsecured tokens prove nothing, so a token must contain a secret scope.
     scope = f'unsecuredValidatorRequiredScope="{known["oauth-scope"]}"'
     oauth = f'{_OAUTH} unsecuredLoginStringClaim_sub="broker" {scope};'
-    settings = {
+    settings = _BETWEEN_NODES | {
         "super.users": "User:admin;User:broker",
         "sasl.enabled.mechanisms": "SCRAM-SHA-512,SCRAM-SHA-256,PLAIN,OAUTHBEARER",
-        "sasl.mechanism.inter.broker.protocol": "PLAIN",
-        "sasl.mechanism.controller.protocol": "PLAIN",
-        "listener.name.controller.sasl.enabled.mechanisms": "PLAIN",
         "listener.name.controller.plain.sasl.jaas.config": plain,
         "delegation.token.secret.key": known["delegation-token-key"],
         "ssl.keystore.type": "PEM",

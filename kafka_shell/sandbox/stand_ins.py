@@ -16,15 +16,18 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 
 from .jars import Report
 from .options import RACKS
-from .state import Broker, Sandbox
+from .security import TWIN_USER
+from .state import Sandbox
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.endpoint import ConnectionConfig
 
 
 FIRST_ID = 1001
@@ -62,12 +65,11 @@ def heap_mebibytes(topics: int) -> int:
 def add(sandbox: Sandbox, report: Report) -> None:
     """Register the stand-ins and create their topics. Raises ShellError if one is rejected."""
     from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 
     (real,) = sandbox.brokers
-    at_broker = ConnectionConfig(parse_addresses(sandbox.bootstrap), call_timeout=_TIMEOUT_S)
-    at_controller = ConnectionConfig(
-        parse_addresses(f"127.0.0.1:{real.controller_port}"), call_timeout=_TIMEOUT_S
+    at_broker, at_controller = (
+        replace(connection(sandbox, port), call_timeout=_TIMEOUT_S)
+        for port in (*real.ports.values(), real.controller_port)
     )
     ids = range(FIRST_ID, FIRST_ID + sandbox.stand_in_brokers)
     with Cluster(at_broker) as cluster, Cluster(at_controller) as controller:
@@ -76,18 +78,30 @@ def add(sandbox: Sandbox, report: Report) -> None:
         _create_topics(cluster, ids, sandbox.topics, report)
 
 
-def unregister_last_run(broker: Broker) -> None:
+def connection(sandbox: Sandbox, port: int | None) -> ConnectionConfig:
+    """Return the connection to a port of the real node: of its broker, or of its controller."""
+    from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
+    from kafka_shell.plan.model import Secret
+
+    config = ConnectionConfig(parse_addresses(f"127.0.0.1:{port}"))
+    if not sandbox.password:
+        return config
+    login = Sasl("PLAIN", TWIN_USER, Secret(sandbox.password))
+    return replace(config, security_protocol="SASL_PLAINTEXT", sasl=login)
+
+
+def unregister_last_run(sandbox: Sandbox) -> None:
     """Unregister the real broker, whose previous run still counts as alive.
 
     Does nothing if the controller does not respond yet: the broker will retry.
     """
     from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
     from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
 
-    config = ConnectionConfig(parse_addresses(f"127.0.0.1:{broker.controller_port}"))
+    (real,) = sandbox.brokers
+    config = connection(sandbox, real.controller_port)
     with suppress(ShellError), Cluster(config) as controller:
-        controller.send(UnregisterBrokerRequest(broker_id=broker.id), check=False)
+        controller.send(UnregisterBrokerRequest(broker_id=real.id), check=False)
 
 
 def is_leading(sandbox: Sandbox) -> bool:
@@ -97,12 +111,12 @@ def is_leading(sandbox: Sandbox) -> bool:
     """
     from kafka_shell.admin.wire import metadata_scan
     from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 
-    config = ConnectionConfig(parse_addresses(sandbox.bootstrap))
-    with suppress(ShellError), Cluster(config) as cluster:
+    (real,) = sandbox.brokers
+    (port,) = real.ports.values()
+    with suppress(ShellError), Cluster(connection(sandbox, port)) as cluster:
         found = metadata_scan.scan(cluster, _INTERNAL_TOPICS)
-        alive = any(broker.id == sandbox.brokers[0].id for broker in found.brokers)
+        alive = any(broker.id == real.id for broker in found.brokers)
         return alive and not any(topic.offline for topic in found.summaries())
     return False
 

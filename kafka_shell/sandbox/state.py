@@ -42,6 +42,7 @@ class Sandbox(Struct, frozen=True):
 
     `topics` is the number of topics on `stand_in_brokers`. `overrides` are configs of all nodes
     that replace those of a sandbox; empty ones are left out. It is `filled` after its first start.
+    `password` is that of the only user of a twin, without which both of its listeners are closed.
     """
 
     folder: Path
@@ -53,6 +54,7 @@ class Sandbox(Struct, frozen=True):
     topics: int = 0
     stand_in_brokers: int = 0
     overrides: dict[str, str] = {}
+    password: str = ""
     filled: bool = True
 
     @property

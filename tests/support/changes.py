@@ -18,10 +18,13 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Change, Plan
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 
 
 def connect(sandbox: Sandbox) -> Cluster:
-    """A connection to a sandbox that wants no login."""
+    """A connection to a twin, or to a sandbox that wants no login."""
+    if sandbox.password:
+        return connect_to_twin(sandbox)
     return Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap)))
 
 

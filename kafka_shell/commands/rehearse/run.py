@@ -18,7 +18,7 @@ from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.output.data import NOT_SHOWN
 from kafka_shell.plan.model import Report, merge_plans
 from kafka_shell.plan.outcome import ChangeResult, Outcome
-from kafka_shell.sandbox.twin.build import connection
+from kafka_shell.sandbox.twin.build import broker_of
 from kafka_shell.settings import Settings
 
 from .broker_configs import BrokerConfigs
@@ -46,10 +46,8 @@ def on_twin(
     original, a journal of its own, questions answered yes, and no output."""
     profile = context.settings.profile
     name = f"rehearsal of {profile}" if profile else "rehearsal"
-    (node,) = sandbox.brokers
-    config = connection(node.ports["PLAINTEXT"], sandbox.cluster_id)
     known = BrokerConfigs(reading.broker) if reading.broker else None
-    config = replace(config, refuse=refuse, broker_configs=known)
+    config = replace(broker_of(sandbox), refuse=refuse, broker_configs=known)
     settings = Settings(config, guard="none", no_color=True, label=name)
     folder = sandbox.folder
     return Context(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import secrets
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,13 +18,15 @@ from pathlib import Path
 from kafka_shell.admin.cluster.features import METADATA, levels_of_release
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import STAND_INS, ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.endpoint import STAND_INS, ConnectionConfig
 from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
 from kafka_shell.admin.wire.uuids import uuid_of
 from kafka_shell.common.java_properties import to_properties
 from kafka_shell.common.private import private_folder, write_private
+from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox import cluster as sandboxes
+from kafka_shell.sandbox import stand_ins
 from kafka_shell.sandbox.config import write_configuration
 from kafka_shell.sandbox.jars import Report, locked_versions
 from kafka_shell.sandbox.ports import free_ports
@@ -124,6 +127,7 @@ def _new(folder: Path, original: Original) -> Sandbox:
         topics=len(original.topics),
         stand_in_brokers=len(used),
         overrides=_settings(node, original),
+        password=secrets.token_urlsafe(18),
     )
 
 
@@ -242,7 +246,7 @@ def _topics(original: Original, directories: Mapping[int, bytes]) -> Iterator[by
 def leave_to_stand_ins(sandbox: Sandbox, running: Collection[int]) -> None:
     """Unregister the node, and wait until it shows only the brokers that run of the original."""
     (node,) = sandbox.brokers
-    with Cluster(connection(node.controller_port)) as controller:
+    with Cluster(controller_of(sandbox)) as controller:
         controller.send(UnregisterBrokerRequest(broker_id=node.id))
     with connect(sandbox) as cluster:
         for _ in cluster.attempts(_START_S):
@@ -257,11 +261,17 @@ def leave_to_stand_ins(sandbox: Sandbox, running: Collection[int]) -> None:
 
 def connect(sandbox: Sandbox) -> Cluster:
     """A connection to a twin, and to no other cluster."""
+    return Cluster(broker_of(sandbox))
+
+
+def broker_of(sandbox: Sandbox) -> ConnectionConfig:
+    """The connection to the broker of a twin."""
     (node,) = sandbox.brokers
-    return Cluster(connection(node.ports["PLAINTEXT"], sandbox.cluster_id))
+    config = stand_ins.connection(sandbox, node.ports["PLAINTEXT"])
+    return replace(config, client_id=CLIENT_ID, cluster_id=sandbox.cluster_id)
 
 
-def connection(port: int | None, cluster_id: str = "") -> ConnectionConfig:
-    """The connection to a port of a twin: of its broker, or of its controller."""
-    addresses = parse_addresses(f"127.0.0.1:{port}")
-    return ConnectionConfig(addresses, client_id=CLIENT_ID, cluster_id=cluster_id)
+def controller_of(sandbox: Sandbox) -> ConnectionConfig:
+    """The connection to the controller of a twin."""
+    (node,) = sandbox.brokers
+    return replace(stand_ins.connection(sandbox, node.controller_port), client_id=CLIENT_ID)

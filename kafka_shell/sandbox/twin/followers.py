@@ -27,7 +27,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
 
-from .build import connect, connection
+from .build import connect, controller_of
 
 _PAUSE_S = 0.05
 _SETTLE_S = 20.0
@@ -65,9 +65,8 @@ def settle(cluster: Cluster) -> None:
 
 
 def _follow(sandbox: Sandbox, epochs: Mapping[int, int], ended: threading.Event) -> None:
-    port = sandbox.brokers[0].controller_port
     guesses: Guesses = {}
-    with connect(sandbox) as cluster, Cluster(connection(port)) as controller:
+    with connect(sandbox) as cluster, Cluster(controller_of(sandbox)) as controller:
         while not ended.wait(_PAUSE_S):
             try:
                 complete(cluster, controller, epochs, guesses)

@@ -17,18 +17,27 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.reassignment import plan_move
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import Call, as_request, read_only
 from kafka_shell.admin.wire.schemas.brokers import AlterPartitionRequest, BrokerHeartbeatRequest
+from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
 from kafka_shell.commands.rehearse.original import OriginalState, read_original
 from kafka_shell.commands.rehearse.twins import remove_abandoned, running_twin
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.process import find_all
+from kafka_shell.sandbox.security import TWIN_USER
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.sandbox.twin.build import broker_epochs, nearest_version
+from kafka_shell.sandbox.twin.build import (
+    _new,
+    broker_epochs,
+    broker_of,
+    controller_of,
+    nearest_version,
+)
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.followers import following, settle
 from tests.support.changes import connect, done, make_topic
@@ -155,11 +164,32 @@ def test_many_partitions_move_with_few_requests(
     assert sent and max(sent) <= len(stands)
 
 
+def test_other_users_of_this_machine_cannot_use_a_twin(sandbox: Sandbox, tmp_path: Path) -> None:
+    stands = tuple(Broker(id, "", 0) for id in (1, 2, 3))
+    empty = replace(read(sandbox).original, brokers=stands, topics=(), configs={})
+    passwords = set()
+    with running_twin(tmp_path / "a", empty, no_report) as twin:
+        (node,) = twin.brokers
+        for port in (node.ports["PLAINTEXT"], node.controller_port):
+            anonymous = ConnectionConfig(parse_addresses(f"127.0.0.1:{port}"), call_timeout=5)
+            with Cluster(anonymous) as cluster, pytest.raises(ShellError, match="requires a login"):
+                cluster.send(UnregisterBrokerRequest(broker_id=1))
+        other = Sasl("PLAIN", TWIN_USER, Secret("guessed"))
+        guessing = replace(broker_of(twin), sasl=other)
+        with (
+            Cluster(guessing) as cluster,
+            pytest.raises(ShellError, match="Invalid username or password"),
+        ):
+            cluster.brokers(refresh=True)
+        passwords.add(twin.password)
+        assert not twin.folder.stat().st_mode & 0o077, "others could read the password"
+    passwords.add(_new(tmp_path / "b", empty).password)
+    assert len(passwords) == 2, "each twin has a password of its own"
+
+
 def fence(sandbox: Sandbox, id: int, epoch: int) -> None:
     """A stand-in asks to be fenced."""
-    (node,) = sandbox.brokers
-    config = ConnectionConfig(parse_addresses(f"127.0.0.1:{node.controller_port}"))
-    with Cluster(config) as controller:
+    with Cluster(controller_of(sandbox)) as controller:
         controller.send(
             BrokerHeartbeatRequest(
                 broker_id=id,
