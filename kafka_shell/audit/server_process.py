@@ -17,7 +17,7 @@ from kafka_shell.errors import ShellError
 
 from . import jvm
 from .server import Server, alone, last_used, publish
-from .session import CONFIG, THIS_MACHINE
+from .session import CONFIG, LOCAL_CONFIG, PRIVATE, THIS_MACHINE
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _POLL_S, _START_POLL_S = 1.0, 0.1
@@ -77,11 +77,10 @@ def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[byt
     memory = f"-Xms{min(heap, young + 432)}m -Xmn{young}m -XX:MetaspaceSize=256m"
     configs = {
         **CONFIG,
+        **LOCAL_CONFIG,
         "spark.connect.grpc.binding.address": THIS_MACHINE,
         "spark.connect.grpc.binding.port": str(server.port),
         "spark.connect.grpc.port.maxRetries": "0",
-        "spark.driver.bindAddress": THIS_MACHINE,
-        "spark.driver.host": THIS_MACHINE,
         "spark.driver.memory": f"{heap}m",
         "spark.driver.extraJavaOptions": f"{jvm.options(java, archive, folder)} {memory}",
         # Each sort of a few rows would get a page of 64 MiB.
@@ -96,6 +95,7 @@ def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[byt
     return subprocess.Popen(
         [*words, "spark-internal"],
         stdin=subprocess.DEVNULL,
+        umask=PRIVATE,
         env={
             **jvm.LOOPBACK,
             **os.environ,

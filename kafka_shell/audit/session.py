@@ -50,7 +50,13 @@ _SAFE_PATH = "PYTHONSAFEPATH"
 _EXCLUDED = "no_grpc_proxy"  # what gRPC reads instead of no_proxy
 THIS_MACHINE = "127.0.0.1"
 _NOT_PROXIED = f"localhost,{THIS_MACHINE},::1"
-_LOCAL = {"spark.driver.host": THIS_MACHINE, "spark.driver.bindAddress": THIS_MACHINE}
+PRIVATE = 0o077  # the umask of the JVM and of its workers: they spill rows to files
+LOCAL_CONFIG = {
+    "spark.driver.host": THIS_MACHINE,
+    "spark.driver.bindAddress": THIS_MACHINE,
+    # With a secret that Spark makes. Without one, any user of this machine could send it objects.
+    "spark.authenticate": "true",
+}
 
 
 class Opened(Struct):
@@ -149,9 +155,8 @@ def _launch(spark_target: SparkTarget, folder: Path, quick: bool, archive: Path 
         for key, value in given.items():
             started.set(key, value)
         with _environment(jvm.LOOPBACK if local else {}):
-            gateway = launch_gateway(
-                started, {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
-            )
+            streams = {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
+            gateway = launch_gateway(started, {**streams, "umask": PRIVATE})
         if quick and archive is not None:
             atexit.register(jvm.archive_later, archive, gateway.proc.pid)
         conf = SparkConf(_jvm=gateway.jvm)  # also what spark-submit and spark-defaults.conf say
@@ -174,7 +179,7 @@ def _fill(conf: Any, given: Mapping[str, str], local: bool, folder: Path) -> Non
         conf.set(key, value)
     if conf.get(_NAME, "") in ("", "pyspark-shell"):
         conf.set(_NAME, "kafka.sh")
-    more = {**_LOCAL, **_LOCAL_SQL} if local else {}
+    more = {**LOCAL_CONFIG, **_LOCAL_SQL} if local else {}
     more["spark.sql.warehouse.dir"] = str(folder / "warehouse")
     for key, value in {**CONFIG, **SQL, **more}.items():
         conf.setIfMissing(key, value)

@@ -1,4 +1,4 @@
-"""Clients of the local Spark server give its token to the process that it was made for."""
+"""What other users of this machine can connect to, or read, of a Spark that runs on it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
+from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.server_process import listens
 from kafka_shell.audit.session import channel
 
@@ -46,3 +48,13 @@ def test_port_belongs_to_the_process_that_listens() -> None:
         assert not listens(cat.pid, port), "another process listens there"
         cat.kill()
     assert not listens(os.getpid(), port) and not listens(cat.pid, port)
+
+
+def test_files_and_ports_of_local_spark_are_private(engine: Engine) -> None:
+    context = engine.session.sparkContext
+    assert context.parallelize(range(100), 4).map(lambda n: (n, n)).groupByKey().count() == 100
+    assert context.getConf().get("spark.authenticate") == "true", "anybody could send it objects"
+    folder = context.parallelize([1], 1).map(lambda n: os.environ["SPARK_LOCAL_DIRS"]).first()
+    files = [Path(folder), *Path(folder).rglob("*")]
+    assert any(path.name.startswith("shuffle_") for path in files)
+    assert not [path for path in files if path.stat().st_mode & 0o077]
