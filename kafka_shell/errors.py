@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,44 @@ class UsageError(ShellError):
         self.text = text
         self.usage = usage
 
+
+class Mistakes(ShellError):
+    """Several errors, `each` of which is a line of the message."""
+
+    def __init__(self, each: Sequence[ShellError]) -> None:
+        shown = [f"{one.message}. {one.hint}".removesuffix(". ") for one in each[:_LISTED]]
+        more = [f"and {len(each) - _LISTED:,} more"] if len(each) > _LISTED else []
+        message = "\n".join([f"{len(each):,} mistakes:", *shown, *more])
+        super().__init__(message, code=each[0].code, status=each[0].status)
+        self.each = tuple(each)
+
+
+class MistakeCollector:
+    """Keeps errors for the end, so that all mistakes are reported at once."""
+
+    def __init__(self) -> None:
+        self.found: list[ShellError] = []
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """Keep an error of the body, each of several by itself."""
+        try:
+            yield
+        except ShellError as error:
+            self.found += error.each if isinstance(error, Mistakes) else [error]
+
+    def check(self) -> None:
+        """Raise what was found."""
+        raise_all(self.found)
+
+
+def raise_all(errors: Sequence[ShellError]) -> None:
+    """Raise one error as it is, and several in one; do nothing without errors."""
+    if errors:
+        raise errors[0] if len(errors) == 1 else Mistakes(errors)
+
+
+_LISTED = 10  # mistakes
 
 # The limit for (length of the word) x (total length of the candidates). The time of a comparison
 # can be proportional to it, and anyone who may create topics chooses the candidates.

@@ -10,7 +10,7 @@ from kafka_shell.admin.facts import attempt, not_checked
 from kafka_shell.admin.quotas.model import Default
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
-from kafka_shell.errors import ShellError, did_you_mean
+from kafka_shell.errors import MistakeCollector, ShellError, did_you_mean
 from kafka_shell.plan.model import NotChecked, Resource
 from kafka_shell.plan.results import Failure
 
@@ -72,16 +72,20 @@ def wrong(
     constraints: ConfigConstraints, alterations: Sequence[ClientConfigAlteration], held: Held
 ) -> dict[Resource, Failure]:
     """The failures of refused entities. `held` are the current configs."""
-    refused: dict[Resource, Failure] = {}
+    mistakes: dict[Resource, MistakeCollector] = {}
     seen: set[tuple[ClientEntity, str]] = set()
     for alteration in alterations:
-        try:
+        with mistakes.setdefault(alteration.entity.resource, MistakeCollector()).collecting():
             if (alteration.entity, alteration.key) in seen:
                 raise _refusal(f"{alteration.key} of {alteration.entity} is set twice")
             seen.add((alteration.entity, alteration.key))
             _check(constraints, alteration)
+    refused: dict[Resource, Failure] = {}
+    for resource, of_entity in mistakes.items():
+        try:
+            of_entity.check()
         except ShellError as error:
-            refused.setdefault(alteration.entity.resource, _as_invalid(error))
+            refused[resource] = _as_invalid(error)
     before = _by_user(held, [])
     while True:
         kept = [each for each in alterations if each.entity.resource not in refused]

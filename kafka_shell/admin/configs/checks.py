@@ -10,7 +10,7 @@ from kafka_shell.admin.configs.known import Known
 from kafka_shell.common import config_units
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, near_miss
+from kafka_shell.errors import MistakeCollector, ShellError, near_miss
 
 from .model import (
     ConfigAlteration,
@@ -41,7 +41,7 @@ _DYNAMIC = (ConfigSource.DYNAMIC_BROKER, ConfigSource.DYNAMIC_DEFAULT_BROKER)
 
 class ConfigRefused(ShellError):
     """An invalid config, refused before anything is sent. `key` is its name, `resource` the one to
-    alter or create; `others` are invalid, too."""
+    alter or create."""
 
     def __init__(
         self, key: str, message: str, *, hint: str = "", code: str, see: Resource | None = None
@@ -49,29 +49,20 @@ class ConfigRefused(ShellError):
         super().__init__(message, hint=hint, code=code, see=see)
         self.key = key
         self.resource: ConfigResource | None = None
-        self.others: list[ConfigRefused] = []
 
 
-class Refusals:
-    """The invalid configs that were found, to report all at once."""
-
-    def __init__(self) -> None:
-        self._found: list[ConfigRefused] = []
+class Refusals(MistakeCollector):
+    """Keeps the errors for invalid configs, each with its resource."""
 
     @contextmanager
     def of(self, resource: ConfigResource) -> Iterator[None]:
-        """Keep the error for an invalid config of this resource."""
-        try:
-            yield
-        except ConfigRefused as refused:
-            refused.resource = resource
-            self._found.append(refused)
-
-    def check(self) -> None:
-        """Raise the first error, with the others, if there is one."""
-        if self._found:
-            first, *first.others = self._found
-            raise first
+        """Keep an error for an invalid config of this resource."""
+        with self.collecting():
+            try:
+                yield
+            except ConfigRefused as refused:
+                refused.resource = resource
+                raise
 
 
 def entry_of(resource: ConfigResource, known: Known, key: str) -> ConfigEntry | None:
@@ -225,7 +216,7 @@ def checked_for_create(
     with refusals.of(named):
         refuse_twice((key for key, _ in key_values), "the new topic")
     checked = []
-    for key, value in key_values:
+    for key, value in dict(key_values).items():
         with refusals.of(named):
             if known:
                 set_to = ConfigAlteration(key, ConfigOp.SET, value)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.commands.configs.config_dynamic import SUPPORTED, with_acl_commands
 from kafka_shell.common.command_results import NoRows
-from kafka_shell.errors import UsageError
+from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kind import CandidateSource
@@ -143,12 +143,16 @@ def _forget(entities: Sequence[ClientEntity], context: Context) -> Plan:
 
 
 def _raw(key: str, text: str) -> str:
-    """The value in the unit of the key: `11s` is `11000`."""
+    """The value in the unit of the key: `11s` is `11000`. An invalid one is left to the plan, which
+    reports all."""
     from kafka_shell.admin.client_configs.keys import KEYS
     from kafka_shell.common.config_units import parse_config_value
 
     known = KEYS.get(key)
-    return parse_config_value(key, known.type, text) if known is not None else text
+    try:
+        return text if known is None else parse_config_value(key, known.type, text)
+    except ShellError:
+        return text
 
 
 COMMANDS = (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,7 @@ from kafka_shell.commands.progress import reported
 from kafka_shell.common.command_results import Listing, NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import some
-from kafka_shell.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.errors import MistakeCollector, ShellError, UsageError, did_you_mean, raise_all
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.common import FORCE
@@ -212,14 +214,18 @@ def _check_keys(
     if not set(keys) <= known:
         read = configs.describe(cluster, [next(iter(found.values))])
         known |= {entry.name for entries in read.values.values() for entry in entries}
-    for index, key in enumerate(keys):
-        if known and key not in known:
-            raise ShellError(
+    raise_all(
+        [
+            ShellError(
                 f"config '{key}' does not exist",
                 hint=did_you_mean(key, known, "To name several topics, use a,b,c."),
                 code="unknown-key",
                 span=invocation.span("key", index),
             )
+            for index, key in enumerate(keys)
+            if known and key not in known
+        ]
+    )
 
 
 # -- alter -----------------------------------------------------------------------------------------
@@ -258,14 +264,25 @@ def alter(
 ) -> Plan:
     """The plan of the same alterations on each resource; errors point at the wrong word."""
     from kafka_shell.admin.configs import change as config_changes
-    from kafka_shell.admin.configs import checks as config_checks
 
     _refuse_duplicates(invocation, alterations)
-    try:
+    with pointing_at_keys(invocation):
         return config_changes.plan_alter(cluster, dict.fromkeys(resources, alterations))
-    except config_checks.ConfigRefused as refused:
-        refused.span = span_of_key(invocation, refused.key)
-        raise
+
+
+@contextmanager
+def pointing_at_keys(invocation: Invocation) -> Iterator[None]:
+    """Let errors for invalid configs point at their words, and repeat none for each resource."""
+    from kafka_shell.admin.configs.checks import ConfigRefused
+
+    mistakes = MistakeCollector()
+    with mistakes.collecting():
+        yield
+    distinct = {each.message: each for each in mistakes.found}
+    for each in distinct.values():
+        if isinstance(each, ConfigRefused):
+            each.span = span_of_key(invocation, each.key)
+    raise_all([*distinct.values()])
 
 
 def span_of_key(invocation: Invocation, key: str) -> tuple[int, int] | None:
@@ -278,16 +295,19 @@ def span_of_key(invocation: Invocation, key: str) -> tuple[int, int] | None:
 
 
 def _refuse_duplicates(invocation: Invocation, alterations: Sequence[ConfigAlteration]) -> None:
-    seen: set[str] = set()
-    for alteration in alterations:
-        if alteration.key in seen:
-            raise UsageError(
-                f"{alteration.key} is set twice",
+    counts = Counter(each.key for each in alterations)
+    raise_all(
+        [
+            UsageError(
+                f"{key} is set twice",
                 hint="Set each config once.",
-                span=span_of_key(invocation, alteration.key),
+                span=span_of_key(invocation, key),
                 text=invocation.text,
             )
-        seen.add(alteration.key)
+            for key, count in counts.items()
+            if count > 1
+        ]
+    )
 
 
 _PAIR = "{} a list config; may be repeated."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands.users import scram_options
 from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.errors import MistakeCollector, ShellError, UsageError, did_you_mean
 from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
@@ -301,29 +301,32 @@ def _alter_quotas(
     known = CLIENT_QUOTAS if entity.ip is None else IP_QUOTAS
     limits: dict[str, float | None] = {}
     texts: list[tuple[str, str | None]] = [*pairs, *((key, None) for key in deleted)]
+    mistakes = MistakeCollector()
     for key, value in texts:
-        if key not in known and entity.ip is None and config_dynamic.is_dynamic(key):
-            raise _needs_user(invocation, entity, key)
-        if key not in known:
-            near = [*known, *config_dynamic.keys_of(entity)]
-            raise ShellError(
-                f"{entity} has no config '{key}'",
-                hint=did_you_mean(key, near, f"Known configs: {', '.join(near)}."),
-                code="unknown-key",
-                span=_span(invocation, key),
-            )
-        if key in limits:
-            raise UsageError(
-                f"{key} is set twice",
-                hint="Set each config once.",
-                span=_span(invocation, key),
-                text=invocation.text,
-            )
-        try:
-            limits[key] = None if value is None else parse_quota(key, value)
-        except ShellError as error:
-            error.span = _span(invocation, key)
-            raise
+        with mistakes.collecting():
+            if key not in known and entity.ip is None and config_dynamic.is_dynamic(key):
+                raise _needs_user(invocation, entity, key)
+            if key not in known:
+                near = [*known, *config_dynamic.keys_of(entity)]
+                raise ShellError(
+                    f"{entity} has no config '{key}'",
+                    hint=did_you_mean(key, near, f"Known configs: {', '.join(near)}."),
+                    code="unknown-key",
+                    span=_span(invocation, key),
+                )
+            if key in limits:
+                raise UsageError(
+                    f"{key} is set twice",
+                    hint="Set each config once.",
+                    span=_span(invocation, key),
+                    text=invocation.text,
+                )
+            try:
+                limits[key] = None if value is None else parse_quota(key, value)
+            except ShellError as error:
+                error.span = _span(invocation, key)
+                raise
+    mistakes.check()
     requested = [QuotaAlteration(entity, key, limit) for key, limit in limits.items()]
     return quota_changes.plan_alter(cluster, requested)
 

@@ -7,7 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.common.command_results import Listing, NoRows
-from kafka_shell.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.errors import MistakeCollector, ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.kind import CandidateSource
@@ -105,7 +105,12 @@ def describe_quotas(invocation: Invocation, context: Context) -> tuple[Quota, ..
     from kafka_shell.admin.quotas import read as quotas
     from kafka_shell.admin.quotas.model import QuotaFilter
 
-    keys = [_known(invocation, "key", n, key) for n, key in enumerate(invocation["key"])]
+    keys: Sequence[str] = invocation["key"]
+    mistakes = MistakeCollector()
+    for number, key in enumerate(keys):
+        with mistakes.collecting():
+            _check_known(invocation, "key", number, key)
+    mistakes.check()
     entities = _entities(invocation)
     strict = bool(invocation["strict"])
     which = [QuotaFilter(each.user, each.client_id, each.ip, strict) for each in entities]
@@ -143,44 +148,43 @@ def _limits(invocation: Invocation, *, ip: bool) -> dict[str, float | None]:
     from kafka_shell.common.quota_units import parse_quota
 
     limits: dict[str, float | None] = {}
-    for number, (key, text) in enumerate(invocation["quota"]):
-        _refuse_duplicate(
-            limits, _known(invocation, "quota", number, key, ip=ip), invocation, "quota", number
-        )
-        try:
-            limits[key] = parse_quota(key, text)
-        except ShellError as error:
-            error.span = invocation.span("quota", number)
-            raise
-    for number, word in enumerate(invocation["delete-config"]):
-        for key in word.split(","):
-            known = _known(invocation, "delete-config", number, key, ip=ip)
-            _refuse_duplicate(limits, known, invocation, "delete-config", number)
-            limits[key] = None
+    mistakes = MistakeCollector()
+    words: list[tuple[str, int, str, str | None]] = [
+        *(("quota", at, key, text) for at, (key, text) in enumerate(invocation["quota"])),
+        *(
+            ("delete-config", at, key, None)
+            for at, keys in enumerate(invocation["delete-config"])
+            for key in keys.split(",")
+        ),
+    ]
+    for name, number, key, text in words:
+        with mistakes.collecting():
+            _check_known(invocation, name, number, key, ip=ip)
+            if key in limits:
+                raise UsageError(
+                    f"{key} is set twice",
+                    hint="Set each quota once.",
+                    span=invocation.span(name, number),
+                    text=invocation.text,
+                )
+            try:
+                limits[key] = None if text is None else parse_quota(key, text)
+            except ShellError as error:
+                error.span = invocation.span(name, number)
+                raise
+    mistakes.check()
     return limits
 
 
-def _refuse_duplicate(
-    limits: dict[str, float | None], key: str, invocation: Invocation, name: str, number: int
-) -> None:
-    if key in limits:
-        raise UsageError(
-            f"{key} is set twice",
-            hint="Set each quota once.",
-            span=invocation.span(name, number),
-            text=invocation.text,
-        )
-
-
-def _known(
+def _check_known(
     invocation: Invocation, name: str, number: int, key: str, *, ip: bool | None = None
-) -> str:
-    """The key, if the entity can have such a quota; ShellError if not."""
+) -> None:
+    """Raise ShellError if the entity cannot have such a quota."""
     from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
 
     known = (*CLIENT_QUOTAS, *IP_QUOTAS) if ip is None else IP_QUOTAS if ip else CLIENT_QUOTAS
     if key in known:
-        return key
+        return
     of = "" if ip is None else " of IP addresses" if ip else " of users and client IDs"
     raise ShellError(
         f"unknown quota{of}: '{key}'",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from kafka_shell.common.files import bad_file
 from kafka_shell.common.masking import has_secret_name
 from kafka_shell.common.quota_units import QUOTAS, parse_quota
 from kafka_shell.common.units import shorten, to_path
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import MistakeCollector, ShellError
 from kafka_shell.language.selectors import check, is_pattern
 
 from .document import DocumentValue, read_document
@@ -45,7 +44,6 @@ SUFFIXES = (".yaml", ".yml", ".json")
 _MECHANISMS = {each.label: each for each in ScramMechanism if each}
 _OPERATIONS = {each.label.lower() for each in AclOperation}
 _CREDENTIAL = ("iterations", "password_file", "generate")
-_LISTED = 10  # mistakes
 
 
 def load(name: str, folder: Path | None = None) -> State:
@@ -81,7 +79,7 @@ class _Loader:
 
     def __init__(self) -> None:
         self.state = State()
-        self._mistakes: list[ShellError] = []
+        self._mistakes = MistakeCollector()
         self._folder = Path()
         self._rules: dict[str, Any] = {}
         self._item: DocumentValue | None = None  # of an ACL
@@ -90,19 +88,10 @@ class _Loader:
         """The state in these files."""
         for file in files:
             self._folder = folder or file.parent
-            with self._collecting():
+            with self._mistakes.collecting():
                 self._add(file)
-        if self._mistakes:
-            raise in_one(self._mistakes)
+        self._mistakes.check()
         return self.state
-
-    @contextmanager
-    def _collecting(self) -> Iterator[None]:
-        """Keep an error for the end, so that all mistakes are reported at once."""
-        try:
-            yield
-        except ShellError as error:
-            self._mistakes.append(error)
 
     def _add(self, path: Path) -> None:
         root = read_document(path)
@@ -130,7 +119,7 @@ class _Loader:
     def _section(self, kind: str, section: DocumentValue) -> None:
         part = self.state.parts.setdefault(kind, {})
         for key_place, place in section.pairs(kind):
-            with self._collecting():
+            with self._mistakes.collecting():
                 text = key_place.name()
                 for key, fields in _READERS[kind](self, text, key_place, place):
                     at = self._item if kind == "acls" and self._item else key_place
@@ -159,7 +148,7 @@ class _Loader:
         given = place.fields(f"topic {name}", (*SHAPE, "configs"))
         for field in (PARTITIONS, FACTOR):
             if field in given:
-                with self._collecting():
+                with self._mistakes.collecting():
                     value = given[field].integer(f"{field} of topic {name}", 1, MAXIMUM[field])
                     fields[field] = value
         if ASSIGNMENT in given:
@@ -216,7 +205,7 @@ class _Loader:
         entity = quota_entity(text, at)
         fields: Fields = {}
         for name, value in place.fields(f"the quotas of {text}", QUOTAS).items():
-            with self._collecting():
+            with self._mistakes.collecting():
                 try:
                     fields[name] = parse_quota(name, value.text(name))
                 except ShellError as error:
@@ -279,7 +268,7 @@ class _Loader:
         """The raw values of configs, sorted by key."""
         fields: Fields = {}
         for name, value in found.items():
-            with self._collecting():
+            with self._mistakes.collecting():
                 fields[name] = _config(name, value)
         return dict(sorted(fields.items()))
 
@@ -307,18 +296,6 @@ _READERS: dict[str, _Reader] = {
     "client_metrics": _configs_of("client_metrics", ResourceType.CLIENT_METRICS),
     "group_configs": _configs_of("group_configs", ResourceType.GROUP),
 }
-
-
-def in_one(mistakes: Sequence[ShellError]) -> ShellError:
-    """One error that lists these; a single one as it is."""
-    first = mistakes[0]
-    if len(mistakes) == 1:
-        return first
-    lines = [f"{each.message}. {each.hint}".removesuffix(". ") for each in mistakes[:_LISTED]]
-    more = len(mistakes) - len(lines)
-    lines += [f"and {more:,} more"] if more else []
-    message = "\n".join([f"{len(mistakes):,} mistakes:", *lines])
-    return ShellError(message, code=first.code, status=first.status)
 
 
 # -- values ----------------------------------------------------------------------------------------

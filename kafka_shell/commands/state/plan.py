@@ -14,12 +14,11 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.topics.internal import OF_OTHER_SYSTEMS
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import some
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import MistakeCollector, Mistakes
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
 
 from .compare import FileDifferences, only_on_cluster
-from .load import in_one
 from .model import (
     ASSIGNMENT,
     CONFIG_KINDS,
@@ -75,7 +74,7 @@ class _Work(Struct):
     confirm: bool = False
     refused: dict[Resource, Failure] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    mistakes: list[ShellError] = field(default_factory=list)
+    mistakes: MistakeCollector = field(default_factory=MistakeCollector)
 
 
 def plan_state(cluster: Cluster, found: FileDifferences, wanted: State, options: Options) -> Plan:
@@ -100,8 +99,7 @@ def plan_state(cluster: Cluster, found: FileDifferences, wanted: State, options:
         work.warnings.append(f"deletes {some(theirs, 5)}, which {are} of Kafka Streams, Connect,"
                              " MirrorMaker or a schema registry")  # fmt: skip
     plans = [plan for plan in _plans(cluster, wanted, work, options) if plan is not None]
-    if work.mistakes:
-        raise in_one(work.mistakes)
+    work.mistakes.check()
     plan = merge_plans(plans) if plans else Plan(Effect.CHANGE, ())
     return replace(
         plan,
@@ -318,13 +316,13 @@ def _collecting(wanted: State, work: _Work) -> Iterator[None]:
 
     try:
         yield
-    except ConfigRefused as first:
-        for refused in (first, *first.others):
-            assert refused.resource is not None
-            place = _file_position(refused.resource, refused.key, wanted)
+    except (ConfigRefused, Mistakes) as error:
+        for each in error.each if isinstance(error, Mistakes) else (error,):
+            assert isinstance(each, ConfigRefused) and each.resource is not None
+            place = _file_position(each.resource, each.key, wanted)
             at = "" if place is None else f"{place}: "
-            refused.message = f"{at}{refused.resource}: {refused.message}"
-            work.mistakes.append(refused)
+            each.message = f"{at}{each.resource}: {each.message}"
+            work.mistakes.found.append(each)
 
 
 def _file_position(resource: ConfigResource, config: str, wanted: State) -> DocumentValue | None:

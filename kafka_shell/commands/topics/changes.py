@@ -10,7 +10,7 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.topics.model import NewTopic, format_assignment
 from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.commands import select
-from kafka_shell.commands.configs.commands import alter, span_of_key
+from kafka_shell.commands.configs.commands import alter, pointing_at_keys
 from kafka_shell.commands.configs.kinds import CONFIG_KEYS, CONFIG_PAIR
 from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
 from kafka_shell.commands.timeout import timeout_ms
@@ -85,7 +85,6 @@ _MAX_ASSIGNMENT_BYTES = 16 << 20  # enough for a topic with a million partitions
 
 def create_topic(invocation: Invocation, context: Context) -> Plan:
     """Create the topics named on the command line or listed in a file."""
-    from kafka_shell.admin.configs.checks import ConfigRefused
     from kafka_shell.admin.topics import change as topic_changes
     from kafka_shell.admin.wire import metadata_scan
 
@@ -96,11 +95,8 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
         requested = read_topics(invocation["from-file"])
     else:
         requested = _named_topics(invocation, context)
-    try:
+    with pointing_at_keys(invocation):
         checked = topic_changes.with_checked_configs(context.cluster, requested)
-    except ConfigRefused as refused:
-        refused.span = span_of_key(invocation, refused.key)
-        raise
     if invocation["if-not-exists"]:
         existing = metadata_scan.scan(context.cluster, [new.name for new in checked])
         checked = [new for new in checked if new.name not in existing]
