@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from kafka_shell.admin.wire.endpoint import Address
+from kafka_shell.common.escaping import quoted
 from kafka_shell.common.structs import replace
 
 from . import settings
@@ -77,7 +78,8 @@ def _accepted(context: Context, error: OtherClusterError) -> bool:
         error.hint = f"Nothing was sent. If the new cluster is correct, {how}"
         return False
     question = (
-        f"{error.message}{of_profile}. Nothing was sent.\nContinue with cluster {error.found}?"
+        f"{error.message}{of_profile}. Nothing was sent.\n"
+        f"Continue with cluster {quoted(error.found)}?"
     )
     if not confirmed(context.ask, question):
         error.message = f"not confirmed: {error.message}"

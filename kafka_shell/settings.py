@@ -65,8 +65,10 @@ class Settings(Struct, frozen=True):
 
     @property
     def cluster_name(self) -> str:
-        """The name of the cluster for the prompt, the journal and typed guards."""
-        return self.label or self.profile or ",".join(map(str, self.connection.bootstrap))
+        """The name of the cluster for the prompt, questions, the journal and typed guards: the
+        address if that is not the profile's."""
+        profile = self.profile if self.profile_address else ""
+        return self.label or profile or ",".join(map(str, self.connection.bootstrap))
 
     def connecting(self, command: str) -> str:
         """The command with the options that name this cluster, for another session."""
@@ -74,7 +76,9 @@ class Settings(Struct, frozen=True):
         if not command or not named.isdisjoint(("--profile", "--broker", "--bootstrap-server")):
             return command
         if self.profile:
-            return f"{command} {with_option('--profile', self.profile)}"
+            command += f" {with_option('--profile', self.profile)}"
+        if self.profile_address:
+            return command
         command += f" {with_option('--broker', ','.join(map(str, self.connection.bootstrap)))}"
         file = self.flags.get("command-config")
         return f"{command} {with_option('--command-config', str(file))}" if file else command

@@ -73,10 +73,10 @@ def count_records(changes: Iterable[Change]) -> str:
 
 
 def question(changes: Iterable[Change], stakes: str = "") -> str:
-    """What would happen and how much of it: `Delete 6 topics (1.2 GiB, 3 groups)?`, `Apply 3
-    changes to 2 topics?`."""
+    """What would happen and how much of it, without the cluster: `Delete 6 topics (1.2 GiB, 3
+    groups)`, `Apply 3 changes to 2 topics`."""
     asked = _question(changes)
-    return f"{asked} ({stakes})?" if stakes else f"{asked}?"
+    return f"{asked} ({stakes})" if stakes else asked
 
 
 def _question(changes: Iterable[Change]) -> str:

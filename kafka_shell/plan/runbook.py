@@ -27,8 +27,9 @@ class Runbook(Struct, frozen=True):
     """Several plans of which a later one depends on what the earlier ones did.
 
     `about` is a model of what is to be done; if that is `refused`, for this reason, it is only
-    shown. The user confirms the `question` once, and then all plans are applied as with --yes.
-    `stages` begins; what is done already is read from the cluster. `previews` returns the plans
+    shown. The user confirms the `question`, which has no cluster, once, and then all plans are
+    applied as with --yes. `stages` begins; what is done already is read from the cluster.
+    `previews` returns the plans
     that can be made now, for a dry run. `result` reads the model that is shown at the end; it is
     `ok` if nothing is left to do. `resume` is the command that continues, and `undo` returns the
     one that undoes what would be left behind now, or an empty string.

@@ -246,8 +246,9 @@ def _will_ask(context: Context, guard: str, yes: str | bool | None) -> bool:
 
 
 def _confirmed(what: str, context: Context, guard: str, yes: str | bool | None) -> bool:
-    """True if the user was asked and agreed, False if --yes answered the question. Raises
-    ShellError if it was not confirmed."""
+    """True if the user was asked whether to do `what` on this cluster, and agreed; False if --yes
+    answered the question. Raises ShellError if it was not confirmed."""
+    what = f"{what} on {context.settings.cluster_name}?"
     if guard == "typed":
         return _confirmed_by_name(what, context, yes)
     if yes:

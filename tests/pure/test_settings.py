@@ -71,7 +71,7 @@ def test_flag_over_environment_over_profile_over_properties(config: Path, tmp_pa
     at = {"KAFKA_SH_BROKER": "environment:3"}
     flag = {"broker": "flag:4"}
     profile = {"profile": "dev"}
-    assert loaded({**flag, **profile}, at, config).cluster_name == "dev"
+    assert loaded({**flag, **profile}, at, config).cluster_name == "flag:4"
     assert loaded({**flag, **profile}, at, config).connection.bootstrap[0].host == "flag"
     both = {**at, "KAFKA_SH_PROFILE": "dev"}
     assert loaded({}, both, config).connection.bootstrap[0].host == "environment"
@@ -387,6 +387,8 @@ def test_a_command_for_another_session_names_the_cluster(config: Path) -> None:
     text = '[profiles.prod]\nbootstrap = "a:1"\n'
     prod = loaded({"profile": "prod"}, config=config, text=text)
     assert prod.connecting("health") == "health --profile prod"
+    moved = loaded({"profile": "prod", "broker": "b:2"}, config=config, text=text)
+    assert moved.connecting("health") == "health --profile prod --broker b:2"
     named = loaded({"broker": "b:2,c:3"}, config=config)
     assert named.connecting("health") == "health --broker b:2,c:3"
     assert named.connecting("health --broker b:2") == "health --broker b:2"

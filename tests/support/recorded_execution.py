@@ -118,7 +118,7 @@ def make_recorded_execution(
 ) -> RecordedExecution:
     """`answers` None is a program without a terminal."""
     config = ConnectionConfig(parse_addresses("broker:9092"))
-    settings = Settings(connection=config, profile="prod", guard=guard)
+    settings = Settings(connection=config, profile="prod", profile_address=True, guard=guard)
     session = ClusterSession(settings)
     session.cluster = cluster or cast(
         Any,

@@ -148,7 +148,7 @@ def test_without_a_terminal_another_cluster_is_refused(
     other(paths)
     dev = session(paths, profile="dev")
     assert dev(line) == 1
-    assert f"is now cluster {place.cluster.cluster_id}, not cluster another-cluster" in dev.said
+    assert f'is now cluster "{place.cluster.cluster_id}", not cluster another-cluster' in dev.said
     assert f'cluster-id = "{place.cluster.cluster_id}"' in dev.said
     assert dev.out.getvalue() == ""
     assert remembered_ids(paths) == {"dev": "another-cluster"}

@@ -49,7 +49,7 @@ def decommission(invocation: Invocation, context: Context) -> Runbook | Plan:
     return Runbook(
         about=found,
         refused="" if found.ok or found.possible else f"{_why_not(found)} (nothing was changed)",
-        question=f"Decommission broker {broker}{moves if found.replicas else ''}?",
+        question=f"Decommission broker {broker}{moves if found.replicas else ''}",
         stages=work.stages,
         previews=lambda: tuple(work.previews(found, state, drain)),
         result=work.result,

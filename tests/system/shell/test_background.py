@@ -54,7 +54,7 @@ def move(
         shell.sees("3 brokers", "as of")
         shell.type(f"reassign-partitions --reassignment-json-file {file} --throttle {throttle}")
         shell.press("enter")
-        shell.sees("Reassign 1 partition? [y/N]")
+        shell.sees(f"Reassign 1 partition on {three_brokers.bootstrap}? [y/N]")
         shell.type("y")
         shell.press("enter")
         shell.sees("to cancel: reassign-partitions --cancel", "Moving 1 partition")

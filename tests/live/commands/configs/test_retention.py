@@ -268,9 +268,9 @@ def test_the_question_says_how_many(shell: Shell, aged: str) -> None:
     assert shell(f"alter-configs {aged} retention.ms=2h", answer="n").status == 1
     shell(f"alter-configs {aged} retention.ms=5h cleanup.policy=compact,delete", answer="n")
     assert shell.asked == [
-        "Apply 1 change to 1 topic (deletes up to 6 records)? [y/N] ",
+        f"Apply 1 change to 1 topic (deletes up to 6 records) on {shell.bootstrap}? [y/N] ",
         "Apply 2 changes to 1 topic (deletes records older than 5h, all but the latest record of"
-        " each key)? [y/N] ",
+        f" each key) on {shell.bootstrap}? [y/N] ",
     ]
 
 

@@ -221,7 +221,7 @@ def test_a_deletion_shows_what_is_lost_and_asks_with_it(
 ) -> None:
     empty = shell(f"delete-topic {stem}.b", answer="n")
     assert "\n  no records\n" in empty.err
-    assert shell.asked == ["Delete 1 topic (no records)? [y/N] "]
+    assert shell.asked == [f"Delete 1 topic (no records) on {sandbox.bootstrap}? [y/N] "]
     fill(sandbox.bootstrap, f"{stem}.a", 5, size=1000, enable_idempotence=True)
     shell.ok(f"reset-offsets {stem}-group --topic {stem}.a:0 --to earliest --yes")
     shell.ok(f"alter-acls --topic {stem}.a --add 'allow User:{stem} Read'")
@@ -232,8 +232,8 @@ def test_a_deletion_shows_what_is_lost_and_asks_with_it(
         assert f"\ngroups          {group}\n" in run.err
         assert "\nproducers       1 idempotent producer, last record " in run.err
         assert f"\nremaining ACLs  allow User:{stem} Read on topic {stem}.a\n" in run.err
-        assert re.fullmatch(r"Delete 1 topic \(up to 5 records, [\d.]+ KiB, 1 group\)\? \[y/N\] ",
-                            shell.asked[-1])  # fmt: skip
+        assert re.fullmatch(r"Delete 1 topic \(up to 5 records, [\d.]+ KiB, 1 group\)"
+                            rf" on {sandbox.bootstrap}\? \[y/N\] ", shell.asked[-1])  # fmt: skip
         both = shell(f"delete-topic {stem}.* --dry-run --output json")
         assert [topic["topic"] for topic in both.json["figures"][0]["topics"]] == [
             f"{stem}.a",
