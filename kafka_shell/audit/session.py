@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from kafka_shell.admin.wire.endpoint import normalize_url
 from kafka_shell.common.private import open_private, private_folder
 from kafka_shell.errors import ShellError
 
@@ -246,6 +247,7 @@ def channel(remote: str) -> Any:
         def endpoint(self) -> str:
             return f"ipv4:{THIS_MACHINE}:{self._port}"
 
+    remote = normalize_url(remote)
     found = DefaultChannelBuilder(remote)
     if found.use_ssl or found.host not in ("localhost", THIS_MACHINE):
         return found

@@ -34,22 +34,39 @@ class _HostAndPort(NamedTuple):
 
 
 class Address(_HostAndPort):
-    """A host (a name, or an IP address without brackets) and a port. Names are in lower case and
-    without a final dot, which certificates do not have, so equal hosts are equal."""
+    """A host (a name, or an IP address without brackets) and a port."""
 
     __slots__ = ()
 
     def __new__(cls, host: str, port: int) -> Address:
-        return super().__new__(cls, host if ":" in host else host.rstrip(".").lower(), port)
+        return super().__new__(cls, normalize_host(host), port)
 
     def __str__(self) -> str:
         host = escape(self.host)  # advertised listeners may contain any characters
         return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
 
 
+def normalize_host(host: str) -> str:
+    """Return a name in lower case and without a final dot, which certificates do not have, so that
+    equal hosts are equal; an IPv6 address as it is."""
+    return host if ":" in host else host.rstrip(".").lower()
+
+
+def normalize_url(url: str) -> str:
+    """Return a URL with its host as in `normalize_host`."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    if not host.startswith("["):
+        host, colon, port = host.partition(":")
+        host = f"{normalize_host(host)}{colon}{port}"
+    return parts._replace(netloc=f"{user}{at}{host}").geturl()
+
+
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine without asking a name server."""
-    return re.fullmatch(r"localhost|::1|127(\.\d{1,3}){3}", host) is not None
+    return re.fullmatch(r"localhost|::1|127(\.\d{1,3}){3}", normalize_host(host)) is not None
 
 
 def parse_addresses(text: str) -> tuple[Address, ...]:

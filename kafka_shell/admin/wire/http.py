@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.common.escaping import quoted
 
-from .endpoint import is_loopback
+from .endpoint import is_loopback, normalize_url
 
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector, Request
@@ -58,6 +58,7 @@ def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int
     The timeout (seconds) is for the whole response. That of a socket applies to each read, so a
     server that sends one byte per second would never reach it.
     """
+    request.full_url = normalize_url(request.full_url)
     done: list[bytes | HttpFailure] = []
 
     def run() -> None:

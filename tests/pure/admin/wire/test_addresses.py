@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from kafka_shell.admin.wire.endpoint import Address, parse_addresses
+from kafka_shell.admin.wire.endpoint import Address, is_loopback, normalize_url, parse_addresses
 from kafka_shell.admin.wire.properties import Property
 from kafka_shell.connection_options import same_cluster
 from kafka_shell.errors import UsageError
@@ -31,3 +31,20 @@ def test_zone_of_ipv6_address_is_kept() -> None:
 def test_dot_is_no_host() -> None:
     with pytest.raises(UsageError, match="missing host"):
         parse_addresses(".:9092")
+
+
+@pytest.mark.parametrize(
+    ("url", "normalized"),
+    [
+        ("https://Registry.:8081/a.?b=C.", "https://registry:8081/a.?b=C."),
+        ("https://al:pw.@idp.example.com./t", "https://al:pw.@idp.example.com/t"),
+        ("https://[FE80::1]:8081/", "https://[FE80::1]:8081/"),
+        ("sc://Spark.:15002/;token=A.", "sc://spark:15002/;token=A."),
+    ],
+)
+def test_host_of_url_has_no_final_dot_either(url: str, normalized: str) -> None:
+    assert normalize_url(url) == normalized
+
+
+def test_name_of_this_machine_with_final_dot_is_loopback() -> None:
+    assert is_loopback("LocalHost.")

@@ -30,7 +30,7 @@ class Answer(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(b"found")
+        self.wfile.write(f"found by {self.headers['Host']}".encode())
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
@@ -44,10 +44,11 @@ def server() -> Iterator[int]:
         server.shutdown()
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "localhost."])
 def test_loopback_is_reached_without_proxy(server: int, host: str) -> None:
     request = Request(f"http://{host}:{server}/")
-    assert http.fetch(http.opener(), request, 10.0, 100) == b"found"
+    found = http.fetch(http.opener(), request, 10.0, 100).decode()
+    assert found == f"found by {host.rstrip('.').lower()}:{server}"
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
