@@ -152,16 +152,19 @@ ROWS: dict[type, Rows] = {
 
 
 class OrderRow(Struct, frozen=True):
-    """A broker in the order of a rolling restart; `batch` is None if it is in none."""
+    """A broker in the order of a rolling restart; `batch` is None if it is in none. `verdict` is
+    that of its batch, or of the broker alone; None if it is not running."""
 
     broker: int
     batch: int | None
-    reasons: tuple[str, ...] = ()
+    verdict: Verdict | None
+    reasons: tuple[str, ...]
 
 
 def _order_rows(order: RestartOrder) -> Iterator[OrderRow]:
-    for number, batch in enumerate(order.batches, 1):
-        for broker in batch:
-            yield OrderRow(broker, number)
+    for number, check in enumerate(order.checks, 1):
+        for broker in check.brokers:
+            reasons = tuple(reason.summary for reason in check.reasons)
+            yield OrderRow(broker, number, check.verdict, reasons)
     for each in order.left_out:
-        yield OrderRow(each.broker, None, each.reasons)
+        yield OrderRow(each.broker, None, each.verdict, each.reasons)
