@@ -122,6 +122,16 @@ def parse_size(text: str) -> int:
     return fraction[0]
 
 
+OFFSET = "offset:"
+_OFFSET_DIGITS = 11
+
+
+def as_offset(word: str) -> str:
+    """Return the word as a position, of which a number is always an offset: one with the digits of
+    a time is marked."""
+    return f"{OFFSET}{word}" if word.isdecimal() and len(word) > _OFFSET_DIGITS else word
+
+
 def parse_time(text: str, *, now: int, zone: tzinfo | None = None) -> int:
     """Milliseconds since the epoch of `2026-01-31T10:00[Z|+01:00]`, `now`, or `-1h` before `now`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka_shell.common.units import as_offset
 from kafka_shell.errors import UsageError
 
 from .options import Action, Given, line_of
@@ -47,7 +48,7 @@ def console_consumer(given: Given) -> list[str]:
     start = "earliest" if "--from-beginning" in given else start
     done = ["--topic", "--partition", "--include", "--whitelist", "--offset", "--from-beginning"]
     follow = () if "--timeout-ms" in given and start != "latest" else ("--follow",)
-    return [*line_of(_CONSOLE_CONSUMER, given, done), *words, f"--from={start}", *follow]
+    return [*line_of(_CONSOLE_CONSUMER, given, done), *words, f"--from={as_offset(start)}", *follow]
 
 
 def console_producer(given: Given) -> list[str]:
@@ -75,7 +76,7 @@ def _kcat_range(given: dict[str, str]) -> list[str]:
     if start[:1] == "-" and start[1:].isdigit():
         line.append(f"--last={start[1:]}")
     else:
-        line.append(f"--from={_KCAT_STARTS.get(start, start)}")
+        line.append(f"--from={_KCAT_STARTS.get(start, as_offset(start))}")
     line += [f"--limit={given['c']}"] if "c" in given else []
     return [*line, "--output=json"] if "J" in given else line
 
@@ -128,6 +129,10 @@ def rpk_consume(words: Sequence[str]) -> list[str] | None:
     if not topics or not (start in _RPK_STARTS.values() or start.isdigit()):
         return None
     partitions = f":{given['partitions']}" if "partitions" in given else ""
-    line = ["read-records", *(f"{topic}{partitions}" for topic in topics), f"--from={start}"]
+    line = [
+        "read-records",
+        *(f"{topic}{partitions}" for topic in topics),
+        f"--from={as_offset(start)}",
+    ]
     line.append(f"--limit={given['limit']}" if "limit" in given else "--follow")
     return [*line, f"--broker={given['broker']}"] if "broker" in given else line

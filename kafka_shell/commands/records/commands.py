@@ -218,7 +218,8 @@ COMMANDS: tuple[Command, ...] = (
         search=("purge", "truncate", "empty", "trim"),
         description=(
             "The plan names the groups that have not read the records yet.\n"
-            "A number of more than 11 digits is a time in milliseconds.\n"
+            "A number of more than 11 digits is a time in milliseconds; offset:N is always an"
+            " offset.\n"
             "Deleted records cannot be restored. latest is the end of the partition when the plan"
             " is made; records written later are kept. The file lists {\"partitions\": [{\"topic\":"
             " \"orders\", \"partition\": 0, \"offset\": 100}]}; offset -1 is the end.\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.common.structs import replace
-from kafka_shell.common.units import format_time, odd_hour, parse_time
+from kafka_shell.common.units import OFFSET, as_offset, format_time, odd_hour, parse_time
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kind import CandidateSource, Kind
@@ -20,7 +20,6 @@ STARTS = Kind(
     CandidateSource(lambda found, known: known.times(found.prefix, {"earliest": "", "latest": ""})),
 )
 ENDS = Kind("text", CandidateSource(lambda found, known: known.times(found.prefix, {"latest": ""})))
-_MOST_DIGITS = 11  # of an offset
 
 
 def position(invocation: Invocation, name: str, context: Context) -> Position | None:
@@ -86,9 +85,10 @@ def offset_or_time(text: str, now: int) -> tuple[int | None, int | None]:
     """An offset and None, or None and a time (milliseconds since the epoch), as `now`.
 
     A number of more than 11 digits is a time, as in the output of read-records: taken for an offset
-    it would be after the end of the log, and all records would be skipped or deleted. Raises
-    ShellError if it is neither.
+    it would be after the end of the log, and all records would be skipped or deleted. Such an
+    offset is `offset:N`. Raises ShellError if it is neither.
     """
-    if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS:
-        return int(text), None
+    number = text.removeprefix(OFFSET)
+    if number.isascii() and number.isdigit() and (number != text or as_offset(text) == text):
+        return int(number), None
     return None, max(0, parse_time(text, now=now))

@@ -48,6 +48,8 @@ def here(text: str) -> str | None:
         ("kafka-console-consumer --topic t --partition 1 --offset 7 --timeout-ms 1000 --property"
          " print.key=true --consumer.config c.properties",
          "read-records t:1 --from 7 --command-config c.properties"),
+        ("kafka-console-consumer --topic t --partition 1 --offset 123456789012",
+         "read-records t:1 --from offset:123456789012 --follow"),
         ("kafka-console-consumer.sh --topic t --timeout-ms 1000",
          "read-records t --from latest --follow"),
         ("kafka-console-consumer.sh --topic t --from-beginning --timeout-ms 1000",
