@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.common.structs import replace
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.results import Results
 
@@ -14,3 +15,10 @@ def with_hint(plan: Plan, name: str, hint: str) -> Plan:
         for resource, failure in plan.refused.failures.items()
     }
     return replace(plan, refused=Results(plan.refused.values, failures))
+
+
+def add_commands(error: ShellError, cancel: str, resume: str) -> None:
+    """Add to the hint of an interrupted wait the commands that cancel and continue what goes on."""
+    commands = (("cancel it", cancel), ("continue", resume))
+    lines = [f"To {action}: {command}" for action, command in commands if command]
+    error.hint = "\n".join([*filter(None, (error.hint,)), *lines])

@@ -9,6 +9,7 @@ from typing import Any
 
 from kafka_shell import journal
 from kafka_shell.admin.wire.failures import OtherClusterError
+from kafka_shell.commands.hints import add_commands
 from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
@@ -175,9 +176,7 @@ def follow(plan: Plan, context: Context) -> UnexpectedEnd | None:
     except UnexpectedEnd as error:
         return error
     except ShellError as error:
-        resume = f"To continue: {plan.resume}"
-        resume = "" if not plan.resume or resume in error.hint else resume
-        error.hint = "\n".join(filter(None, (error.hint, resume)))
+        add_commands(error, plan.cancel, plan.resume)
         raise
     return None
 

@@ -24,7 +24,7 @@ from kafka_shell.plan.results import Failure, Results
 from .batch_health import problem
 from .batch_state import Batch, BatchState, Started
 from .current_assignment import CurrentAssignment, current_assignment
-from .follow import Follow, Hints
+from .follow import Advice, Follow, no_advice
 from .log_dir_targets import Dirs
 from .model import Assignment, Move, MoveStatus, TopicPartition
 from .progress import progress, spell
@@ -58,7 +58,8 @@ class InBatches(Struct, frozen=True):
     below: frozenset[TopicPartition] = frozenset()
     before: Assignment = field(default_factory=dict)
     dirs: Dirs = field(default_factory=dict)
-    hints: Hints = field(default_factory=Hints)
+    advice: Advice = no_advice
+    resume: str = ""
     patient: bool = True
 
     def __call__(self, cluster: Cluster, report: Report) -> None:
@@ -73,7 +74,6 @@ class InBatches(Struct, frozen=True):
         except KeyboardInterrupt:
             raise ShellError(
                 f"interrupted at {self._name(batch)}",
-                hint=self.hints.lines(()),
                 code="interrupted",
                 status=Status.INTERRUPTED,
             ) from None
@@ -169,7 +169,7 @@ class InBatches(Struct, frozen=True):
         could not be removed."""
         moves = tuple(Move(each, (), after) for each, after in batch.target.items())
         patience = None if self.patient else _PATIENCE_S
-        follow = Follow(moves, self.hints, self._dirs_of(batch), patience)
+        follow = Follow(moves, self.advice, self._dirs_of(batch), patience)
         try:
             follow(cluster, self._reporting(batch, report))
         except UnexpectedEnd as error:
@@ -235,7 +235,7 @@ class InBatches(Struct, frozen=True):
         are = "is" if len(left) == 1 else "are"
         raise UnexpectedEnd(
             f"{counted(len(left), 'partition')} {are} not at the target: {some(names, 10)}: {why}",
-            hint=replace(self.hints, cancel="").lines(()),
+            hint=f"To continue: {self.resume}" if self.resume else "",
             code="reassignment-failed",
         )
 

@@ -36,25 +36,13 @@ _MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart
 _READ_S = 10.0  # for reading the reassignments once, whatever hangs
 
 Advice = Callable[[Sequence[Stall]], Sequence[str]]
-"""Lines that say how to continue without the brokers that are waited for."""
+"""Lines that say how to continue without the brokers that are waited for, for the hint of an
+interrupted wait. The plan has the commands that cancel and continue it."""
 
 
-class Hints(Struct, frozen=True):
-    """What the hint of an interrupted wait says, in the words of the program that waits.
-
-    `cancel` is the command that cancels the moves, and `resume` the one that continues; empty if
-    there is none, or if the plan has one.
-    """
-
-    cancel: str = ""
-    resume: str = ""
-    advice: Advice = lambda stalls: ()
-
-    def lines(self, stalls: Sequence[Stall]) -> str:
-        """The hint."""
-        commands = (("cancel it", self.cancel), ("continue", self.resume))
-        lines = [f"To {action}: {command}" for action, command in commands if command]
-        return "\n".join([*self.advice(stalls), *lines])
+def no_advice(stalls: Sequence[Stall]) -> Sequence[str]:
+    """Return no lines."""
+    return ()
 
 
 class Follow(Struct, frozen=True):
@@ -67,7 +55,7 @@ class Follow(Struct, frozen=True):
     """
 
     moves: tuple[Move, ...] | None = None
-    hints: Hints = field(default_factory=Hints)
+    advice: Advice = no_advice
     dirs: Dirs = field(default_factory=dict)
     patience: float | None = None
 
@@ -79,7 +67,7 @@ class Follow(Struct, frozen=True):
         except KeyboardInterrupt:
             raise ShellError(
                 "interrupted: the reassignment continues, and its throttle is still set",
-                hint=self.hints.lines(watch.stalls),
+                hint="\n".join(self.advice(watch.stalls)),
                 code="interrupted",
                 status=Status.INTERRUPTED,
             ) from None
@@ -186,7 +174,7 @@ class _Waiting:
         reasons = "; ".join(stall.reason for stall in self.stalls)
         raise ShellError(
             f"deadline exceeded: {reasons or left}",
-            hint=self._follow.hints.lines(self.stalls),
+            hint="\n".join(self._follow.advice(self.stalls)),
             code="deadline",
         )
 
@@ -198,7 +186,8 @@ class _Waiting:
         down = [stall for stall in self.stalls if stall.down and stall.seconds >= patience]
         if down and sum(len(stall.partitions) for stall in down) == len(self._left):
             reasons = "; ".join(stall.reason for stall in down)
-            raise ShellError(reasons, hint=self._follow.hints.lines(down), code="paused")
+            hint = "\n".join(self._follow.advice(down))
+            raise ShellError(reasons, hint=hint, code="paused")
 
     def _report_progress(self, moving: Sequence[Reassignment]) -> None:
         """Report how much is copied, or what is waited for: then no remaining time is known."""

@@ -10,7 +10,7 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation, Option
 from kafka_shell.plan.model import Plan
 
-from .follow_up import cancel_line, end_line, resume_line, stall_advice
+from .follow_up import end_line, resume_line, stall_advice
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.batched import InBatches
@@ -80,20 +80,16 @@ def in_batches(
 def _run(context: Context, paths: MovePaths, dirs: Dirs, *, resumable: bool = True) -> InBatches:
     from kafka_shell.admin.partitions.batch_state import BatchState
     from kafka_shell.admin.partitions.batched import InBatches
-    from kafka_shell.admin.partitions.follow import Hints
 
     from .batch_store import BatchFile
     from .throttle_store import throttle_record
 
-    if resumable:
-        lines = end_line(paths.id), resume_line(paths.id)
-    else:
-        lines = cancel_line(paths.move), ""
     return InBatches(
         state=BatchFile(paths) if resumable else BatchState(),
         record=throttle_record(context),
         dirs=dirs,
-        hints=Hints(*lines, stall_advice),
+        advice=stall_advice,
+        resume=resume_line(paths.id) if resumable else "",
     )
 
 
@@ -132,6 +128,7 @@ def resume(invocation: Invocation, context: Context) -> Plan:
         plan,
         waits=bool(invocation["wait"]) or context.shell is None,
         resume=resume_line(paths.id) if follow else "",
+        cancel=end_line(paths.id) if follow else "",
     )
 
 

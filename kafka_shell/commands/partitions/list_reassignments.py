@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
+from kafka_shell.commands.hints import add_commands
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
-from kafka_shell.errors import UnexpectedEnd
+from kafka_shell.errors import ShellError, UnexpectedEnd
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.common import CHANGING
@@ -88,7 +88,7 @@ def _finish(
     topics: Sequence[str] | None,
 ) -> MoveState | Plan | NoRows:
     """Follow the reassignment, then plan the removal of its throttle."""
-    from kafka_shell.admin.partitions.follow import Follow, Hints
+    from kafka_shell.admin.partitions.follow import Follow
     from kafka_shell.admin.partitions.model import Move
 
     from .batch_store import not_started
@@ -99,10 +99,13 @@ def _finish(
         if wanted is not None:
             moves = tuple(Move(each, (), after) for each, after in wanted.items())
         advice = partial(stall_advice, ours=file is not None)
-        hints = Hints(_cancel_line(invocation), invocation.text, advice)
-        follow = Follow(moves, hints, dirs)
-        with suppress(UnexpectedEnd):  # the state shows it
-            follow(context.cluster, context.report)
+        try:
+            Follow(moves, advice, dirs)(context.cluster, context.report)
+        except UnexpectedEnd:
+            pass  # the state shows it
+        except ShellError as error:
+            add_commands(error, _cancel_line(invocation), invocation.text)
+            raise
     later: Collection[TopicPartition] = ()
     if file is not None:
         topics = list({each.topic: None for each in file.target})

@@ -14,7 +14,7 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan
 
 from .batches import in_batches, paths_of
-from .follow_up import cancel_line, resume_line, stall_advice
+from .follow_up import cancel_line, end_line, resume_line, stall_advice
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
@@ -81,21 +81,19 @@ def _with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
     """The plan with steps that write its files, and with the lines that continue and cancel it."""
     from kafka_shell.admin.partitions import recorded
     from kafka_shell.admin.partitions.batched import InBatches
-    from kafka_shell.admin.partitions.follow import Hints
 
     steps = recorded.with_files(plan, paths, throttle).steps
     starts = steps != plan.steps  # else only a throttle is changed
     follow: Any = plan.follow
     if isinstance(follow, InBatches):
-        return replace(plan, steps=steps, resume=resume_line(paths.id), id=paths.id,
-                       cancel=follow.hints.cancel)  # fmt: skip
+        cancel = end_line(paths.id) if follow.resume else cancel_line(paths.move)
+        return replace(plan, steps=steps, resume=resume_line(paths.id), id=paths.id, cancel=cancel)
     file = with_option("--reassignment-json-file", str(paths.move)) if starts else ""
-    hints = Hints(cancel_line(paths.move) if starts else "", advice=stall_advice)
     return replace(
         plan,
         steps=steps,
-        follow=replace(follow, hints=hints) if follow else None,
+        follow=replace(follow, advice=stall_advice) if follow else None,
         resume=f"verify-reassign-partitions --finish {file}".strip(),
         id=paths.id if starts else "",
-        cancel=hints.cancel,
+        cancel=cancel_line(paths.move) if starts else "",
     )

@@ -463,9 +463,10 @@ def test_a_failed_follow_says_how_to_continue(tmp_path: Path) -> None:
     def lost(*_: Any) -> None:
         raise ShellError("the broker is gone")
 
+    lines = {"cancel": "cancel it", "resume": "verify it"}
     with pytest.raises(ShellError, match="gone") as failed:
-        execution.run(execution.plan(execution.step(), follow=lost, resume="verify it"))
-    assert failed.value.hint == "To continue: verify it"
+        execution.run(execution.plan(execution.step(), follow=lost, **lines))
+    assert failed.value.hint == "To cancel it: cancel it\nTo continue: verify it"
 
 
 @pytest.mark.parametrize("chained", [False, True])

@@ -12,7 +12,6 @@ from kafka_shell.admin.partitions.batch_plans import in_batches, limited, resume
 from kafka_shell.admin.partitions.batch_state import Batch, BatchState, Started
 from kafka_shell.admin.partitions.batched import InBatches
 from kafka_shell.admin.partitions.batches import BatchLimits
-from kafka_shell.admin.partitions.follow import Hints
 from kafka_shell.admin.partitions.model import MoveSize, TopicPartition
 from kafka_shell.admin.partitions.reassignment import plan_move
 from kafka_shell.admin.partitions.sizes import Sizes
@@ -91,8 +90,7 @@ class Moving:
 
     @property
     def run(self) -> InBatches:
-        hints = Hints("CANCEL", "RESUME")
-        return InBatches(state=self.state, record=self.record, hints=hints)
+        return InBatches(state=self.state, record=self.record, resume="RESUME")
 
     def report(self, task: str, done: int, total: int | None) -> None:
         if not self.told or self.told[-1] != task:
@@ -201,7 +199,6 @@ def test_a_pause_tells_its_reason_and_what_continues_it(moving: Moving) -> None:
     moving.when("5 stop 3, 30 stop 5, 50 interrupt")
     assert moving.ended(moving.plan()) == "interrupted at batch 2 of 3"
     assert moving.error.status is Status.INTERRUPTED
-    assert moving.error.hint == "To cancel it: CANCEL\nTo continue: RESUME"
     assert [each for each in moving.told if "waiting" in each] == [
         "batch 2 of 3: waiting: 1 partition below min.insync.replicas: other:0",
         "batch 2 of 3: waiting: broker 5 is down",
