@@ -94,7 +94,9 @@ def _invalid(error: Any) -> InvalidQuery:
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.astimezone().isoformat(timespec="milliseconds")
-    if isinstance(value, date | Decimal):
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, date):
         return str(value)
     if isinstance(value, bytearray):
         return bytes(value)
