@@ -11,6 +11,7 @@ from typing import Any
 
 from kafka_shell.errors import ShellError, Status
 
+from .nesting import limited
 from .units import to_path
 
 _MIB = 1 << 20
@@ -55,7 +56,7 @@ def read_json(file: str | Path) -> Any:
 
     text = read_text(file)
     try:
-        return json.loads(text, object_pairs_hook=_unique)
+        return limited(json.loads(text, object_pairs_hook=_unique))
     except json.JSONDecodeError as error:
         what = f"not valid JSON: {error.msg} at column {error.colno}"
         raise bad_file(file, what, line=error.lineno) from None

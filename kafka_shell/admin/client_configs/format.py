@@ -21,6 +21,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.common.nesting import limited
+
 from .model import ClientConfigAlteration, ClientEntity, ClientRegistration
 
 CONFIGS_TOPIC = "__client_configs"
@@ -128,7 +130,7 @@ def _json(value: dict[str, Any]) -> bytes:
 
 def _read(text: bytes | None) -> dict[str, Any] | Unreadable:
     try:
-        value = json.loads(text or b"")
+        value = limited(json.loads(text or b""))
     except (ValueError, RecursionError):
         return Unreadable("it is not JSON")
     if not isinstance(value, dict):

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.schemas.errors import SchemaError, UnavailableSchema, reason
 from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, split_message
+from kafka_shell.common.nesting import MAX_LEVELS, limited
 from kafka_shell.errors import UsageError, did_you_mean
 
 from .internal_topics import TOPICS, read_key, read_value
@@ -53,7 +54,7 @@ Decode = Callable[[bytes, bytes], Decoded]
 
 _NULL = Decoded(None, NULL)
 _EMPTY = Decoded("", STRING)
-_parse_json = msgspec.json.Decoder().decode
+_decode = msgspec.json.Decoder().decode
 JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 # Tab, line breaks and escape (colored logs) may be in a text.
@@ -66,6 +67,11 @@ _NUMBERS: dict[str, tuple[struct.Struct, str]] = {
 # A number of so many bytes is recognized if its first bytes are its sign. Hashes and other IDs of
 # this size rarely start so.
 _RECOGNIZED = {4: ("int32", (b"\0", b"\xff")), 8: ("int64", (b"\0\0", b"\xff\xff"))}
+
+
+def _parse_json(raw: bytes) -> Any:
+    data = _decode(raw)
+    return limited(data) if raw.count(b"[") + raw.count(b"{") > MAX_LEVELS else data
 
 
 class Formats:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from kafka_shell.admin.wire.properties import Property
+from kafka_shell.common.nesting import limited
 
 from .errors import MissingSchema, SchemaError, UnavailableSchema, reason
 
@@ -133,6 +134,6 @@ def _read_json(raw: bytes) -> Any:
     import msgspec
 
     try:
-        return msgspec.json.decode(raw)
+        return limited(msgspec.json.decode(raw))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise SchemaError("it is not valid JSON") from None
