@@ -121,10 +121,12 @@ def topic_config(name: str) -> ConfigResource:
 
 
 class ThrottleConfigs(Struct, frozen=True):
-    """The throttle configs set on brokers and topics, and failures of those that were not read."""
+    """The throttle configs set on brokers and topics, failures of those that were not read, and the
+    topics that do not exist."""
 
     values: dict[Config, str]
     failures: dict[ConfigResource, Failure]
+    gone: frozenset[ConfigResource]
 
     @classmethod
     def read(
@@ -148,11 +150,9 @@ class ThrottleConfigs(Struct, frozen=True):
             for entry in entries
             if entry.name in _KEYS and entry.overridden and entry.value
         }
-        failures = {
-            resource: failure for resource, failure in found.failures.items()
-            if failure.code != UNKNOWN_TOPIC_OR_PARTITION  # then it was deleted with the topic
-        }  # fmt: skip
-        return cls(values, failures)
+        gone = {r for r, why in found.failures.items() if why.code == UNKNOWN_TOPIC_OR_PARTITION}
+        failures = {r: why for r, why in found.failures.items() if r not in gone}
+        return cls(values, failures, frozenset(gone))
 
     @property
     def rows(self) -> list[Throttled]:

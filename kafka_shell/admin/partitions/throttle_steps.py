@@ -110,7 +110,10 @@ class RemoveThrottle(Struct, BaseStep, frozen=True):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         """Configs that are removed already count as removed; notes explain those that are kept."""
         moving = under_way(cluster).values
-        configs = ThrottleConfigs.read(cluster, (row.resource for row in self.rows), moving)
+        resources = [row.resource for row in self.rows]
+        with suppress(ShellError):  # a record that cannot be read is reported where it is used
+            resources += [each for each, key in self.record.read() if key not in RATES]
+        configs = ThrottleConfigs.read(cluster, resources, moving)
         still = configs.still_set({row.config: row for row in self.rows})
         used = configs.in_use(moving)
         target: dict[Config, str | None] = {}
@@ -139,8 +142,9 @@ class RemoveThrottle(Struct, BaseStep, frozen=True):
         done = {row.config for row in self.rows if row.resource not in configs.failures} - kept
         with suppress(ShellError):  # a row that stays in the record too long is harmless (rule 3)
             self.record.update(lambda record: {
-                config: row for config, row in record.items()
-                if config not in done or row.entries.keys() & entries_of(after.get(config)).keys()
+                config: row for config, row in record.items() if row.resource not in configs.gone
+                and (config not in done
+                     or row.entries.keys() & entries_of(after.get(config)).keys())
             })  # fmt: skip
         return results
 

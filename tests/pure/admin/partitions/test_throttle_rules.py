@@ -239,7 +239,9 @@ def test_a_throttle_is_removed_by_the_three_rules(
     assert shells.values == {name: value for name, value in after.items() if value}
 
 
-@pytest.mark.parametrize("end", ["cancel a", "release, finish", "wait a"])
+@pytest.mark.parametrize(
+    "end", ["cancel a", "release, finish", "wait a", "delete a, finish", "delete a, b, cancel b"]
+)
 def test_nothing_of_a_throttle_that_has_ended_stays_in_the_record(shells: Shells, end: str) -> None:
     shells(f"a, {end}")
     assert shells.records["A"].read() == {}
