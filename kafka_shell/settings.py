@@ -126,7 +126,12 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: P
     options = ConnectionOptions(flags, environ)
     name, profile = _choose_profile(file, options)
     own = profile.get(BOOTSTRAP)
-    properties = {**profile, **options.merged}
+    login_warnings: tuple[str, ...] = ()
+    kept = profile
+    if own is not None:  # else its login is for any cluster
+        ours = addresses_of(own.value)
+        kept, login_warnings = _without_login(profile, options.merged, ours, f"profile {name}")
+    properties = {**kept, **options.merged}
     connection = to_connection(properties)
     if name and BOOTSTRAP not in properties:
         what = f"profile {name} has no bootstrap servers"
@@ -143,7 +148,7 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: P
         editing_mode=values.get("editing-mode", "emacs"),
         no_color=values.get("no-color") == "true",
         flags=dict(flags),
-        warnings=(*options.warnings, *connection_warnings(properties, connection)),
+        warnings=(*options.warnings, *login_warnings, *connection_warnings(properties, connection)),
         file_warnings=tuple(file_warnings(properties)),
         sources=_sources(name, options, {**program, **properties}),
         properties=properties,
@@ -177,15 +182,9 @@ def load_for_line(
         if not same_cluster(in_file, Property(current, "")):
             warning = f"bootstrap.servers is ignored: this session is connected to {current}"
             warnings = (f"{in_file.where}: {warning}",)
-    kept = dict(session.properties)
     ours = {*session.connection.bootstrap, *known}
-    if BOOTSTRAP in added and not ours.issuperset(addresses_of(added[BOOTSTRAP].value)):
-        login = {name for name in kept if is_login(name)}
-        kept = {name: found for name, found in kept.items() if name not in login}
-        if login and not any(map(is_login, added)):
-            there, own = added[BOOTSTRAP].value, session.profile
-            how = with_option("--profile", own) if own else "--command-config FILE"
-            warnings = (f"the login of this session is not sent to {there}; to send it, add {how}",)
+    kept, dropped = _without_login(session.properties, added, ours, "this session")
+    warnings += dropped
     properties = {**kept, **added}
     connection = to_connection(properties)
     if BOOTSTRAP not in properties:
@@ -199,6 +198,25 @@ def load_for_line(
         properties=properties,
         profile_address=session.profile_address and BOOTSTRAP not in added,
     )
+
+
+def _without_login(
+    kept: Mapping[str, Property],
+    added: Mapping[str, Property],
+    ours: Collection[Address],
+    whose: str,
+) -> tuple[dict[str, Property], tuple[str, ...]]:
+    """The kept properties, without their login if the added ones select an address that is not one
+    of `ours`; then with a warning, unless they have a login of their own."""
+    login = {name for name in kept if is_login(name)}
+    there = added.get(BOOTSTRAP)
+    if not login or there is None or set(ours).issuperset(addresses_of(there.value)):
+        return dict(kept), ()
+    warning = (
+        f"the login of {whose} is not sent to {there.value}; to send one, add --command-config FILE"
+    )
+    without = {name: found for name, found in kept.items() if name not in login}
+    return without, () if any(map(is_login, added)) else (warning,)
 
 
 def kept_from(session: Settings, other: Settings) -> Settings:

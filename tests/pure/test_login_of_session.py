@@ -41,7 +41,9 @@ def line(session: Settings, flags: dict[str, object], folder: Path) -> Settings:
         ({"broker": "DEV.:2"}, "al"),
         ({"broker": "dev-3.example.com:9092"}, "al"),
         ({"adminclient-property": ["client.id=x"]}, "al"),
-        ({"broker": "other:1", "profile": "dev"}, "al"),
+        ({"broker": "other:1", "profile": "dev"}, ""),
+        ({"broker": "other:1", "profile": "dev", "adminclient-property": [OWN_LOGIN]}, "own"),
+        ({"broker": "dev:2", "profile": "dev"}, "al"),
         ({"broker": "other:1", "adminclient-property": [OWN_LOGIN]}, "own"),
     ],
 )
@@ -54,4 +56,4 @@ def test_login_is_for_brokers_of_session(
     assert bool(found.warnings) is not bool(username)
     if not username:
         assert found.connection.sasl.password is None
-        assert "to send it, add --profile dev" in found.warnings[0]
+        assert "to send one, add --command-config FILE" in found.warnings[0]
