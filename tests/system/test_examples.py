@@ -50,9 +50,16 @@ class Played:
 def played(
     own_demo: Sandbox, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Played]]:
-    """All examples, run once in the registry's order: each finds what those before it left."""
+    """All examples, run once in the registry's order: each finds what those before it left. The
+    cluster ID is known, so every connection of every command checks it."""
     folder = tmp_path_factory.mktemp("examples")
-    kafka = Program(folder / "home", own_demo.bootstrap)
+    kafka = Program(folder / "home")
+    config = folder / "home" / "config" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(
+        f'default = "demo"\n[profiles.demo]\nbootstrap = "{own_demo.bootstrap}"\n'
+        f'cluster-id = "{own_demo.cluster_id}"\n'
+    )
     found: dict[str, Played] = {}
     with pytest.MonkeyPatch.context() as patch, chdir(folder):
         sent = recorded(patch)
