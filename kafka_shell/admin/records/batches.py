@@ -153,6 +153,8 @@ THROTTLED = Failure(
     see=Resource("effective-quota"),
 )
 
+_SHOWN_S = 1.0  # a wait that is reported
+
 
 def held_back(answer: Any) -> bool:
     """Whether a Fetch response is throttled: a throttle time and no topics."""
@@ -160,11 +162,16 @@ def held_back(answer: Any) -> bool:
 
 
 def wait_out(cluster: Cluster, answer: Any) -> None:
-    """Sleep for the throttle time of the response, at most until the deadline."""
-    pause: float = answer.throttle_time_ms / 1000
-    if cluster.deadline is not None:
-        pause = min(pause, cluster.deadline - time.monotonic())
-    time.sleep(max(0.0, pause))
+    """Sleep for the throttle time of the response, at most until the deadline, and for no longer
+    than a call without a deadline may take. Report it if it is long."""
+    most = cluster.config.call_timeout
+    pause = cluster.time_left(min(answer.throttle_time_ms / 1000, most))
+    if pause >= _SHOWN_S:
+        cluster.report_wait("a quota, which throttles the responses")
+    try:
+        time.sleep(pause)
+    finally:
+        cluster.report_wait("")
 
 
 def fetch_request(
