@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -288,8 +288,12 @@ def _prune(folder: Path, names: Sequence[str], now: float) -> None:
     for number, name in enumerate(names):
         if number >= excess and name >= oldest:
             break
-        for suffix in (".json", _UNDONE, _ENTRY_LOCK, ".tmp"):
+        for suffix in (".json", _UNDONE, ".tmp"):
             (folder / name).with_suffix(suffix).unlink(missing_ok=True)
+        lock = (folder / name).with_suffix(_ENTRY_LOCK)
+        if lock.exists():  # of a process that was killed, or still runs
+            with suppress(BlockingIOError), locked(lock, wait=False):
+                lock.unlink(missing_ok=True)
 
 
 def _write(path: Path, entry: JournalEntry) -> None:

@@ -65,18 +65,29 @@ def locked(
     path: Path, *, wait: bool = True, on_wait: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
     """Hold the exclusive lock of a file, which is created, until the end of the block or process.
-    If another process holds it, calls `on_wait`, or raises BlockingIOError if not `wait`."""
+    If another process holds it, calls `on_wait`, or raises BlockingIOError if not `wait`. Only who
+    holds it may remove the file: who waited for it locks the new one."""
     import fcntl
 
-    with open_private(path, "a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if not wait:
-                raise
-            on_wait()
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    while True:
+        with open_private(path, "a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if not wait:
+                    raise
+                on_wait()
+                fcntl.flock(file, fcntl.LOCK_EX)
+            if _is_at(path, file):
+                yield
+                return
+
+
+def _is_at(path: Path, file: TextIO) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def write_private(path: Path, content: str | bytes) -> None:
