@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
+from kafka_shell.common.escaping import is_printable
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Change, Plan, Resource
 
@@ -16,7 +17,7 @@ from kafka_shell.plan.model import Change, Plan, Resource
 def single_command(line: str) -> str:
     """Return the line, or an empty string if it is not exactly one printable command."""
     tokens = tokenize(line)
-    single = line.isprintable() and not (
+    single = is_printable(line) and not (
         tokens.shell is not None
         or tokens.operators
         or tokens.comment

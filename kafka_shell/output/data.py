@@ -26,6 +26,7 @@ from msgspec import Struct
 from kafka_shell.admin.configs.model import ConfigResource
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.common.command_results import Listing
+from kafka_shell.common.escaping import is_printable
 from kafka_shell.common.structs import fields
 from kafka_shell.plan.model import Change, Plan, Resource, Secret
 from kafka_shell.plan.outcome import ChangeResult, EntryDetails, JournalEntry, Outcome
@@ -187,7 +188,7 @@ def _outcome(outcome: Outcome) -> dict[str, Data]:
 def _undo(lines: Iterable[str]) -> list[str]:
     """The undo commands. A comment replaces one with control characters, because a line break in it
     could be run as another command."""
-    return [line if line.isprintable() else NOT_SHOWN for line in lines]
+    return [line if is_printable(line) else NOT_SHOWN for line in lines]
 
 
 def _journal_entry(entry: JournalEntry) -> dict[str, Data]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.escaping import is_printable
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import shorten_command
 from kafka_shell.output.resource_kinds import title_of
@@ -90,11 +91,20 @@ def remark_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
     """The warnings and notes of the plan, and what was not checked."""
     for warning in plan.warnings:
         yield from hang(text("warning: ", "warning") + text(warning), room, 2)
+    for name in dict.fromkeys(title_of(each.resource) for each in plan.changes if _is_marked(each)):
+        spelled = name.encode("ascii", "backslashreplace").decode()
+        mark = text("warning: ", "warning") + text(f"a name that may look like another: {spelled}")
+        yield from hang(mark, room, 2)
     for note in plan.notes:
         yield from hang(text("note: ", "hint") + text(note), room, 2)
     for each in plan.not_checked:
         line = text("not checked: ", "warning") + text(f"{each.what}: {each.reason}")
         yield from hang(line, room, 2)
+
+
+def _is_marked(change: Change) -> bool:
+    """Whether a change deletes what has a name that is not ASCII."""
+    return change.verb == "delete" and not change.resource.name.isascii()
 
 
 def figure_lines(plan: Plan, renderers: Renderers, room: int | None = None) -> Iterator[Text]:
@@ -164,7 +174,7 @@ def undo_lines(undo: Sequence[str], lost: str = "", entry: str = "") -> Iterator
     source = f"see journal {entry} --undo" if entry else "saved in the journal when applied"
     if len(undo) > MANY:
         yield lead + f" {len(undo):,} commands ({source})"
-    elif not all(map(str.isprintable, undo)):
+    elif not all(map(is_printable, undo)):
         one = len(undo) == 1
         reason = f"{'it contains' if one else 'they contain'} control characters"
         yield lead + f" not shown: {reason} (saved in the journal)"

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, TextIO
 
-from kafka_shell.common.escaping import escape, printable
+from kafka_shell.common.escaping import escape, is_printable, printable
 
 from .terminal import draw, terminal_size
 from .text import ELLIPSIS, Role, Text, rstrip
@@ -93,7 +93,7 @@ class StyledStream:
 
     def words(self, words: Sequence[str]) -> None:
         """Plain words, one per line; fast for hundreds of thousands."""
-        if not "".join(words).isprintable():
+        if not is_printable("".join(words)):
             words = [escape(word) for word in words]
         self.raw("\n".join(words) + "\n" if words else "")
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kafka_shell.commands import REGISTRY
+from kafka_shell.common.escaping import is_printable
 from kafka_shell.common.quoting import join, quote
 from kafka_shell.common.structs import replace
 from kafka_shell.context import Paths
@@ -60,7 +61,7 @@ def _open_quote(environ: Mapping[str, str]) -> bool:
 
 
 def _one_line(about: str) -> str:
-    return "".join(char for char in " ".join(about.split()) if char.isprintable())
+    return "".join(char for char in " ".join(about.split()) if is_printable(char))
 
 
 def candidates_for(
@@ -84,7 +85,7 @@ def candidates_for(
     offered = list(offers(place, catalog).offered)
     offered += _program_options(place, current, bool(command))
     # Line breaks and tabs would be read as separators.
-    offered = [each for each in offered if each.text.isprintable()]
+    offered = [each for each in offered if is_printable(each.text)]
     head = current[: len(current) - len(place.prefix)] if place.word_kind is WordKind.VALUE else ""
     return [Candidate(head + each.text, each.about, tail=each.tail) for each in offered]
 

@@ -9,6 +9,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.lexers import Lexer
 
+from kafka_shell.common.escaping import is_printable
 from kafka_shell.language.cursor import LONGEST
 from kafka_shell.language.highlight import classify
 from kafka_shell.language.logical_lines import logical_lines
@@ -84,6 +85,6 @@ def _split(fragments: StyleAndTextTuples) -> list[StyleAndTextTuples]:
 
 def _visible(text: str) -> str:
     """Replace invisible and bidirectional characters; prompt_toolkit escapes control characters."""
-    if text.isprintable():
+    if is_printable(text):
         return text
-    return "".join(char if char < "\xa0" or char.isprintable() else UNSEEN for char in text)
+    return "".join(char if char < "\xa0" or is_printable(char) else UNSEEN for char in text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from html import unescape
 
+from kafka_shell.common.escaping import is_printable
+
 _BREAK = re.compile(r"<\s*(?:br|/?p|/?ul|/?ol|/?dl|/?table|/tr|/?div)\b[^>]*>", re.IGNORECASE)
 _ITEM = re.compile(r"<\s*(?:li|dt|dd|tr)\b[^>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -17,5 +19,5 @@ def plain(html: str) -> str:
     text = html.replace("\n", " ")
     text = _ITEM.sub("\n- ", _BREAK.sub("\n", text))
     text = _BLANKS.sub(" ", unescape(_TAG.sub("", text)))
-    text = "".join(char for char in text if char == "\n" or char.isprintable())
+    text = "".join(char for char in text if char == "\n" or is_printable(char))
     return _LINE_BREAKS.sub("\n", text).strip()

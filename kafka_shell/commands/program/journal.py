@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.common import units
 from kafka_shell.common.command_results import NoRows
+from kafka_shell.common.escaping import is_printable
 from kafka_shell.common.structs import fields
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
@@ -136,7 +137,7 @@ def _matcher(text: str) -> Callable[[str, str], bool]:
 
 def _commands(chosen: Sequence[JournalEntry]) -> str | NoRows:
     """The commands that undo the entries, newest change first."""
-    hidden = [entry.id for entry in chosen if not all(map(str.isprintable, entry.undo))]
+    hidden = [entry.id for entry in chosen if not all(map(is_printable, entry.undo))]
     if hidden:
         raise ShellError(
             f"the undo of {', '.join(hidden)} contains control characters and is not printed",

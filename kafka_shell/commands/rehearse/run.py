@@ -12,6 +12,7 @@ from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
 from kafka_shell.commands.state.compare import differences
 from kafka_shell.commands.state.model import ASSIGNMENT, Differing, State, StateDiff
 from kafka_shell.commands.state.read import StateRequest, read_state
+from kafka_shell.common.escaping import is_printable
 from kafka_shell.common.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
 from kafka_shell.errors import ShellError, Status, UsageError
@@ -224,7 +225,7 @@ def undo_script(lines: Sequence[RehearsedLine]) -> tuple[str, ...]:
             found.append(f"# not covered: line {number}, whose outcome is unknown")
         elif each.plan is not None and each.status == OK and each.plan.changes:
             found.append(f"# irreversible: line {number}")
-    return tuple(line if line.isprintable() else NOT_SHOWN for line in found)
+    return tuple(line if is_printable(line) else NOT_SHOWN for line in found)
 
 
 # -- the difference --------------------------------------------------------------------------------

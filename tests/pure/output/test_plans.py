@@ -222,3 +222,12 @@ def test_many_deletions_are_grouped_and_what_is_lost_is_named() -> None:
     assert first == "- 30 topics, tmp.0*: 1 partition (irreversible)"
     assert names.split(", ") == ["      tmp.000", *(f"tmp.{number:03}" for number in range(1, 30))]
     assert "tmp.199 and 100 more" in plain(plan_lines(plan(*gone), limit=40))
+
+
+def test_deleted_name_that_may_look_like_another_is_marked() -> None:
+    lookalike, invisible = "\u043erders", "orders\ufe0f"
+    shown = lines(*(Change(Resource("group", name), "delete") for name in (lookalike, invisible)))
+    assert "warning: a name that may look like another: group \\u043erders" in shown
+    assert "- group orders\\ufe0f" in shown
+    assert "look like" not in lines(Change(Resource("group", "orders"), "delete"))
+    assert "look like" not in lines(Change(Resource("group", lookalike), "create"))
