@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.common.escaping import escape
+from kafka_shell.common.escaping import escape, is_printable
 from kafka_shell.plan.results import Parts, Results
 
 from .data import Data, failure_row, is_array, items, plain, rows
@@ -107,7 +107,7 @@ def _yaml_dumper() -> Any:
             return True
 
     def string(dumper: Any, value: str) -> Any:
-        style = None if value.replace("\n", "").isprintable() else '"'
+        style = None if is_printable(value.replace("\n", "")) else '"'
         if _NO_STRING_IN_YAML.fullmatch(value):
             style = "'"
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
@@ -246,10 +246,7 @@ def _csv_line(cells: Sequence[str], options: EncodingOptions) -> str:
     import io
 
     if options.safe_csv:
-        cells = [
-            "'" + cell if cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell) else cell
-            for cell in cells
-        ]
+        cells = ["'" + cell if _is_formula(cell) else cell for cell in cells]
     if options.terminal:
         cells = list(map(escape, cells))
 
@@ -258,19 +255,29 @@ def _csv_line(cells: Sequence[str], options: EncodingOptions) -> str:
     return _safe(line.getvalue().removesuffix("\r\n") + "\n")
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
+_SIGNS = ("=", "+", "-", "@")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?", re.ASCII)
+
+
+def _is_formula(cell: str) -> bool:
+    """Whether a spreadsheet may read a cell as a formula: also after blanks, line breaks or
+    invisible characters, which some remove, or with a full-width sign."""
+    import unicodedata
+
+    shown = (char for char in cell if not char.isspace() and is_printable(char))
+    sign = unicodedata.normalize("NFKC", next(shown, ""))
+    return cell[:1] in ("\t", "\r") or (sign in _SIGNS and not _NUMBER.fullmatch(cell))
 
 
 def _escaped(quoted: str, *, wide: bool) -> str:
     """The text with unprintable characters escaped as in JSON and YAML. `wide`: characters beyond
     U+FFFF are one escape (YAML) instead of two (JSON).
     """
-    if quoted.replace("\n", "").isprintable():
+    if is_printable(quoted.replace("\n", "")):
         return quoted
 
     def spelled(char: str) -> str:
-        if char == "\n" or char.isprintable():
+        if char == "\n" or is_printable(char):
             return char
         if wide and ord(char) > 0xFFFF:
             return f"\\U{ord(char):08x}"

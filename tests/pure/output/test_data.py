@@ -178,6 +178,14 @@ def test_csv_of_a_stream_that_begins_with_failures_is_one_table() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "cell", ["=1", "+1+1", "-1+1", "@SUM(A1)", " =1", "\n=1", "\u00a0=1", "\ufeff=1", "\ufe0f=1",
+             "\uff1d1", "\ufe62\u0661", "\t1", "\r1", " \uff20a", "-\u0661"]
+)  # fmt: skip
+def test_safe_csv_marks_what_may_be_read_as_a_formula(cell: str) -> None:
+    assert drawn({"a": cell}, "csv", safe_csv=True).removeprefix("a\n").lstrip('"')[0] == "'"
+
+
 def test_safe_csv_leaves_numbers_alone() -> None:
     row = {"a": -1, "b": -2.5, "c": "-1+2", "d": "=1", "e": "-1e5", "f": "+x"}
     assert drawn(row, "csv", safe_csv=True) == "a,b,c,d,e,f\n-1,-2.5,'-1+2,'=1,-1e5,'+x\n"
