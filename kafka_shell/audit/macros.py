@@ -12,7 +12,8 @@
 | `{word X}` | a name in a remedy | one word of a command, quoted if needed |
 | `{override KEY = X}` | a config of a topic in a remedy | `KEY=X`, or its deletion if inherited |
 
-The query only marks the value; `render` formats it, with the functions of all other output.
+The query only marks the value; `render` formats it, with the functions of all other output. Marks
+in the value are replaced by another control character, with which a command is no remedy.
 `{override ...}` needs the columns `overridden` and `inherited` of topic_configs.
 """
 
@@ -38,7 +39,8 @@ def expand(sql: str) -> str:
     def one(found: re.Match[str]) -> str:
         if found[1] not in _FORMATS:
             raise ValueError(f"unknown unit {{{found[1]} ...}} (expected {', '.join(_FORMATS)})")
-        return f"concat('\x02{found[1]} ', {found[2].strip()}, '\x03')"
+        value = f"translate({found[2].strip()}, '\x02\x03', '\x01\x01')"
+        return f"concat('\x02{found[1]} ', {value}, '\x03')"
 
     return _MACRO.sub(one, _OVERRIDE.sub(_override, sql))
 

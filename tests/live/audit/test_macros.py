@@ -8,7 +8,8 @@ import pytest
 
 from kafka_shell.audit.control import parse
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.macros import expand, render
+from kafka_shell.audit.macros import expand, render, sql_text
+from kafka_shell.audit.remedy import single_command
 from kafka_shell.errors import ShellError
 from tests.pure.audit.test_control_files import GOOD
 
@@ -25,6 +26,24 @@ def test_values_are_shown_in_the_units_of_the_shell(engine: Engine) -> None:
 def test_an_unknown_unit_is_rejected_with_its_line() -> None:
     with pytest.raises(ShellError, match=r"U01.sql:11: unknown unit \{minutes"):
         parse(GOOD.replace("'{most}'", "{minutes 5}"), Path("U01.sql"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\x02word $(id)\x03",
+        "a\x03 $(id) \x02word b",
+        "a\x03;id;\x02word b",
+        "a\x02b",
+        "\x03",
+        "\x01",
+    ],
+)
+def test_name_with_marks_gets_no_remedy(engine: Engine, name: str) -> None:
+    sql = expand(f"SELECT concat('delete-group ', {{word v}}) AS r FROM VALUES ({sql_text(name)})"
+                 " AS t(v)")  # fmt: skip
+    (row,) = engine.session.sql(sql).collect()
+    assert single_command(render(row["r"])) == ""
 
 
 def test_marks_in_names_are_harmless() -> None:
