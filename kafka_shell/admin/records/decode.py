@@ -15,13 +15,13 @@ from kafka_shell.errors import ShellError
 from .batches import HEADER_BYTES, Batch, headers
 from .codecs import crc32c, decompress
 from .model import CREATE_TIME, LOG_APPEND_TIME, Header, Record
+from .numbers import varint
 
 T = TypeVar("T")
 
 _CRC_AT, _CRC_END = 17, 21
 _CODEC_BITS = 0x07
 _ABORT_MARKER = b"\0\0"  # the type in the key of a control record, after its version
-_MAX_VARINT = 10  # bytes
 _LEAST_RECORD = 7  # bytes
 _BLOCK, _BLOCK_BYTES = 1_000, 1 << 20  # of records that are returned together, or one record
 _MOST_HEADERS = 100_000  # of a record
@@ -105,7 +105,7 @@ def _records(where: TopicPartition, batch: Batch, data: bytes) -> Iterator[list[
                 end = at + 2 + ((number & 127 | data[at + 1] << 7) >> 1)
                 at += 2
             else:
-                number, at = _varint(data, at)
+                number, at = varint(data, at)
                 end = at + number
             at += 1  # the attributes of a record are not used
             number = data[at]
@@ -113,14 +113,14 @@ def _records(where: TopicPartition, batch: Batch, data: bytes) -> Iterator[list[
                 at += 1
                 timestamp = (number >> 1) ^ -(number & 1)
             else:
-                timestamp, at = _varint(data, at)
+                timestamp, at = varint(data, at)
             timestamp = base_time if append_time else base_time + timestamp
             number = data[at]
             if number < 128:
                 at += 1
                 offset = base_offset + (number >> 1)
             else:
-                number, at = _varint(data, at)
+                number, at = varint(data, at)
                 offset = base_offset + number
             number = data[at]
             if number & 1:  # negative, usually -1: null
@@ -133,7 +133,7 @@ def _records(where: TopicPartition, batch: Batch, data: bytes) -> Iterator[list[
                     at += 1
                     number >>= 1
                 else:
-                    number, at = _varint(data, at)
+                    number, at = varint(data, at)
                 key = data[at : at + number]
                 at += number
             number = data[at]
@@ -150,7 +150,7 @@ def _records(where: TopicPartition, batch: Batch, data: bytes) -> Iterator[list[
                     number = (number & 127 | data[at + 1] << 7) >> 1
                     at += 2
                 else:
-                    number, at = _varint(data, at)
+                    number, at = varint(data, at)
                 value = data[at : at + number]
                 at += number
             if data[at]:
@@ -190,7 +190,7 @@ def _values(records: int, data: bytes) -> Iterator[list[bytes | None]]:
                 end = at + 2 + ((number & 127 | data[at + 1] << 7) >> 1)
                 at += 2
             else:
-                number, at = _varint(data, at)
+                number, at = varint(data, at)
                 end = at + number
             at += 1
             while data[at] > 127:  # the timestamp
@@ -207,7 +207,7 @@ def _values(records: int, data: bytes) -> Iterator[list[bytes | None]]:
             elif number < 128:
                 at += 1 + (number >> 1)
             else:
-                number, at = _varint(data, at)
+                number, at = varint(data, at)
                 at += number
             number = data[at]
             if number & 1:
@@ -220,7 +220,7 @@ def _values(records: int, data: bytes) -> Iterator[list[bytes | None]]:
                     number = (number & 127 | data[at + 1] << 7) >> 1
                     at += 2
                 else:
-                    number, at = _varint(data, at)
+                    number, at = varint(data, at)
                 add(data[at : at + number])
                 at += number
             if at >= end:
@@ -237,32 +237,20 @@ def _values(records: int, data: bytes) -> Iterator[list[bytes | None]]:
 
 
 def _headers(data: bytes, at: int) -> tuple[tuple[Header, ...], int]:
-    count, at = _varint(data, at)
+    count, at = varint(data, at)
     if not 0 <= count <= _MOST_HEADERS:
         raise ValueError(f"a record has {count:,} headers; only {_MOST_HEADERS:,} can be read")
     found: list[Header] = []
     for _ in range(count):
-        size, at = _varint(data, at)
+        size, at = varint(data, at)
         if size < 0:
             raise ValueError("the key of a header has a negative length")
         key = data[at : at + size].decode(errors="surrogateescape")
         at += size
-        size, at = _varint(data, at)
+        size, at = varint(data, at)
         if size < 0:
             found.append((key, None))
         else:
             found.append((key, data[at : at + size]))
             at += size
     return tuple(found), at
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """The signed integer at this position (zigzag), and the position after it."""
-    value = shift = 0
-    for end in range(at, at + _MAX_VARINT):
-        number = data[end]
-        value |= (number & 127) << shift
-        if number < 128:
-            return (value >> 1) ^ -(value & 1), end + 1
-        shift += 7
-    raise ValueError(_ENDS)

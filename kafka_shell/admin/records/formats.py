@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from kafka_shell.admin.schemas.budget import check_json
 from kafka_shell.admin.schemas.errors import SchemaError, UnavailableSchema, reason
 from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, split_message
 from kafka_shell.common.nesting import MAX_LEVELS, limited
@@ -55,7 +56,7 @@ Decode = Callable[[bytes, bytes], Decoded]
 _NULL = Decoded(None, NULL)
 _EMPTY = Decoded("", STRING)
 _decode = msgspec.json.Decoder().decode
-JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, SchemaError)
 
 # Tab, line breaks and escape (colored logs) may be in a text.
 _BINARY = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
@@ -70,6 +71,7 @@ _RECOGNIZED = {4: ("int32", (b"\0", b"\xff")), 8: ("int64", (b"\0\0", b"\xff\xff
 
 
 def _parse_json(raw: bytes) -> Any:
+    check_json(raw)
     data = _decode(raw)
     return limited(data) if raw.count(b"[") + raw.count(b"{") > MAX_LEVELS else data
 

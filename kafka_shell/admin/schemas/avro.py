@@ -14,15 +14,17 @@ import fastavro
 from fastavro import _read_py
 from fastavro.read import LOGICAL_READERS
 
-from kafka_shell.admin.records.numbers import finite
+from kafka_shell.admin.records.numbers import finite, varint
 from kafka_shell.common.units import counted
 
+from .budget import MOST_MEMORY, STRUCTURE, VALUE, Budget
 from .client import Imported
 from .errors import SchemaError, reason
 
 _PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 _EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
-_MOST_SCALE = 1000  # a decimal with a larger one is bytes
+_MOST_SCALE = 1000  # a decimal with a larger one, or of more bytes, is bytes
+_LEAST = {"null": 0, "float": 4, "double": 8}  # the bytes of a value; of others one
 _OURS = "kafka.sh "  # before our logical types: those of fastavro round, and raise out of range
 
 
@@ -35,8 +37,10 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
     types = _Types()
     try:
         for each in imports:
-            types.layout(json.loads(each.schema))
+            types.size(types.layout(json.loads(each.schema)))
         layout = types.layout(json.loads(schema))
+        memory, _ = types.size(layout)
+        Budget().spend(memory)
     except Exception as error:  # the schema can be any JSON
         raise SchemaError(f"it cannot be parsed: {reason(error)}") from None
     if layout == types.layout("bytes"):
@@ -46,12 +50,17 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
         "type": "record", "name": "", "fields": [{"name": "", "type": layout}],
         "__fastavro_parsed": True, "__named_schemas": types.named,
     }  # fmt: skip
-    # The compiled reader crashes the process on messages that are nested deeply.
-    decode = _read_py.schemaless_reader if types.recursive else fastavro.schemaless_reader
 
     def read(raw: bytes) -> Any:
-        stream = BytesIO(raw)
-        found = decode(stream, whole, None)[""]
+        # The compiled reader counts nothing, and crashes the process on messages that are nested
+        # deeply.
+        if types.recursive or memory + len(raw) * types.memory_of_a_byte > MOST_MEMORY:
+            stream: BytesIO = _Counted(raw, types.memory_of_a_byte)
+            names = {"writer": types.named, "reader": {}}
+            found = _read_py.read_data(_Decoder(stream), whole, names, None, {})[""]
+        else:
+            stream = BytesIO(raw)
+            found = fastavro.schemaless_reader(stream, whole, None)[""]
         left = len(raw) - stream.tell()
         if left:
             raise SchemaError(f"{counted(left, 'byte')} too long")
@@ -60,18 +69,47 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
     return read
 
 
+class _Counted(BytesIO):
+    """A message that is read while its budget lasts."""
+
+    def __init__(self, raw: bytes, memory_of_a_byte: float) -> None:
+        super().__init__(raw)
+        self.budget, self.memory = Budget(), memory_of_a_byte
+
+    def read(self, size: int | None = -1) -> bytes:
+        self.budget.spend(self.memory)
+        return super().read(size)
+
+
+class _Decoder(_read_py.BinaryDecoder):  # type: ignore[misc]
+    """Reads integers of at most 64 bits."""
+
+    def read_long(self) -> int:
+        at = self.fo.tell()
+        head = self.fo.read(10)
+        try:
+            number, size = varint(head, 0)
+        except IndexError:
+            raise EOFError from None
+        self.fo.seek(at + size)
+        return number
+
+    read_int = read_long
+
+
 class _Types:
     """The types of schemas as fastavro reads them after its own parser, which is stricter than
     Java's: without all that the encoding does not depend on, such as defaults and aliases.
 
-    `recursive`: a type contains itself.
+    `recursive`: a type contains itself. `memory_of_a_byte`: what a byte of a message takes at most.
     """
 
     def __init__(self) -> None:
         self.named: dict[str, Any] = {}
         self.recursive = False
         self._open: set[str] = set()  # the types around the current one
-        self._empty = {"null"}  # the types whose values have no bytes
+        self.memory_of_a_byte = float(VALUE)
+        self._sizes: dict[str, tuple[int, int]] = {}  # of named types
 
     def layout(self, schema: Any, space: str = "") -> Any:
         """The layout of a type in this namespace. Raises ValueError."""
@@ -83,10 +121,7 @@ class _Types:
         if kind in _PRIMITIVES:
             return _convert({"type": kind}, schema)
         if kind == "array":
-            items = self.layout(_get(schema, "items"), space)
-            if self._is_empty(items):  # a message of a few bytes could have billions of them
-                raise ValueError("an array has items without content")
-            return {"type": kind, "items": items}
+            return {"type": kind, "items": self.layout(_get(schema, "items"), space)}
         if kind == "map":
             return {"type": kind, "values": self.layout(_get(schema, "values"), space)}
         if kind in ("record", "error", "enum", "fixed"):
@@ -102,8 +137,6 @@ class _Types:
         elif kind == "fixed":
             layout["size"] = _get(schema, "size")
             _convert(layout, schema)
-            if layout["size"] == 0:
-                self._empty.add(name)
         else:
             self._open.add(name)
             space = name.rpartition(".")[0]
@@ -112,8 +145,6 @@ class _Types:
                 for each in _get(schema, "fields")
             ]
             self._open.discard(name)
-            if all(self._is_empty(each["type"]) for each in layout["fields"]):
-                self._empty.add(name)
         if layout != known:
             raise ValueError(f"the type {name} is defined twice")
         return layout
@@ -125,11 +156,44 @@ class _Types:
                 return full
         raise ValueError(f"the type {name} is not defined")
 
-    def _is_empty(self, layout: Any) -> bool:
-        """Whether all values of a type have no bytes. Those of a union have its number."""
-        if isinstance(layout, dict):
-            layout = layout.get("name", layout["type"])
-        return isinstance(layout, str) and layout in self._empty
+    def size(self, layout: Any) -> tuple[int, int]:
+        """The memory of a value of this type at most, and its bytes at least: both without the
+        items of arrays and maps, and the value of a union, which have bytes of their own."""
+        if isinstance(layout, list):
+            for each in layout:
+                self._separate(each, 0, 1)
+            return 0, 1
+        if isinstance(layout, str):
+            return self._sizes[layout]
+        kind, name = layout["type"], layout.get("name", "")
+        memory, least = VALUE + layout.get("scale", 0), _LEAST.get(kind, 1)
+        if kind == "array":
+            self._separate(layout["items"], 0, 0)
+        elif kind == "map":
+            self._separate(layout["values"], VALUE, 1)
+        elif kind == "enum":
+            memory += max(map(len, layout["symbols"]), default=0)
+        elif kind == "fixed":
+            least = layout["size"]
+        elif kind in ("record", "error"):
+            self._sizes[name] = 0, 1  # a record in itself is an item or a value of a union
+            fields = [(each["name"], self.size(each["type"])) for each in layout["fields"]]
+            memory = STRUCTURE + sum(len(field) + size for field, (size, _) in fields)
+            least = sum(size for _, (_, size) in fields)
+        if name:
+            self._sizes[name] = memory, least
+            self._at_most(memory, least)
+        return memory, least
+
+    def _separate(self, layout: Any, memory: int, least: int) -> None:
+        more, size = self.size(layout)
+        if least + size <= 0:  # a message of a few bytes could have billions of them
+            raise ValueError("an array has items without content")
+        self._at_most(memory + more, least + size)
+
+    def _at_most(self, memory: int, least: int) -> None:
+        # A byte can be that of a value, and the number of its type in a union.
+        self.memory_of_a_byte = max(self.memory_of_a_byte, 2 * memory / max(1, least))
 
 
 def _get(schema: Any, key: str) -> Any:
@@ -154,7 +218,10 @@ def _convert(layout: dict[str, Any], schema: Any) -> Any:
     ):
         logical = ""
     if f"{kind}-{logical}" in _READERS:
-        layout |= {"logicalType": f"{_OURS}{logical}", "scale": scale}
+        layout |= {
+            "logicalType": f"{_OURS}{logical}",
+            "scale": scale if logical == "decimal" else 0,
+        }
     return layout
 
 
@@ -164,6 +231,8 @@ def _base64(value: bytes, *_: Any) -> str:
 
 def _decimal(value: bytes, layout: dict[str, Any], _: Any) -> str:
     """The number of a decimal with all its digits: a writer need not keep to the precision."""
+    if len(value) > _MOST_SCALE:
+        return _base64(value)
     number = Decimal(int.from_bytes(value, "big", signed=True))
     return f"{number.scaleb(-layout['scale'], _EXACT):f}"
 

@@ -21,7 +21,7 @@ _DOWN_S = 30.0  # how long a registry that does not respond is not asked again
 _MOST_BYTES = 8 << 20
 _ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
 _MISSING, _UNAUTHORIZED, _SERVER_ERROR = 404, 401, 500
-_DEEPEST = 20  # references of references
+_DEEPEST, _MOST_REFERENCES = 20, 1_000  # references of references, and all of a schema
 
 
 class Reference(Struct, frozen=True):
@@ -65,24 +65,41 @@ class Client(Struct):
         except SchemaError as error:
             raise SchemaError(f"schema {schema_id} cannot be read: {error}") from None
 
-    def imports(self, schema: Schema, levels: int = _DEEPEST) -> list[Imported]:
+    def imports(self, schema: Schema) -> list[Imported]:
         """The schemas that it references, each after those that it references itself."""
+        found: dict[str, Imported] = {}
+        self._import(schema, found, set(), _DEEPEST)
+        return list(found.values())
+
+    def _import(
+        self, schema: Schema, found: dict[str, Imported], resolved: set[Reference], levels: int
+    ) -> None:
+        """Add the references of a schema, each of them once."""
         if not levels:
             raise SchemaError("its references are nested too deeply")
-        found: dict[str, Imported] = {}
         for each in schema.references:
-            path = f"/subjects/{quote(each.subject, safe='')}/versions/{each.version}"
-            path += "?deleted=true"  # by_id also returns deleted schemas
-            try:
-                imported = self._subjects.get(path) or self._schema(path)
-            except MissingSchema:
-                about = f"version {each.version} of subject {each.subject}"
-                raise SchemaError(f"it references {about}, which is not in the registry") from None
-            self._subjects[path] = imported
-            for inner in self.imports(imported, levels - 1):
-                found.setdefault(inner.name, inner)
+            if each in resolved:
+                continue
+            resolved.add(each)
+            if len(resolved) > _MOST_REFERENCES:
+                raise SchemaError(f"it has more than {_MOST_REFERENCES:,} references")
+            imported = self._referenced(each)
+            self._import(imported, found, resolved, levels - 1)
             found.setdefault(each.name, Imported(each.name, imported.schema))
-        return list(found.values())
+            if sum(len(text.schema) for text in found.values()) > _MOST_BYTES:
+                raise SchemaError(f"its references have more than {_MOST_BYTES:,} characters")
+
+    def _referenced(self, reference: Reference) -> Schema:
+        subject, version = reference.subject, reference.version
+        path = f"/subjects/{quote(subject, safe='')}/versions/{version}"
+        path += "?deleted=true"  # by_id also returns deleted schemas
+        try:
+            found = self._subjects.get(path) or self._schema(path)
+        except MissingSchema:
+            about = f"version {version} of subject {subject}"
+            raise SchemaError(f"it references {about}, which is not in the registry") from None
+        self._subjects[path] = found
+        return found
 
     def _schema(self, path: str) -> Schema:
         body = self._get(path)

@@ -15,14 +15,18 @@ from google.protobuf import descriptor_pb2, descriptor_pool, json_format, messag
 from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.message import DecodeError
 
+from kafka_shell.admin.records.numbers import unsigned_varint, varint
 from kafka_shell.common.child import run_module
 
+from .budget import MOST_MEMORY, STRUCTURE, VALUE, Budget
 from .client import Imported
 from .errors import SchemaError
 
 _PARSED, _COMPILED = "parsed.descriptors", "compiled.descriptors"  # files beside it
 _COMPILE_S = 20.0
 _MOST_INDEXES = 64
+_LEAST_FIELD = 10  # bytes of a descriptor
+_VARINT, _FIXED64, _BYTES, _GROUP, _FIXED32 = 0, 1, 2, 3, 5  # wire types
 _BUILT_IN = Path(__file__).with_name("built_in")  # in every registry, like google/type/*.proto
 
 
@@ -30,15 +34,20 @@ def compile_protobuf(schema: str, imports: list[Imported]) -> Callable[[bytes], 
     """The reader of messages of a schema, as Protobuf's JSON with the field names of the schema.
     Raises SchemaError."""
     try:
-        main = _loaded(_compiled(schema, imports))
+        descriptors = _compiled(schema, imports)
+        main = _loaded(descriptors)
     except (OSError, ValueError) as error:  # the name of an import is not one of a file
         raise SchemaError(f"it cannot be compiled: {error}") from None
 
+    fields = len(descriptors) // _LEAST_FIELD  # of a message type, at most
+
     def read(raw: bytes) -> Any:
         indexes, at = _message_indexes(raw)
-        kind = message_factory.GetMessageClass(_message_type(main, indexes))
-        message = kind()
-        message.ParseFromString(raw[at:])
+        kind, content = _message_type(main, indexes), raw[at:]
+        if len(content) * fields * VALUE > MOST_MEMORY:
+            _spend(Budget(), kind, content)
+        message = message_factory.GetMessageClass(kind)()
+        message.ParseFromString(content)
         printer = _Printer(
             preserving_proto_field_name=True,
             always_print_fields_with_no_presence=True,
@@ -58,6 +67,31 @@ class _Printer(json_format._Printer):  # type: ignore[misc]
             return super()._MessageToJsonObject(message)
         except (AttributeError, TypeError, ValueError, DecodeError):
             return self._RegularMessageToJsonObject(message, {})
+
+
+def _spend(budget: Budget, kind: Descriptor, raw: bytes) -> None:
+    """Spend the memory of a message and of those in it: each has all its fields, in two bytes."""
+    budget.spend(STRUCTURE + VALUE * len(kind.fields))
+    at = 0
+    while at < len(raw):
+        tag, at = unsigned_varint(raw, at)
+        field, wire = kind.fields_by_number.get(tag >> 3), tag & 7
+        message = None if field is None else field.message_type
+        budget.spend(VALUE)
+        if wire == _BYTES:
+            size, at = unsigned_varint(raw, at)
+            content, at = raw[at : at + size], at + size
+            if message is not None:
+                _spend(budget, message, content)
+            else:  # numbers have at least a byte each
+                text = field is None or field.type in (field.TYPE_STRING, field.TYPE_BYTES)
+                budget.spend(len(content) * (1 if text else VALUE))
+        elif wire == _VARINT:
+            _, at = unsigned_varint(raw, at)
+        elif wire == _GROUP and message is not None:
+            budget.spend(STRUCTURE + VALUE * len(message.fields))
+        else:
+            at += {_FIXED64: 8, _FIXED32: 4}.get(wire, 0)
 
 
 def _compiled(schema: str, imports: list[Imported]) -> bytes:
@@ -131,28 +165,23 @@ def _message_indexes(raw: bytes) -> tuple[list[int], int]:
 
     Each index is a zigzag varint, after their number; a single zero is the first type.
     """
-    count, at = _varint(raw, 0)
+    try:
+        return _indexes(raw)
+    except (IndexError, ValueError):
+        raise SchemaError("its message indexes are malformed") from None
+
+
+def _indexes(raw: bytes) -> tuple[list[int], int]:
+    count, at = varint(raw, 0)
     if not count:
         return [0], at
     if not 0 < count <= _MOST_INDEXES:
-        raise SchemaError("its message indexes are malformed")
+        raise ValueError
     indexes = []
     for _ in range(count):
-        index, at = _varint(raw, at)
+        index, at = varint(raw, at)
         indexes.append(index)
     return indexes, at
-
-
-def _varint(raw: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < len(raw) and shift < 35:
-        byte = raw[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return (value >> 1) ^ -(value & 1), at
-        shift += 7
-    raise SchemaError("its message indexes are malformed")
 
 
 def _message_type(file: FileDescriptor, indexes: list[int]) -> Descriptor:

@@ -11,6 +11,7 @@ from uuid import UUID
 from kafka_shell.admin.wire.properties import Property
 from kafka_shell.common.nesting import limited
 
+from .budget import check_json
 from .errors import MissingSchema, SchemaError, UnavailableSchema, reason
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def _compiler(kind: str) -> Compile:
 def _read_json(raw: bytes) -> Any:
     import msgspec
 
+    check_json(raw)
     try:
         return limited(msgspec.json.decode(raw))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -20,7 +20,7 @@ SCHEMAS: dict[int | str, Schema] = {
 @pytest.mark.parametrize(
     ("number", "content", "problem"),
     [
-        (1, b"\0", "not a message of schema 1: 'int' object is not subscriptable"),
+        (1, b"\0", "schema 1: it cannot be parsed: 'int' object is not iterable"),
         (2, b"\x02" * 5000, "not a message of schema 2: it is nested too deeply"),
         (2, b"\x04", "not a message of schema 2: list index out of range"),
         (3, b"\0", "schema 3: it cannot be parsed: it is nested too deeply"),

@@ -1,0 +1,37 @@
+"""What decoding may take: a message of a few bytes can have millions of values.
+
+Memory is estimated from the size of a message and from its schema, so that it is an error of the
+message before it is taken.
+"""
+
+from __future__ import annotations
+
+from kafka_shell.common.units import format_bytes
+
+from .errors import SchemaError
+
+MOST_MEMORY = 256 << 20
+"""Of a decoded message, in bytes, as estimated."""
+
+VALUE, STRUCTURE = 100, 200
+"""The memory of a value, and of a record without its values."""
+
+
+class Budget:
+    """The memory of one message."""
+
+    def __init__(self) -> None:
+        self._left: float = MOST_MEMORY
+
+    def spend(self, memory: float) -> None:
+        """Raise SchemaError if the message takes too much with this memory."""
+        self._left -= memory
+        if self._left < 0:
+            most = format_bytes(MOST_MEMORY)
+            raise SchemaError(f"a decoded message would take more than {most} of memory")
+
+
+def check_json(raw: bytes) -> None:
+    """Raise SchemaError for JSON with too many values."""
+    if len(raw) * VALUE > MOST_MEMORY:
+        Budget().spend(sum(map(raw.count, (b",", b"[", b"{"))) * VALUE)

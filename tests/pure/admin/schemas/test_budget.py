@@ -1,0 +1,163 @@
+"""Schemas of which a message of a few bytes would take all memory."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kafka_shell.admin.records.formats import recognize
+from kafka_shell.admin.schemas.avro import compile_avro
+from kafka_shell.admin.schemas.budget import Budget
+from kafka_shell.admin.schemas.client import Client, Reference, Schema
+from kafka_shell.admin.schemas.errors import SchemaError
+from kafka_shell.admin.schemas.protobuf import _spend
+from tests.support.crafted_batches import varint
+
+TOO_MUCH = "a decoded message would take more than 256MiB of memory"
+
+
+def doubled(levels: int, content: object) -> dict[str, Any]:
+    """A record that contains the previous one twice."""
+    schema = record("R0", content)
+    for number in range(levels):
+        schema = record(f"R{number + 1}", schema, f"R{number}")
+    return schema
+
+
+def record(name: str, *types: object) -> dict[str, Any]:
+    fields = [{"name": f"f{number}", "type": each} for number, each in enumerate(types)]
+    return {"type": "record", "name": name, "fields": fields}
+
+
+def array(items: object) -> dict[str, object]:
+    return {"type": "array", "items": items}
+
+
+def items(count: int, content: bytes) -> bytes:
+    return varint(count) + content * count + varint(0)
+
+
+DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 1000}
+
+
+@pytest.mark.parametrize(
+    ("schema", "raw"),
+    [
+        (doubled(20, "null"), b""),
+        (doubled(20, record("E")), b""),
+        (array([doubled(18, "null")]), items(1000, b"\0")),
+        (record("List", array("List"), doubled(9, "null")), items(1_000_000, b"\0")),
+        ({"type": "map", "values": doubled(10, "null")}, items(10_000, b"\2k")),
+        (array({"type": "enum", "name": "E", "symbols": ["A" * 9999]}), items(200_000, b"\0")),
+        (array(record("R", "boolean") | {"fields": [{"name": "A" * 9999, "type": "boolean"}]}),
+         items(200_000, b"\0")),
+        (array(DECIMAL), items(500_000, b"\2\1")),
+    ],
+    ids=range(8),
+)  # fmt: skip
+def test_avro_that_takes_too_much_memory_is_an_error(schema: object, raw: bytes) -> None:
+    with pytest.raises(SchemaError, match=TOO_MUCH):
+        compile_avro(json.dumps(schema), [])(raw)
+
+
+@pytest.mark.parametrize(
+    ("schema", "raw", "size"),
+    [
+        (array("int"), items(1_000_000, b"\0"), 1_000_000),
+        (array(["null", "int"]), items(500_000, b"\2\1"), 500_000),
+        (array("string"), items(3, varint(3 << 20) + b"a" * (3 << 20)), 3),
+        (array(record("R", *["long"] * 50)), items(10_000, b"\0" * 50), 10_000),
+        (record("R", doubled(9, "int")), b"\0" * 512, 1),
+    ],
+    ids=range(5),
+)
+def test_large_messages_are_decoded(schema: object, raw: bytes, size: int) -> None:
+    assert len(compile_avro(json.dumps(schema), [])(raw)) == size
+
+
+def test_numbers_have_at_most_64_bits() -> None:
+    """The compiled reader is not used for schemas that contain themselves."""
+    read = compile_avro(json.dumps(record("List", "long", ["null", "List"])), [])
+    assert read(varint(-(2**63)) + b"\0") == {"f0": -(2**63), "f1": None}
+    with pytest.raises(ValueError, match="an integer has more than 10 bytes"):
+        read(b"\xff" * 3000 + b"\0\0")
+    with pytest.raises(EOFError):
+        read(b"\xff")
+
+
+def test_decimals_of_many_digits_are_bytes() -> None:
+    schema = json.dumps(record("R", DECIMAL))
+    assert compile_avro(schema, [])(varint(3000) + b"\1" * 3000)["f0"] == "AQEB" * 1000
+
+
+def test_protobuf_that_takes_too_much_memory_is_an_error() -> None:
+    from google.protobuf import descriptor_pb2, descriptor_pool
+
+    file = descriptor_pb2.FileDescriptorProto(name="a.proto", syntax="proto3")
+    wide, top = file.message_type.add(name="Wide"), file.message_type.add(name="Top")
+    for number in range(1000):
+        wide.field.add(name=f"f{number}", number=number + 1, type=5, label=1)
+    top.field.add(name="all", number=1, type=11, type_name=".Wide", label=3)
+    top.field.add(name="numbers", number=2, type=5, label=3)
+    top.field.add(name="text", number=3, type=9, label=1)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    kind = pool.FindMessageTypeByName("Top")
+
+    def length(size: int) -> bytes:
+        return bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14 & 127 | 128, size >> 21])
+
+    for raw in (b"\x0a\0" * 1000, b"\x1a" + length(9 << 20) + b"a" * (9 << 20)):
+        _spend(Budget(), kind, raw)
+    for raw in (b"\x0a\0" * 5000, b"\x12" + length(9 << 20) + b"\0" * (9 << 20)):
+        with pytest.raises(SchemaError, match=TOO_MUCH):
+            _spend(Budget(), kind, raw)
+
+
+def test_json_of_too_many_values_is_text() -> None:
+    assert recognize(b"[" + b"[]," * 10_000_000 + b"[]]").kind == "string"
+    text = b'["' + b"a" * (4 << 20) + b'"]'
+    assert recognize(text).kind == "json"
+
+
+class _Referencing(Client):
+    """Each subject references others: `width` of the next level, under several names."""
+
+    width: int = 2
+    size: int = 2
+
+    def _schema(self, path: str) -> Schema:
+        level = int(path.split("/")[2])
+        return _subject(level + 1, self.width, "a" * self.size)
+
+
+def _subject(level: int, width: int, text: str = "") -> Schema:
+    return Schema(
+        text, "AVRO",
+        tuple(Reference(f"{level}-{number}", str(level), number) for number in range(width))
+        if level < 18 else (),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("width", "size", "problem"),
+    [
+        (2, 2, None),
+        (100, 2, "it has more than 1,000 references"),
+        (20, 1 << 20, "its references have more than 8,388,608 characters"),
+    ],
+)
+def test_references_are_resolved_once_and_counted(
+    width: int, size: int, problem: str | None
+) -> None:
+    none: Any = None
+    client = _Referencing(none, width=width, size=size)
+    if problem is None:
+        found = client.imports(_subject(0, width))
+        assert [each.name for each in found[:3]] == ["17-0", "17-1", "16-0"]
+        assert len(found) == 36
+    else:
+        with pytest.raises(SchemaError, match=problem):
+            client.imports(_subject(0, width))
