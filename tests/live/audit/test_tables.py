@@ -168,13 +168,13 @@ def test_listeners_of_a_secured_broker(secure_sandbox: Sandbox, secure: Path) ->
 def secure(secure_sandbox: Sandbox, tmp_path: Path) -> Iterator[Path]:
     """A profile that speaks TLS as the admin."""
     file = secure_sandbox.folder / "clients" / "admin-sasl-ssl.properties"
-    yield _profile(tmp_path, secure_sandbox, file)
+    yield _profile(tmp_path, secure_sandbox.bootstrap, file)
 
 
-def _profile(folder: Path, sandbox: Sandbox, properties: Path) -> Path:
+def _profile(folder: Path, bootstrap: str, properties: Path) -> Path:
     config = folder / "config.toml"
     config.write_text(
-        f'[profiles.secure]\nbootstrap = "{sandbox.bootstrap}"\ncommand-config = "{properties}"\n'
+        f'[profiles.secure]\nbootstrap = "{bootstrap}"\ncommand-config = "{properties}"\n'
     )
     return config
 
@@ -182,7 +182,7 @@ def _profile(folder: Path, sandbox: Sandbox, properties: Path) -> Path:
 def test_who_may_read_little_gets_reasons(secure_sandbox: Sandbox, tmp_path: Path) -> None:
     file = secure_sandbox.folder / "clients" / "alice-sasl-ssl.properties"
     tables = cluster_tables.read(
-        secure_sandbox.bootstrap, config=_profile(tmp_path, secure_sandbox, file)
+        secure_sandbox.bootstrap, config=_profile(tmp_path, secure_sandbox.bootstrap, file)
     )
     unread = {row["table"] for row in tables.failures}
     assert unread >= {"acls", "scram_users", "quotas", "broker_configs"}
@@ -205,7 +205,7 @@ def test_effective_quotas_of_users_that_may_not_be_read(
     shell.ok(f"alter-acls --add '{rule}' --command-config {admin}")
     try:
         tables = cluster_tables.read(
-            place, ["effective_quotas", "quotas"], _profile(tmp_path, secure_sandbox, alice)
+            place, ["effective_quotas", "quotas"], _profile(tmp_path, place, alice)
         )
     finally:
         shell.ok(f"alter-acls --remove '{rule}' --yes --command-config {admin}")
