@@ -76,17 +76,17 @@ def probe_cluster(
     usable = probes.without_silent(config, at, probed)
     with Cluster(usable) as own:
         own.join(cluster)
-        fresh = freshness(own, probed.values, quorum_timeout)
-        current = {at[id] for id in probed.values if id not in fresh.behind}
+        known = freshness(own, probed.values, quorum_timeout)
+        current = {at[id] for id in probed.values if id not in known.behind}
         # Stand-ins have the address of a broker that answers for them.
-        behind = {id: why for id, why in fresh.behind.items() if at[id] not in current}
+        behind = {id: why for id, why in known.behind.items() if at[id] not in current}
         if not behind:
-            found = _metadata(own, fresh.unread)
+            found = _metadata(own, known.unread)
     if behind:
         usable = _without(usable, [at[id] for id in behind])
         with Cluster(usable) as own:
             own.join(cluster)
-            found = _metadata(own, fresh.unread)
+            found = _metadata(own, known.unread)
     more = {id: address for id, address in probes.addresses(found.brokers).items() if id not in at}
     if more:  # the first answer was out of date
         late = probes.probe_brokers(config, more, cluster.time_left(probe_timeout), waiting)
@@ -98,7 +98,7 @@ def probe_cluster(
         {id: failure for id, failure in probed.failures.items() if id in here},
     )
     behind = {id: why for id, why in behind.items() if id in here}  # else it is fenced by now
-    return ClusterProbe(found, probed, fresh.quorum, fresh.unread, behind, usable)
+    return ClusterProbe(found, probed, known.quorum, known.unread, behind, usable)
 
 
 def _metadata(cluster: Cluster, unread: Failure | None) -> MetadataScan:

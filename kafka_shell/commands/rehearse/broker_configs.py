@@ -29,8 +29,8 @@ class BrokerConfigs(Struct, frozen=True, eq=False):
 
     def __call__(self, twin: Cluster) -> Mapping[str, ConfigEntry]:
         found = describe(twin, [_DEFAULT])
-        for failure in found.failures.values():
-            raise as_error(failure)
+        for why in found.failures.values():
+            raise as_error(why)
         now = by_name(found[_DEFAULT])
         return {key: _with_default(each, now.get(key)) for key, each in self.original.items()}
 

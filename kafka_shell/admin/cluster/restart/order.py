@@ -70,8 +70,8 @@ def limits(state: ClusterState) -> list[Limit]:
     running, majority = judge.voters(state)
     if running:
         spare = len(running) - majority
-        voters = tuple(sorted(running))
-        strictest[voters] = min(spare, strictest.get(voters, spare))
+        brokers = tuple(sorted(running))
+        strictest[brokers] = min(spare, strictest.get(brokers, spare))
     return [(brokers, spare) for brokers, spare in strictest.items() if spare < len(brokers)]
 
 
