@@ -150,29 +150,20 @@ class Looks:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._begun: Counter[reading.Store] = Counter()
-        self._ended: set[reading.Store] = set()
-        read, end = reading.Store.read, reading.Store.end
+        read = reading.Store.read
 
         def counted(store: reading.Store) -> Any:
             self._begun[store] += 1
             return read(store)
 
-        def ended(store: reading.Store) -> None:
-            self._ended.add(store)
-            end(store)
-
         monkeypatch.setattr(reading.Store, "read", counted)
-        monkeypatch.setattr(reading.Store, "end", ended)
 
     def wait(self, count: int) -> None:
-        """Wait until each follower has read the store so many times more, or has ended."""
+        """Wait until each follower has read the store so many times more, and applied it."""
         until = {store: begun + count + 1 for store, begun in self._begun.items()}
         wait_for(
             f"each has read {count} times",
-            lambda: all(
-                store in self._ended or self._begun[store] >= begun
-                for store, begun in until.items()
-            ),
+            lambda: all(self._begun[store] >= begun for store, begun in until.items()),
         )
 
 

@@ -148,25 +148,34 @@ def test_a_session_timeout_that_is_set_holds_from_the_first_join(
         assert not said(caplog, "rejoining its group"), "it has joined with them"
 
 
-def costs_one_rebalance(
-    store: Store, topic: str, group: str, wire: Wire, looks: Looks, assignor: Any
+@pytest.mark.parametrize(
+    "assignor", [RangePartitionAssignor, CooperativeStickyAssignor, StickyPartitionAssignor]
+)
+def test_a_change_costs_a_whole_group_one_rebalance(
+    store: Store,
+    topic: str,
+    name: str,
+    wire: Wire,
+    monkeypatch: pytest.MonkeyPatch,
+    assignor: Any,
 ) -> None:
     """Change the session timeout of a group of four by their client ids; see them join once.
 
     They learn of a rebalance with a heartbeat. Until then each has read its configs, unless the
     machine is busy: then the change may cost one more, and the next one is to cost one.
     """
+    looks = Looks(monkeypatch)
     configs = {
         "heartbeat_interval_ms": SOON * 6,
         "session_timeout_ms": 30_000,
         "partition_assignment_strategy": [assignor],
     }
-    ids = [f"{group}-{i}" for i in range(4)]
+    ids = [f"{name}-{i}" for i in range(4)]
 
     def joined_with() -> set[int]:
         return {wire.last(each, "JoinGroup").session_timeout_ms for each in ids}
 
-    consumers = [dynamic(store.connection, topic, group, client_id=id, **configs) for id in ids]
+    consumers = [dynamic(store.connection, topic, name, client_id=id, **configs) for id in ids]
     with running(*consumers) as members:
         cost = []
         for timeout in (31_000, 32_000, 33_000):
@@ -180,19 +189,6 @@ def costs_one_rebalance(
             if cost[-1] == 1:
                 break
         assert cost[-1] == 1, f"rebalances for each change: {cost}"
-
-
-def test_a_change_costs_a_whole_group_one_rebalance(
-    store: Store, topic: str, name: str, wire: Wire, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looks = Looks(monkeypatch)
-    assignors = (RangePartitionAssignor, CooperativeStickyAssignor, StickyPartitionAssignor)
-    with ThreadPoolExecutor(len(assignors)) as pool:
-        for future in [
-            pool.submit(costs_one_rebalance, store, topic, f"{name}-{each.name}", wire, looks, each)
-            for each in assignors
-        ]:
-            future.result()
 
 
 def test_the_heartbeat_changes_without_a_rebalance(
