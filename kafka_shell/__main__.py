@@ -5,6 +5,6 @@ import sys
 if not sys.flags.safe_path:
     del sys.path[0]  # the current directory, whose files must not be imported
 
-from .app import main
+from kafka_shell.app import main
 
 sys.exit(main())

@@ -10,14 +10,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import __version__
-
-from .errors import ShellError, Status, UsageError
+from kafka_shell.errors import ShellError, Status, UsageError
 
 if TYPE_CHECKING:
+    from kafka_shell.context import Ask, Context, FullScreen, Paths
     from kafka_shell.language.argv import Split
     from kafka_shell.plan.model import Report
-
-    from .context import Ask, Context, FullScreen, Paths
 
 
 # The threshold of the garbage collector. With the default, 700, it runs dozens of times during the
@@ -62,8 +60,8 @@ def _guarded(words: list[str]) -> int:
     except ShellError as error:
         return int(_report_early(error, " ".join(words)))
     except Exception as error:
-        from .context import Paths
-        from .crash import report_crash
+        from kafka_shell.context import Paths
+        from kafka_shell.crash import report_crash
 
         return int(report_crash(error, Paths.of(os.environ), sys.stderr))
 
@@ -96,11 +94,10 @@ def _main(words: list[str]) -> Status:
         return _version()
     if len(words) == 2 and words[0] == "--completion" and words[1] in _SHELLS:
         return _completion(words[1])
+    from kafka_shell.admin.wire import lazy_kafka
+    from kafka_shell.commands import REGISTRY
+    from kafka_shell.context import Paths
     from kafka_shell.language.argv import split
-
-    from .admin.wire import lazy_kafka
-    from .commands import REGISTRY
-    from .context import Paths
 
     lazy_kafka.defer()
     environ = os.environ
@@ -135,19 +132,19 @@ def _main(words: list[str]) -> Status:
 
 def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> Status:
     if command:
-        from .run.dispatch import run_argv
+        from kafka_shell.run.dispatch import run_argv
 
         status = run_argv(command, context)
         if context.resources.prompt is not None:
             _prompt(context.resources.prompt)
         return status
     if sys.stdin.isatty() and not sys.stdout.isatty():
-        from .run.reporting import report_error
+        from kafka_shell.run.reporting import report_error
 
         return report_error(_NO_TERMINAL, context)
     if sys.stdin.isatty():
         return _prompt(context)
-    from .run.script import run_stdin
+    from kafka_shell.run.script import run_stdin
 
     return run_stdin(sys.stdin.buffer, context, keep_going=bool(program.get("keep-going")))
 
@@ -169,11 +166,11 @@ def _check_home(environ: Mapping[str, str]) -> None:
 
 
 def _context(line: Split, paths: Paths) -> Context:
-    from . import settings
-    from .context import ClusterSession, Context
-    from .run.dispatch import run_text
-    from .run.reporting import warn_of_settings
-    from .run.script import run_file
+    from kafka_shell import settings
+    from kafka_shell.context import ClusterSession, Context
+    from kafka_shell.run.dispatch import run_text
+    from kafka_shell.run.reporting import warn_of_settings
+    from kafka_shell.run.script import run_file
 
     environ = dict(os.environ)
     if "output" in line.program:
@@ -273,11 +270,10 @@ def _full_screen() -> FullScreen | None:
 def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> Context:
     from signal import SIGHUP, SIGTERM
 
+    from kafka_shell import connection_options, settings
     from kafka_shell.common.signals import exiting_on
     from kafka_shell.common.structs import replace
     from kafka_shell.sandbox import session
-
-    from . import connection_options, settings
 
     options = session.options_from(
         session.folder_of(context.environ),
@@ -335,7 +331,7 @@ def _version() -> Status:
 
 
 def _completion(shell: str) -> Status:
-    from .run.completion_scripts import SCRIPTS
+    from kafka_shell.run.completion_scripts import SCRIPTS
 
     sys.stdout.write(SCRIPTS[shell])
     return Status.OK
@@ -343,7 +339,7 @@ def _completion(shell: str) -> Status:
 
 def _complete(words: list[str]) -> Status:
     """Answer a completion script."""
-    from .run.completion import candidate_lines
+    from kafka_shell.run.completion import candidate_lines
 
     sys.stdout.write(candidate_lines(words, os.environ))
     return Status.OK

@@ -8,8 +8,7 @@ from typing import Any
 
 from kafka_shell.admin.wire.properties import Property, bad
 from kafka_shell.common.command_results import FORMATS
-
-from .errors import ShellError, near_miss
+from kafka_shell.errors import ShellError, near_miss
 
 GUARDS = ("none", "confirm", "typed", "read-only")  # the strictest last
 EDITING_MODES = ("emacs", "vi")

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.wire.endpoint import parse_addresses
 from kafka_shell.admin.wire.properties import Property, bad, read_located
-
-from .common.units import to_path
-from .config_file import BOOTSTRAP
-from .errors import UsageError
+from kafka_shell.common.units import to_path
+from kafka_shell.config_file import BOOTSTRAP
+from kafka_shell.errors import UsageError
 
 if TYPE_CHECKING:
     from kafka_shell.language.command import Invocation

@@ -6,10 +6,10 @@ import traceback
 from collections.abc import Iterator
 from typing import TextIO
 
-from .common.masking import masked
-from .common.private import open_private
-from .context import Paths
-from .errors import Status
+from kafka_shell.common.masking import masked
+from kafka_shell.common.private import open_private
+from kafka_shell.context import Paths
+from kafka_shell.errors import Status
 
 
 def report_crash(error: BaseException, paths: Paths, err: TextIO) -> Status:

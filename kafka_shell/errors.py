@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from .common.escaping import escape
-from .common.quoting import quote
+from kafka_shell.common.escaping import escape
+from kafka_shell.common.quoting import quote
 
 if TYPE_CHECKING:
-    from .common.resource import Resource
+    from kafka_shell.common.resource import Resource
 
 
 class Status(IntEnum):

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+from kafka_shell import settings
 from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.common.escaping import quoted
 from kafka_shell.common.structs import replace
-
-from . import settings
-from .config_file import GUARDS
-from .context import Context, confirmed, remembered_ids
-from .errors import ShellError
-from .settings import GuardedProfile
+from kafka_shell.config_file import GUARDS
+from kafka_shell.context import Context, confirmed, remembered_ids
+from kafka_shell.errors import ShellError
+from kafka_shell.settings import GuardedProfile
 
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.model import Broker
@@ -104,7 +103,7 @@ def _remember_id(context: Context) -> None:
         )
     import json
 
-    from .common.private import locked, write_private
+    from kafka_shell.common.private import locked, write_private
 
     path = context.paths.cluster_ids
     try:

@@ -19,16 +19,15 @@ from typing import Any
 
 import msgspec
 
+from kafka_shell.common.masking import masked
+from kafka_shell.common.private import locked, open_private, private_folder
+from kafka_shell.common.quoting import quote
 from kafka_shell.common.structs import fields, replace
+from kafka_shell.context import Context
+from kafka_shell.errors import ShellError
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.outcome import ChangeResult, JournalEntry
-
-from .common.masking import masked
-from .common.private import locked, open_private, private_folder
-from .common.quoting import quote
-from .context import Context
-from .errors import ShellError
 
 MAX_ENTRIES = 1_000  # per cluster
 MAX_DAYS = 400

@@ -19,15 +19,9 @@ from kafka_shell.admin.wire.property_warnings import connection_warnings, file_w
 from kafka_shell.common.command_results import FORMATS
 from kafka_shell.common.quoting import with_option
 from kafka_shell.common.structs import replace
-
-from .config_file import BOOTSTRAP, PROGRAM_KEYS, ConfigFile
-from .connection_options import (
-    ConnectionOptions,
-    as_list,
-    file_layer,
-    same_cluster,
-)
-from .errors import ShellError, Status, near_miss
+from kafka_shell.config_file import BOOTSTRAP, PROGRAM_KEYS, ConfigFile
+from kafka_shell.connection_options import ConnectionOptions, as_list, file_layer, same_cluster
+from kafka_shell.errors import ShellError, Status, near_miss
 
 
 class Setting(Struct, frozen=True):

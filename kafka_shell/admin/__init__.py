@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .public import *  # noqa: F403
+    from kafka_shell.admin.public import *  # noqa: F403
 
 
 def __getattr__(name: str) -> Any:

@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.plan.model import Change, Effect, NotChecked, Plan, Report, Resource
     from kafka_shell.plan.results import Results
-
-    from .wire.connection import Cluster
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,9 +49,9 @@ class Calls:
 
     def connect(self) -> Cluster:
         """A connection apart from that of the calls."""
-        from .wire.client_properties import to_connection
-        from .wire.connection import Cluster
-        from .wire.properties import Property
+        from kafka_shell.admin.wire.client_properties import to_connection
+        from kafka_shell.admin.wire.connection import Cluster
+        from kafka_shell.admin.wire.properties import Property
 
         return Cluster(
             to_connection(

@@ -8,24 +8,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.admin.calls import Calls
 from kafka_shell.errors import UsageError
 
-from .calls import Calls
-
 if TYPE_CHECKING:
-    from .acls.api import AclsApi
-    from .activity.api import ActivityApi
-    from .client_configs.api import ClientConfigsApi
-    from .cluster.api import ClusterApi
-    from .configs.api import ConfigsApi
-    from .groups.api import GroupsApi
-    from .partitions.api import PartitionsApi
-    from .quotas.api import QuotasApi
-    from .records.api import RecordsApi
-    from .tokens.api import TokensApi
-    from .topics.api import TopicsApi
-    from .transactions.api import TransactionsApi
-    from .users.api import UsersApi
+    from kafka_shell.admin.acls.api import AclsApi
+    from kafka_shell.admin.activity.api import ActivityApi
+    from kafka_shell.admin.client_configs.api import ClientConfigsApi
+    from kafka_shell.admin.cluster.api import ClusterApi
+    from kafka_shell.admin.configs.api import ConfigsApi
+    from kafka_shell.admin.groups.api import GroupsApi
+    from kafka_shell.admin.partitions.api import PartitionsApi
+    from kafka_shell.admin.quotas.api import QuotasApi
+    from kafka_shell.admin.records.api import RecordsApi
+    from kafka_shell.admin.tokens.api import TokensApi
+    from kafka_shell.admin.topics.api import TopicsApi
+    from kafka_shell.admin.transactions.api import TransactionsApi
+    from kafka_shell.admin.users.api import UsersApi
 
 _BOOTSTRAP = "bootstrap.servers"
 
@@ -86,7 +85,7 @@ class Admin:
 
         Raises OSError or ShellError if the file cannot be read.
         """
-        from .wire.properties import read_properties
+        from kafka_shell.admin.wire.properties import read_properties
 
         return cls(read_properties(Path(path)), timeout=timeout)
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Resource, Secret
-from kafka_shell.plan.results import Failure, Results
-
-from .acls.model import (
+from kafka_shell.admin.acls.model import (
     Access,
     AclBinding,
     AclFilter,
@@ -15,21 +11,34 @@ from .acls.model import (
     AclResourceType,
     PatternType,
 )
-from .client import Admin
-from .client_configs.model import ClientConfigAlteration, ClientConfigFilter, ClientEntity
-from .cluster.model import Voter
-from .cluster.restart.model import Verdict
-from .configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from .groups.model import GroupType, ResetTarget, ResetTo
-from .partitions.batches import BatchLimits
-from .partitions.model import TopicPartition
-from .quotas.model import ANY_NAME, DEFAULT, QuotaAlteration, QuotaEntity, QuotaFilter
-from .records.copy_plan import CopyRequest
-from .records.model import NewRecord, Record
-from .records.read import Position
-from .topics.model import NewTopic
-from .transactions.model import HangingTransaction
-from .users.model import NewScramCredential, ScramMechanism
+from kafka_shell.admin.client import Admin
+from kafka_shell.admin.client_configs.model import (
+    ClientConfigAlteration,
+    ClientConfigFilter,
+    ClientEntity,
+)
+from kafka_shell.admin.cluster.model import Voter
+from kafka_shell.admin.cluster.restart.model import Verdict
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.groups.model import GroupType, ResetTarget, ResetTo
+from kafka_shell.admin.partitions.batches import BatchLimits
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.quotas.model import (
+    ANY_NAME,
+    DEFAULT,
+    QuotaAlteration,
+    QuotaEntity,
+    QuotaFilter,
+)
+from kafka_shell.admin.records.copy_plan import CopyRequest
+from kafka_shell.admin.records.model import NewRecord, Record
+from kafka_shell.admin.records.read import Position
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.transactions.model import HangingTransaction
+from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Effect, Resource, Secret
+from kafka_shell.plan.results import Failure, Results
 
 __all__ = [
     "ANY_NAME",

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from kafka_shell.audit.read_tasks import CURRENT, ReadTask, Target
+from kafka_shell.audit.table import ReadFailure, Table, read_failure
 from kafka_shell.errors import ShellError
-
-from .read_tasks import CURRENT, ReadTask, Target
-from .table import ReadFailure, Table, read_failure
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

@@ -11,18 +11,25 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.audit import in_process, snapshot, stores
+from kafka_shell.audit.collect import Read
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.list_tasks import ClusterTasks, list_tasks, new_id
+from kafka_shell.audit.model import AuditSnapshot
+from kafka_shell.audit.read_tasks import SAMPLING, ReadTask, Sampling, Target
+from kafka_shell.audit.status import (
+    COLUMNS,
+    STATUS,
+    Status,
+    TableStatus,
+    rows_of,
+    summed,
+    unread_clusters,
+)
+from kafka_shell.audit.table import Table
+from kafka_shell.audit.threads import in_threads
+from kafka_shell.audit.tuning import is_large_data
 from kafka_shell.plan.results import Failure
-
-from . import in_process, snapshot, stores
-from .collect import Read
-from .engine import Engine
-from .list_tasks import ClusterTasks, list_tasks, new_id
-from .model import AuditSnapshot
-from .read_tasks import SAMPLING, ReadTask, Sampling, Target
-from .status import COLUMNS, STATUS, Status, TableStatus, rows_of, summed, unread_clusters
-from .table import Table
-from .threads import in_threads
-from .tuning import is_large_data
 
 _VIEWS_AT_ONCE = 8
 _WORD = re.compile(r"\w+")

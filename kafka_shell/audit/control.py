@@ -34,10 +34,9 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from kafka_shell.admin.topics.internal import OF_OTHER_SYSTEMS
+from kafka_shell.audit import macros
+from kafka_shell.audit.query import check
 from kafka_shell.errors import ShellError, UsageError
-
-from . import macros
-from .query import check
 
 FAMILIES = {
     "T": "topics",

@@ -21,19 +21,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.audit.collection import mentioned
+from kafka_shell.audit.control import Control
+from kafka_shell.audit.evaluate import query_of
+from kafka_shell.audit.macros import render
+from kafka_shell.audit.model import ControlTest
+from kafka_shell.audit.query import select
+from kafka_shell.audit.session import sentence
+from kafka_shell.audit.snapshot import local_frame
+from kafka_shell.audit.source import record_batch
+from kafka_shell.audit.table import COMMON, Table
 from kafka_shell.common.files import read_text
 from kafka_shell.errors import UsageError, did_you_mean
-
-from .collection import mentioned
-from .control import Control
-from .evaluate import query_of
-from .macros import render
-from .model import ControlTest
-from .query import select
-from .session import sentence
-from .snapshot import local_frame
-from .source import record_batch
-from .table import COMMON, Table
 
 _KEYS = ("name", "thresholds", "expect")
 _EXPECTED = ("resource", "cluster", "status", "reason", "remedy", "undo")

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.admin.quotas.model import DEFAULT, QuotaEntity
+from kafka_shell.audit.control import Control, Level
+from kafka_shell.audit.macros import sql_text
 from kafka_shell.common import quota_units, units
 from kafka_shell.common.config_units import SETS
 from kafka_shell.common.quoting import quote, with_option
 from kafka_shell.errors import ShellError, Status
-
-from .control import Control, Level
-from .macros import sql_text
 
 ID = "X01"
 ENTITIES = ("user", "user-default", "client-id", "client-id-default", "ip", "ip-default")

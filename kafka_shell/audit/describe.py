@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kafka_shell.audit.control import Control
+from kafka_shell.audit.model import AuditColumn, AuditControl, AuditTable, ExplainedControl
+from kafka_shell.audit.table import DDL, Table
+from kafka_shell.audit.tables import TABLES
 from kafka_shell.common.structs import fields
 from kafka_shell.errors import UsageError, did_you_mean
-
-from .control import Control
-from .model import AuditColumn, AuditControl, AuditTable, ExplainedControl
-from .table import DDL, Table
-from .tables import TABLES
 
 
 def tables_of() -> tuple[AuditTable, ...]:

@@ -10,20 +10,19 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.audit.collection import Collection
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.macros import sql_text
+from kafka_shell.audit.model import Drift
+from kafka_shell.audit.remedy import single_command
+from kafka_shell.audit.snapshot import check
+from kafka_shell.audit.status import STATUS
+from kafka_shell.audit.table import Table
+from kafka_shell.audit.trends import shown
+from kafka_shell.audit.tuning import tuned
 from kafka_shell.common.config_units import same_value
 from kafka_shell.common.quoting import quote
 from kafka_shell.errors import ShellError
-
-from .collection import Collection
-from .engine import Engine
-from .macros import sql_text
-from .model import Drift
-from .remedy import single_command
-from .snapshot import check
-from .status import STATUS
-from .table import Table
-from .trends import shown
-from .tuning import tuned
 
 # Tables with intentional state -> their key columns. State that changes by itself (leaders, lag,
 # sizes) is not compared.

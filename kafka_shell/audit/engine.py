@@ -10,14 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from kafka_shell.audit import server
+from kafka_shell.audit.executor_packages import add_packages
+from kafka_shell.audit.session import Opened, end, import_spark, open_session
+from kafka_shell.audit.spark_errors import as_shell_error
+from kafka_shell.audit.spark_target import SparkTarget
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Report
-
-from . import server
-from .executor_packages import add_packages
-from .session import Opened, end, import_spark, open_session
-from .spark_errors import as_shell_error
-from .spark_target import SparkTarget
 
 T = TypeVar("T")
 Progress = Callable[[], tuple[int, int | None]]

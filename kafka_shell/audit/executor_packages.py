@@ -16,7 +16,7 @@ _PACKAGES = ("kafka_shell", "kafka")
 
 def add_packages(session: Any) -> None:
     """Give our packages to the executors of a session, and register the data source."""
-    from .source import KafkaSource
+    from kafka_shell.audit.source import KafkaSource
 
     # Executors may start and fetch it at any time, so it is kept until the program ends.
     shipped = tempfile.mkdtemp(prefix="kafka-sh-")

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.admin.wire.chunks import in_slices
+from kafka_shell.audit.control import COLUMNS, Control
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.evaluate import REPORTED, finding, query_of, skipped
+from kafka_shell.audit.model import AuditFinding
+from kafka_shell.audit.policy import Policy
+from kafka_shell.audit.stores import address
 from kafka_shell.common.structs import asdict
 from kafka_shell.errors import ShellError, Status
-
-from .control import COLUMNS, Control
-from .engine import Engine
-from .evaluate import REPORTED, finding, query_of, skipped
-from .model import AuditFinding
-from .policy import Policy
-from .stores import address
 
 _TOGETHER = 12  # controls in one job
 _LINES = (".json", ".jsonl")

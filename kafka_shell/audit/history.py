@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kafka_shell.audit import snapshot, stores, trends
+from kafka_shell.audit.collection import Collection
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.model import AuditFinding, FindingHistory
 from kafka_shell.errors import ShellError
-
-from . import snapshot, stores, trends
-from .collection import Collection
-from .engine import Engine
-from .model import AuditFinding, FindingHistory
 
 TABLE = "findings"
 _NO_FINDINGS = "no-findings"

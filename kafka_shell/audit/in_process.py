@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .collect import Opener, Read, collect, open_target
-from .list_tasks import ClusterTasks
-from .read_tasks import ReadTask
-from .table import Table
-from .threads import in_threads
+from kafka_shell.audit.collect import Opener, Read, collect, open_target
+from kafka_shell.audit.list_tasks import ClusterTasks
+from kafka_shell.audit.read_tasks import ReadTask
+from kafka_shell.audit.table import Table
+from kafka_shell.audit.threads import in_threads
 
 MOST_TOPICS = 2_000
 MOST_PARTITIONS = 20_000

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.audit.collect import Opener, Read, open_target, status_row
+from kafka_shell.audit.read_tasks import SAMPLING, ClusterNames, ReadTask, Sampling, Target, split
+from kafka_shell.audit.table import ReadFailure, Table, read_failure
+from kafka_shell.audit.threads import in_threads
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
-
-from .collect import Opener, Read, open_target, status_row
-from .read_tasks import SAMPLING, ClusterNames, ReadTask, Sampling, Target, split
-from .table import ReadFailure, Table, read_failure
-from .threads import in_threads
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

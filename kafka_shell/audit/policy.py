@@ -40,15 +40,14 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.audit.control import Control
+from kafka_shell.audit.declared_state import ENTITIES, Acls, declared, regex_of, wrong
+from kafka_shell.audit.declared_state import ID as ID
+from kafka_shell.audit.macros import sql_text
+from kafka_shell.audit.model import AuditFinding
 from kafka_shell.common import units
 from kafka_shell.common.files import read_text
 from kafka_shell.errors import ShellError, did_you_mean
-
-from .control import Control
-from .declared_state import ENTITIES, Acls, declared, regex_of, wrong
-from .declared_state import ID as ID
-from .macros import sql_text
-from .model import AuditFinding
 
 FILE = "policy.toml"  # of a folder
 DRIFT = ("X02", "X03")  # differences from another cluster, and from an earlier snapshot

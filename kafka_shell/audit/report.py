@@ -11,18 +11,17 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.audit import history, stores
+from kafka_shell.audit.collection import Collection
+from kafka_shell.audit.drift import over_snapshots
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.model import SEVERITIES, AuditFinding, AuditReport, Trend
+from kafka_shell.audit.trends import BYTES, forecast, trends
+from kafka_shell.audit.tuning import tuned
 from kafka_shell.common import units
 from kafka_shell.common.escaping import printable
 from kafka_shell.common.private import open_private
 from kafka_shell.plan.results import Results
-
-from . import history, stores
-from .collection import Collection
-from .drift import over_snapshots
-from .engine import Engine
-from .model import SEVERITIES, AuditFinding, AuditReport, Trend
-from .trends import BYTES, forecast, trends
-from .tuning import tuned
 
 _MOST = 20  # bars per chart
 _LINES = 10  # per chart

@@ -7,18 +7,17 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 
 from kafka_shell.admin.configs.model import ConfigType
+from kafka_shell.audit.collection import Collection, mentioned
+from kafka_shell.audit.control import Control
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.evaluate import EvaluationProgress, evaluate, in_order
+from kafka_shell.audit.model import AuditFinding, AuditReport, ControlResult, Drift, LeftOut
+from kafka_shell.audit.policy import DRIFT, Policy
+from kafka_shell.audit.snapshot import is_snapshot
+from kafka_shell.audit.table import Table
+from kafka_shell.audit.tables import TABLES
 from kafka_shell.common.config_units import format_config_value
 from kafka_shell.common.structs import replace
-
-from .collection import Collection, mentioned
-from .control import Control
-from .engine import Engine
-from .evaluate import EvaluationProgress, evaluate, in_order
-from .model import AuditFinding, AuditReport, ControlResult, Drift, LeftOut
-from .policy import DRIFT, Policy
-from .snapshot import is_snapshot
-from .table import Table
-from .tables import TABLES
 
 Thresholds = Mapping[str, Mapping[str, str]]
 
@@ -102,7 +101,7 @@ def _compare(
 ) -> tuple[list[AuditFinding], ControlResult]:
     """Return the findings of X02 (another cluster) or X03 (an earlier snapshot): one per
     difference, and what could not be compared."""
-    from .drift import between, left_out, unread
+    from kafka_shell.audit.drift import between, left_out, unread
 
     earlier = is_snapshot(name)
     id = DRIFT[1] if earlier else DRIFT[0]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from kafka_shell.audit.control import FAMILIES, Control, Level
+from kafka_shell.audit.declared_state import ID as POLICY
+from kafka_shell.audit.policy import DRIFT
 from kafka_shell.errors import UsageError, did_you_mean
-
-from .control import FAMILIES, Control, Level
-from .declared_state import ID as POLICY
-from .policy import DRIFT
 
 
 def select_controls(

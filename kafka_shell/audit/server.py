@@ -19,12 +19,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from kafka_shell.audit import jvm
+from kafka_shell.audit.session import THIS_MACHINE
 from kafka_shell.common.child import start_module
 from kafka_shell.common.private import private_folder, write_private
 from kafka_shell.errors import ShellError
-
-from . import jvm
-from .session import THIS_MACHINE
 
 IDLE_S = 3600
 _START_S = 180.0

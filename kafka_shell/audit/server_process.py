@@ -12,12 +12,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.audit import jvm
+from kafka_shell.audit.server import Server, alone, last_used, publish
+from kafka_shell.audit.session import CONFIG, LOCAL_CONFIG, PRIVATE, THIS_MACHINE
 from kafka_shell.common.child import start_module
 from kafka_shell.errors import ShellError
-
-from . import jvm
-from .server import Server, alone, last_used, publish
-from .session import CONFIG, LOCAL_CONFIG, PRIVATE, THIS_MACHINE
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _POLL_S, _START_POLL_S = 1.0, 0.1
@@ -110,13 +109,13 @@ def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[byt
 def prepare_jvm(folder: Path) -> int:
     """Evaluate all controls on tables of one row, so that the JVM has loaded and compiled what
     audits use."""
-    from .control import controls_of
-    from .engine import Engine
-    from .evaluate import evaluate
-    from .server import running
-    from .snapshot import frames_of, record_batches
-    from .spark_target import SparkTarget
-    from .tables import TABLES
+    from kafka_shell.audit.control import controls_of
+    from kafka_shell.audit.engine import Engine
+    from kafka_shell.audit.evaluate import evaluate
+    from kafka_shell.audit.server import running
+    from kafka_shell.audit.snapshot import frames_of, record_batches
+    from kafka_shell.audit.spark_target import SparkTarget
+    from kafka_shell.audit.tables import TABLES
 
     server = running(folder)
     if server is None:

@@ -11,16 +11,23 @@ from functools import reduce
 from typing import Any
 
 from kafka_shell import __version__
+from kafka_shell.audit.collect import Read
+from kafka_shell.audit.read_tasks import ReadTask, to_json
+from kafka_shell.audit.source import (
+    COLLECTION,
+    EVERYTHING,
+    FORMAT,
+    batches_of,
+    pack,
+    record_batch,
+    unpack,
+)
+from kafka_shell.audit.stores import address, append, append_locally, may_have, stored
+from kafka_shell.audit.table import Table
+from kafka_shell.audit.threads import in_threads
+from kafka_shell.audit.tuning import tuned
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
-
-from .collect import Read
-from .read_tasks import ReadTask, to_json
-from .source import COLLECTION, EVERYTHING, FORMAT, batches_of, pack, record_batch, unpack
-from .stores import address, append, append_locally, may_have, stored
-from .table import Table
-from .threads import in_threads
-from .tuning import tuned
 
 MANIFEST = "snapshots"
 _MANIFEST_COLUMNS = ("table", "rows", "version")

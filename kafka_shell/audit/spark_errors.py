@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from kafka_shell.audit.session import sentence
 from kafka_shell.errors import ShellError
-
-from .session import sentence
 
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)".*?error=(?:2|13)\b', re.DOTALL)
 _NO_MODULE = re.compile(r"(?:No module named '|PACKAGE_NOT_INSTALLED\] )([\w.]+)")

@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.audit.session import CONFIG, SQL
 from kafka_shell.common.private import open_private, private_folder
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError
-
-from .session import CONFIG, SQL
 
 CATALOG = "catalog:"
 # Spark's own catalog, and those that store tables there.

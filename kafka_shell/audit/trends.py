@@ -7,15 +7,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from kafka_shell.audit import snapshot, stores
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.macros import sql_text
+from kafka_shell.audit.model import Trend
+from kafka_shell.audit.status import STATUS
+from kafka_shell.audit.tables import TABLES
+from kafka_shell.audit.tuning import tuned
 from kafka_shell.plan.results import Failure, Rows, with_failures
-
-from . import snapshot, stores
-from .engine import Engine
-from .macros import sql_text
-from .model import Trend
-from .status import STATUS
-from .tables import TABLES
-from .tuning import tuned
 
 _DAY_MS = 86_400_000
 _FEWEST = 3  # snapshots of a forecast, over at least a day

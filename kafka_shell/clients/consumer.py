@@ -7,9 +7,9 @@ from typing import Any
 
 from kafka import KafkaConsumer
 
-from .follow import Follower, follow
-from .internals import ConsumerConfigs
-from .validate import consumer_rules
+from kafka_shell.clients.follow import Follower, follow
+from kafka_shell.clients.internals import ConsumerConfigs
+from kafka_shell.clients.validate import consumer_rules
 
 
 class DynamicKafkaConsumer(KafkaConsumer):  # type: ignore[misc]

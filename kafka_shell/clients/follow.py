@@ -14,11 +14,10 @@ from kafka_shell.admin.client_configs.format import RENEW_MS
 from kafka_shell.admin.client_configs.keys import KEYS, SESSION, supported_by
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity, ClientRegistration
 from kafka_shell.admin.client_configs.resolve import resolve
+from kafka_shell.clients import internals
+from kafka_shell.clients.store import Store, StoreError
+from kafka_shell.clients.validate import ConfigRule, ValidatedConfigs, parse, validate
 from kafka_shell.errors import ShellError
-
-from . import internals
-from .store import Store, StoreError
-from .validate import ConfigRule, ValidatedConfigs, parse, validate
 
 log = logging.getLogger("kafka_shell.clients")
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from kafka import KafkaProducer
 
-from .follow import Follower, follow
-from .internals import ProducerConfigs
-from .validate import producer_rules
+from kafka_shell.clients.follow import Follower, follow
+from kafka_shell.clients.internals import ProducerConfigs
+from kafka_shell.clients.validate import producer_rules
 
 
 class DynamicKafkaProducer(KafkaProducer):  # type: ignore[misc]

@@ -20,9 +20,8 @@ from kafka_shell.admin.client_configs.format import (
     registration_record,
 )
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity, ClientRegistration
+from kafka_shell.clients import internals
 from kafka_shell.common.escaping import quoted
-
-from . import internals
 
 log = logging.getLogger("kafka_shell.clients")
 

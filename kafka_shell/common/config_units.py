@@ -6,9 +6,7 @@ import re
 from collections.abc import Mapping
 
 from kafka_shell.admin.configs.model import ConfigType, Unit
-from kafka_shell.errors import ShellError, did_you_mean
-
-from .units import (
+from kafka_shell.common.units import (
     HOUR,
     INTEGER,
     MINUTE,
@@ -25,6 +23,7 @@ from .units import (
     shorten,
     size_fraction,
 )
+from kafka_shell.errors import ShellError, did_you_mean
 
 _TIME_UNITS = {
     Unit.MILLISECONDS: (1, "milliseconds"),

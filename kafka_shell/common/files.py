@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.common.nesting import limited
+from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, Status
-
-from .nesting import limited
-from .units import to_path
 
 _MIB = 1 << 20
 MAX_SIZE = 128 * _MIB  # enough for a reassignment of a million partitions

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal, TextIO, overload
 
+from kafka_shell.common.quoting import quote
 from kafka_shell.errors import ShellError, Status
-
-from .quoting import quote
 
 _FLAGS = {"w": os.O_TRUNC, "a": os.O_APPEND, "x": os.O_EXCL}
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import isfinite
 
+from kafka_shell.common.units import INTEGER, NUMBER, format_rate, shorten, size_fraction
 from kafka_shell.errors import ShellError, UsageError
-
-from .units import INTEGER, NUMBER, format_rate, shorten, size_fraction
 
 _BYTE_RATES = ("producer_byte_rate", "consumer_byte_rate")
 _EXPECTED = {

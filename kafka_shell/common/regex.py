@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from kafka_shell.common.text import short
 from kafka_shell.errors import UsageError
-
-from .text import short
 
 _NOT_IN_RE2 = re.compile(r"\(\?(?:[=!>]|<[=!]|P=|\()|\\[1-9]|[*+?}]\+")  # supported by Python only
 

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_shell.common.text import short
 from kafka_shell.errors import ShellError
-
-from .text import short
 
 if TYPE_CHECKING:
     from datetime import tzinfo

@@ -9,16 +9,24 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Command, Invocation, Option
+from kafka_shell.language.common import CHANGING, CONNECTION, PROGRAM, RUNNING, SANDBOX, TIMEOUT
+from kafka_shell.language.parse import corrections
+from kafka_shell.language.registry import Registry
+from kafka_shell.language.scan import (
+    FoundCommand,
+    Role,
+    Scope,
+    Use,
+    WordProblem,
+    bare,
+    find_command,
+    scan,
+)
+from kafka_shell.language.tokens import Word, words_of
+from kafka_shell.language.usage import metavar
 from kafka_shell.plan.model import Effect
-
-from . import kinds
-from .command import Command, Invocation, Option
-from .common import CHANGING, CONNECTION, PROGRAM, RUNNING, SANDBOX, TIMEOUT
-from .parse import corrections
-from .registry import Registry
-from .scan import FoundCommand, Role, Scope, Use, WordProblem, bare, find_command, scan
-from .tokens import Word, words_of
-from .usage import metavar
 
 # A line of another tool: its options are its own, though some are spelled as commands here.
 PASTED = re.compile(

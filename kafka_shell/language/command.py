@@ -7,9 +7,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.language.kind import Kind
 from kafka_shell.plan.model import Effect
-
-from .kind import Kind
 
 
 class Argument(Struct, frozen=True):

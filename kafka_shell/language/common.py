@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from kafka_shell.common.command_results import FORMATS
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Command, Option
 from kafka_shell.plan.model import Effect
-
-from . import kinds
-from .command import Command, Option
 
 LONGEST_WAIT_MS = 24 * 24 * 60 * 60 * 1000  # 24d; Kafka uses 32-bit milliseconds
 

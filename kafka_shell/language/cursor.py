@@ -8,14 +8,23 @@ from enum import Enum
 from msgspec import Struct, field
 
 from kafka_shell.common.structs import replace
-
-from . import kinds
-from .command import Argument, Command, Invocation, Option, Parameter
-from .kind import Kind
-from .logical_lines import Span
-from .registry import Registry
-from .scan import Known, Role, Scan, Scope, Use, bare, find_command, is_open, scan
-from .tokens import Line, Word, commands
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Invocation, Option, Parameter
+from kafka_shell.language.kind import Kind
+from kafka_shell.language.logical_lines import Span
+from kafka_shell.language.registry import Registry
+from kafka_shell.language.scan import (
+    Known,
+    Role,
+    Scan,
+    Scope,
+    Use,
+    bare,
+    find_command,
+    is_open,
+    scan,
+)
+from kafka_shell.language.tokens import Line, Word, commands
 
 LONGEST = 100_000  # characters; longer lines are not completed
 DEEPEST = 8  # watch 5 watch 5 watch 5 ...

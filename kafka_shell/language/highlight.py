@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 
 from kafka_shell.errors import ShellError
-
-from . import kinds
-from .kind import convert
-from .logical_lines import Span
-from .registry import Registry
-from .scan import FoundCommand, Role, Scope, Use, find_command, scan
-from .selectors import is_pattern
-from .tokens import Line, Word, commands
+from kafka_shell.language import kinds
+from kafka_shell.language.kind import convert
+from kafka_shell.language.logical_lines import Span
+from kafka_shell.language.registry import Registry
+from kafka_shell.language.scan import FoundCommand, Role, Scope, Use, find_command, scan
+from kafka_shell.language.selectors import is_pattern
+from kafka_shell.language.tokens import Line, Word, commands
 
 Classified = list[tuple[Span, str]]
 

@@ -10,15 +10,13 @@ from msgspec import Struct
 from kafka_shell.common.quoting import quote, quote_rest
 from kafka_shell.common.text import short
 from kafka_shell.errors import UsageError
-
-from .logical_lines import Span
+from kafka_shell.language.logical_lines import Span
 
 if TYPE_CHECKING:
+    from kafka_shell.language.command import Parameter
+    from kafka_shell.language.cursor import CompletionRequest
     from kafka_shell.view.candidates import Candidate, Candidates, Catalog
     from kafka_shell.view.view import ClusterView, Key
-
-    from .command import Parameter
-    from .cursor import CompletionRequest
 
 
 class CandidateSource(Struct, frozen=True):

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.common import units
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.language import selectors
+from kafka_shell.language.kind import CandidateSource, Fragment, Kind, invalid
+from kafka_shell.language.logical_lines import Span
 from kafka_shell.plan.model import Secret
 
-from . import selectors
-from .kind import CandidateSource, Fragment, Kind, invalid
-from .logical_lines import Span
-
 if TYPE_CHECKING:
+    from kafka_shell.language.command import Parameter
+    from kafka_shell.language.cursor import CompletionRequest
     from kafka_shell.view.candidates import Candidates, Catalog
-
-    from .command import Parameter
-    from .cursor import CompletionRequest
 
 _INT64 = 2**63 - 1
 

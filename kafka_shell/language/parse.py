@@ -9,18 +9,26 @@ from kafka_shell.common.quoting import quote
 from kafka_shell.common.regex import text_of_pattern
 from kafka_shell.common.text import short
 from kafka_shell.errors import UsageError, did_you_mean, is_one_edit
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Invocation, Option
+from kafka_shell.language.common import CHANGING, PROGRAM, SANDBOX
+from kafka_shell.language.kind import convert
+from kafka_shell.language.logical_lines import Span
+from kafka_shell.language.registry import Registry, words_of_command
+from kafka_shell.language.scan import (
+    FoundCommand,
+    Scan,
+    Scope,
+    Use,
+    WordProblem,
+    bare,
+    find_command,
+    scan,
+)
+from kafka_shell.language.selectors import is_glob_or_regex
+from kafka_shell.language.tokens import TYPOGRAPHIC_DASHES, Line, Word
+from kafka_shell.language.usage import usage
 from kafka_shell.plan.model import Effect
-
-from . import kinds
-from .command import Argument, Command, Invocation, Option
-from .common import CHANGING, PROGRAM, SANDBOX
-from .kind import convert
-from .logical_lines import Span
-from .registry import Registry, words_of_command
-from .scan import FoundCommand, Scan, Scope, Use, WordProblem, bare, find_command, scan
-from .selectors import is_glob_or_regex
-from .tokens import TYPOGRAPHIC_DASHES, Line, Word
-from .usage import usage
 
 
 def parse(line: Line, registry: Registry, *, text: str = "") -> Invocation:

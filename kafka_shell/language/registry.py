@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import overload
 
-from .command import Command
+from kafka_shell.language.command import Command
 
 
 class Registry(Sequence[Command]):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_shell.common.quoting import join, quote
-
-from . import kinds
-from .command import Argument, Command, Invocation, Option
-from .scan import Known, Scope, distribute
-from .tokens import tokenize
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Invocation, Option
+from kafka_shell.language.scan import Known, Scope, distribute
+from kafka_shell.language.tokens import tokenize
 
 
 def render(invocation: Invocation) -> str:

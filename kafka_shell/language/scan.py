@@ -11,11 +11,11 @@ from enum import Enum
 
 from msgspec import Struct, field
 
-from . import kinds
-from .command import Argument, Command, Option, Parameter
-from .common import common_options
-from .registry import Registry
-from .tokens import TYPOGRAPHIC_DASHES, Word, tokenize
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Option, Parameter
+from kafka_shell.language.common import common_options
+from kafka_shell.language.registry import Registry
+from kafka_shell.language.tokens import TYPOGRAPHIC_DASHES, Word, tokenize
 
 _BARE_ID = re.compile(r"[0-9]+")
 _AMOUNT = re.compile(r"[0-9]")

@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from kafka_shell.common.quoting import join
 from kafka_shell.common.structs import replace
-
-from .logical_lines import IncompletePart, Span, incomplete_part
+from kafka_shell.language.logical_lines import IncompletePart, Span, incomplete_part
 
 MAX_WORDS = 100_000  # more words are probably a file
 
@@ -206,7 +205,7 @@ class _Reader:
         return end
 
     def _pipe(self, at: int) -> tuple[str, Span, int]:
-        from .shell_text import end_of_pipeline
+        from kafka_shell.language.shell_text import end_of_pipeline
 
         operator = (at, at + 1)
         self.operators.append(operator)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import kinds
-from .command import Argument, Command, Option, Parameter
-from .scan import bare
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Option, Parameter
+from kafka_shell.language.scan import bare
 
 _NAMED = 4  # choices of an argument
 

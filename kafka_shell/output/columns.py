@@ -7,11 +7,10 @@ from enum import Enum
 from msgspec import Struct
 
 from kafka_shell.common.structs import fields
-
-from .data import plain
-from .renderers import NO_RENDERERS, Renderers
-from .tables import Cell, Column
-from .text import Text
+from kafka_shell.output.data import plain
+from kafka_shell.output.renderers import NO_RENDERERS, Renderers
+from kafka_shell.output.tables import Cell, Column
+from kafka_shell.output.text import Text
 
 
 def columns_of(row: object, renderers: Renderers = NO_RENDERERS) -> tuple[Column, ...]:

@@ -28,11 +28,10 @@ from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.common.command_results import Listing
 from kafka_shell.common.escaping import is_printable
 from kafka_shell.common.structs import fields
+from kafka_shell.output.renderers import Renderers
 from kafka_shell.plan.model import Change, Plan, Resource, Secret
 from kafka_shell.plan.outcome import ChangeResult, EntryDetails, JournalEntry, Outcome
 from kafka_shell.plan.results import Failure, Results
-
-from .renderers import Renderers
 
 NOT_SHOWN = "# not shown: contains control characters"
 

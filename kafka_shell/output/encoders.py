@@ -10,10 +10,9 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.common.escaping import escape, is_printable
+from kafka_shell.output.data import Data, failure_row, is_array, items, plain, rows
+from kafka_shell.output.renderers import NO_RENDERERS, Renderers
 from kafka_shell.plan.results import Parts, Results
-
-from .data import Data, failure_row, is_array, items, plain, rows
-from .renderers import NO_RENDERERS, Renderers
 
 
 class EncodingOptions(Struct, frozen=True):
@@ -308,7 +307,7 @@ def _scrubbed(data: Data) -> Data:
 
 
 def _sarif(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
-    from .sarif import sarif
+    from kafka_shell.output.sarif import sarif
 
     return json_text(sarif(value), options)
 

@@ -13,10 +13,9 @@ from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError
 from kafka_shell.output.resource_kinds import see_line, title_of
+from kafka_shell.output.styled_stream import StyledStream
+from kafka_shell.output.text import ELLIPSIS, Role, Text, cut, hang, text, width, wrap
 from kafka_shell.plan.results import Failure, mentions
-
-from .styled_stream import StyledStream
-from .text import ELLIPSIS, Role, Text, cut, hang, text, width, wrap
 
 MARGIN = "  "
 _KINDS = ("topic", "partition", "group", "broker", "user")

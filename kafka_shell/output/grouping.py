@@ -8,10 +8,9 @@ from msgspec import Struct
 
 from kafka_shell.common.structs import replace
 from kafka_shell.common.text import common_prefix
+from kafka_shell.output.counts import count_kinds
+from kafka_shell.output.humanize import change_values
 from kafka_shell.plan.model import Change, Resource
-
-from .counts import count_kinds
-from .humanize import change_values
 
 LISTED = 3  # more different values than this are counted
 

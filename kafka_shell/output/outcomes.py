@@ -6,14 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.common.units import some
-from kafka_shell.output.resource_kinds import title_of
-from kafka_shell.plan.model import Change, Effect, Resource
-from kafka_shell.plan.outcome import ChangeResult, Outcome, has_moves
-from kafka_shell.plan.results import Failure, mentions
-
-from .counts import count_kinds, count_records, past
-from .errors import combine_alike, failure_lines, more_lines, same_lines
-from .plans import (
+from kafka_shell.output.counts import count_kinds, count_records, past
+from kafka_shell.output.errors import combine_alike, failure_lines, more_lines, same_lines
+from kafka_shell.output.plans import (
     LONG,
     MANY,
     counted_changes,
@@ -25,11 +20,15 @@ from .plans import (
     set_of_resources,
     undo_lines,
 )
-from .styled_stream import StyledStream
-from .text import Text, hang, text
+from kafka_shell.output.resource_kinds import title_of
+from kafka_shell.output.styled_stream import StyledStream
+from kafka_shell.output.text import Text, hang, text
+from kafka_shell.plan.model import Change, Effect, Resource
+from kafka_shell.plan.outcome import ChangeResult, Outcome, has_moves
+from kafka_shell.plan.results import Failure, mentions
 
 if TYPE_CHECKING:
-    from .writer import Writer
+    from kafka_shell.output.writer import Writer
 
 _UNKNOWN = Failure("UNKNOWN", "no reason given")
 _FIELDS = 20  # of one resource are named

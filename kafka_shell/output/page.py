@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .columns import columns_of
-from .tables import NOTHING, cell_of
-from .text import Text, hang, pad, text, wrap
+from kafka_shell.output.columns import columns_of
+from kafka_shell.output.tables import NOTHING, cell_of
+from kafka_shell.output.text import Text, hang, pad, text, wrap
 
 
 def summary(width: int | None, *facts: Text | str) -> Iterator[Text]:

@@ -17,27 +17,20 @@ from typing import TYPE_CHECKING
 from kafka_shell.common.escaping import is_printable
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import shorten_command
+from kafka_shell.output.columns import columns_of
+from kafka_shell.output.counts import count_changes, count_kinds, count_records, count_verbs, past
+from kafka_shell.output.errors import grouped_failure_lines
+from kafka_shell.output.grouping import ChangeGroup, same_changes, same_fields
+from kafka_shell.output.humanize import change_values
+from kafka_shell.output.renderers import NO_RENDERERS, Renderers
 from kafka_shell.output.resource_kinds import title_of
+from kafka_shell.output.styled_stream import StyledStream
+from kafka_shell.output.tables import draw_table
+from kafka_shell.output.text import Role, Text, hang, text
 from kafka_shell.plan.model import Change, Plan
 
-from .columns import columns_of
-from .counts import (
-    count_changes,
-    count_kinds,
-    count_records,
-    count_verbs,
-    past,
-)
-from .errors import grouped_failure_lines
-from .grouping import ChangeGroup, same_changes, same_fields
-from .humanize import change_values
-from .renderers import NO_RENDERERS, Renderers
-from .styled_stream import StyledStream
-from .tables import draw_table
-from .text import Role, Text, hang, text
-
 if TYPE_CHECKING:
-    from .writer import Writer
+    from kafka_shell.output.writer import Writer
 
 MANY = 19  # more resources than this are grouped and counted; --verbose and JSON list them
 NAMES = 200  # of deleted resources in one list

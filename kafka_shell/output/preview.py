@@ -6,10 +6,9 @@ import os
 from collections.abc import Iterator
 
 from kafka_shell.common.escaping import escape
-
-from .styles import Depth, depth_of, parse_style, sgr
-from .text import Role, Text, text
-from .theme import Theme
+from kafka_shell.output.styles import Depth, depth_of, parse_style, sgr
+from kafka_shell.output.text import Role, Text, text
+from kafka_shell.output.theme import Theme
 
 Piece = tuple[str, str]  # a prompt role, "" for none, and characters
 

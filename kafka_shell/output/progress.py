@@ -12,8 +12,7 @@ from kafka_shell.common.units import (
     approximate_rate,
     format_remaining,
 )
-
-from .terminal import draw, terminal_size
+from kafka_shell.output.terminal import draw, terminal_size
 
 DELAY = 0.4  # seconds before a bar appears
 LOG_EVERY = 10.0  # seconds between lines if there is no terminal

@@ -12,8 +12,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from .tables import Column
-from .text import Text
+from kafka_shell.output.tables import Column
+from kafka_shell.output.text import Text
 
 Page = Callable[[Any, int | None], Iterator[Text]]
 SequencePage = Callable[[Sequence[Any], int | None], Iterator[Text]]

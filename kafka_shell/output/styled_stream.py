@@ -9,13 +9,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, TextIO
 
 from kafka_shell.common.escaping import escape, is_printable, printable
-
-from .terminal import draw, terminal_size
-from .text import ELLIPSIS, Role, Text, rstrip
+from kafka_shell.output.terminal import draw, terminal_size
+from kafka_shell.output.text import ELLIPSIS, Role, Text, rstrip
 
 if TYPE_CHECKING:
-    from .styles import Depth
-    from .theme import Theme
+    from kafka_shell.output.styles import Depth
+    from kafka_shell.output.theme import Theme
 
 _AT_ONCE = 1_000  # lines written at once
 

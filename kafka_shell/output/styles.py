@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from .terminal import is_dumb
+from kafka_shell.output.terminal import is_dumb
 
 Depth = Literal[0, 16, 256, 16777216]
 Color = tuple[int, int, int]

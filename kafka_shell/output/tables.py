@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from kafka_shell.output.text import Role, Text, cut, cut_start, hang, text, wrap
 from kafka_shell.plan.model import Secret
-
-from .text import Role, Text, cut, cut_start, hang, text, wrap
 
 Cell = Text | str | int | None
 GAP = "  "

@@ -10,9 +10,8 @@ from typing import Any, Literal, get_args
 from msgspec import Struct, field
 
 from kafka_shell.errors import ShellError, UsageError, near_miss
-
-from .styles import Depth, parse_style, sgr
-from .text import Role
+from kafka_shell.output.styles import Depth, parse_style, sgr
+from kafka_shell.output.text import Role
 
 Mode = Literal["light", "dark", "any"]
 

@@ -8,17 +8,16 @@ from itertools import chain, groupby
 from typing import Any, TextIO
 
 from kafka_shell.common.command_results import Document, Listing, NoRows, StreamedOutput
+from kafka_shell.output.columns import columns_of
+from kafka_shell.output.renderers import NO_RENDERERS, Page, Renderers
+from kafka_shell.output.styled_stream import StyledStream
+from kafka_shell.output.styles import Depth, depth_of
+from kafka_shell.output.tables import draw_table, lay_out
+from kafka_shell.output.text import Text, hang, text
+from kafka_shell.output.theme import Theme
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.outcome import Outcome
 from kafka_shell.plan.results import Parts, Results
-
-from .columns import columns_of
-from .renderers import NO_RENDERERS, Page, Renderers
-from .styled_stream import StyledStream
-from .styles import Depth, depth_of
-from .tables import draw_table, lay_out
-from .text import Text, hang, text
-from .theme import Theme
 
 SCREENFUL = 40  # the first rows of a stream determine its column widths
 NAMED = 20  # resources with the same failure
@@ -79,7 +78,7 @@ class Writer:
             self.err.lines(hang(text(value.note, "hint"), self.err.width, 2))
             value = ()
         if isinstance(value, Document):
-            from .errors import grouped_failure_lines
+            from kafka_shell.output.errors import grouped_failure_lines
 
             self.write(value.text)
             self.err.lines(grouped_failure_lines(value.failures, self.err.width))
@@ -103,7 +102,7 @@ class Writer:
         self._failures(pieces)
 
     def _encode(self, value: object) -> None:
-        from .encoders import ENCODERS, EncodingOptions
+        from kafka_shell.output.encoders import ENCODERS, EncodingOptions
 
         options = EncodingOptions(
             self.out.unicode, self.out.terminal, self.safe_csv, self.renderers
@@ -117,17 +116,17 @@ class Writer:
         if isinstance(value, Results | Parts):
             self._failures(value)
         elif isinstance(value, Outcome):
-            from .outcomes import draw_problems
+            from kafka_shell.output.outcomes import draw_problems
 
             draw_problems(value, self.err)
 
     def _draw(self, value: object) -> None:
         if isinstance(value, Plan):
-            from .plans import draw_plan
+            from kafka_shell.output.plans import draw_plan
 
             draw_plan(value, (), self, stream=self.out)
         elif isinstance(value, Outcome):
-            from .outcomes import draw_outcome
+            from kafka_shell.output.outcomes import draw_outcome
 
             draw_outcome(value, self)
         elif isinstance(value, Listing):
@@ -142,7 +141,7 @@ class Writer:
         elif isinstance(value, Iterator):
             self._stream(value)
         elif isinstance(value, Theme):
-            from . import preview
+            from kafka_shell.output import preview
 
             self.out.draw(preview.page(value, self.out.depth) + "\n")
         else:
@@ -155,7 +154,7 @@ class Writer:
             self.out.words(listing.field_values())
 
     def _failures(self, results: Results[Any, Any] | Parts[Any, Any] | StreamedOutput) -> None:
-        from .errors import grouped_failure_lines
+        from kafka_shell.output.errors import grouped_failure_lines
 
         listed = (
             "" if isinstance(results, StreamedOutput) else "for the full list, use --output json"

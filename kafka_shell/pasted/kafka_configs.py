@@ -9,8 +9,7 @@ from itertools import zip_longest
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
 from kafka_shell.commands.configs.kinds import config_pairs
 from kafka_shell.errors import UsageError
-
-from .options import Action, Given, first, line_of, split_keys
+from kafka_shell.pasted.options import Action, Given, first, line_of, split_keys
 
 _ENTITIES = {
     "--topic": "topics",

@@ -11,11 +11,10 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.registry import Registry
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import words_of
-
-from .kafka_configs import client_metrics, configs
-from .options import Action, Given, first, line_of, split_keys
-from .other_tools import other_tool
-from .records import console_consumer, console_producer
+from kafka_shell.pasted.kafka_configs import client_metrics, configs
+from kafka_shell.pasted.options import Action, Given, first, line_of, split_keys
+from kafka_shell.pasted.other_tools import other_tool
+from kafka_shell.pasted.records import console_consumer, console_producer
 
 _TOOL = re.compile(r"(?:.*[/\\])?(kafka-[a-z-]+?)(?:\.sh|\.bat)?")
 # Names and defaults of kafka-configs are matched to entity types in the order given.

@@ -10,9 +10,8 @@ from kafka_shell.common.quoting import quote
 from kafka_shell.context import Context
 from kafka_shell.errors import UsageError
 from kafka_shell.language.tokens import Line, Word
-
-from .kafka_tools import translate
-from .word_order import is_reading, reorder
+from kafka_shell.pasted.kafka_tools import translate
+from kafka_shell.pasted.word_order import is_reading, reorder
 
 
 def suggest_reordered(line: Line, text: str, context: Context) -> None:

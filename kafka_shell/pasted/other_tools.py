@@ -9,8 +9,7 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.registry import Registry
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import words_of
-
-from .word_order import reorder
+from kafka_shell.pasted.word_order import reorder
 
 # Options of the tool -> the same of this program.
 _SHARED = {"--brokers": "--broker", "-p": "--partitions", "-r": "--replication-factor"}
@@ -45,7 +44,7 @@ def other_tool(words: Sequence[str], registry: Registry) -> str:
             return "help reset-offsets"
         rest = sought
     if tool == "rpk" and words[1:3] == ["topic", "consume"]:
-        from .records import rpk_consume
+        from kafka_shell.pasted.records import rpk_consume
 
         line = rpk_consume(words[3:])
         return _parsed(line, registry) if line else "help read-records"
@@ -96,7 +95,7 @@ def _kcat(rest: Sequence[str], registry: Registry) -> str:
         return _parsed(["describe-topic", *options], registry)
     if "-Q" in rest:
         return "help list-offsets"
-    from .records import kcat
+    from kafka_shell.pasted.records import kcat
 
     line = kcat(rest)
     return _parsed(line, registry) if line else f"help {_records('-P' in rest)}"

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from kafka_shell.common.units import as_offset
 from kafka_shell.errors import UsageError
-
-from .options import Action, Given, line_of
+from kafka_shell.pasted.options import Action, Given, line_of
 
 _CONSOLE_CONSUMER = Action(
     "read-records",

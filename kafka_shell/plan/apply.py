@@ -7,9 +7,8 @@ from threading import Lock
 from typing import Any
 
 from kafka_shell.errors import ShellError, UnexpectedEnd
-
-from .model import Change, Outcomes, Plan, Report, Step
-from .results import Results, as_failure
+from kafka_shell.plan.model import Change, Outcomes, Plan, Report, Step
+from kafka_shell.plan.results import Results, as_failure
 
 SENDING = Lock()
 """Held while steps are sent. A long change may send more steps in another thread: a throttle that

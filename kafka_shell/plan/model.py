@@ -10,8 +10,7 @@ from msgspec import Struct, field
 
 from kafka_shell.common.resource import Resource as Resource
 from kafka_shell.common.structs import replace
-
-from .results import Results
+from kafka_shell.plan.results import Results
 
 Value = str | int | float | bool | None
 Report = Callable[[str, int, int | None], None]  # task, amount done, total (None if unknown)

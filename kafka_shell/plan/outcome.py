@@ -9,8 +9,8 @@ from msgspec import Struct, field
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .model import Change, Plan
-    from .results import Failure
+    from kafka_shell.plan.model import Change, Plan
+    from kafka_shell.plan.results import Failure
 
 _MOVED = frozenset({"partition", "replica"})
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from .model import Plan, Report
-from .outcome import Outcome
+from kafka_shell.plan.model import Plan, Report
+from kafka_shell.plan.outcome import Outcome
 
 
 class Stage(Struct, frozen=True):

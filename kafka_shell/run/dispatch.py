@@ -23,8 +23,7 @@ from kafka_shell.output.styled_stream import PipeClosed, columns_of, discard
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.runbook import Runbook
-
-from .reporting import print_notes, report_error, warn_of_settings, writer_for
+from kafka_shell.run.reporting import print_notes, report_error, warn_of_settings, writer_for
 
 _SHORT = 100  # characters of a line in an error about it
 # Errors of writing the result. A broken pipe is not an error.
@@ -94,7 +93,7 @@ def _run_sequence(parts: Sequence[_Part], text: str, context: Context, origin: s
         last, reported = line, False
         try:
             if invocation is None:
-                from .pipe import run_program
+                from kafka_shell.run.pipe import run_program
 
                 status = run_program(line.shell or "", context)
             else:
@@ -176,13 +175,13 @@ def _run_connected(line: Line, invocation: Invocation, context: Context) -> Stat
         with ExitStack() as stack:
             out = context.out
             if line.redirect is not None:
-                from .redirect import redirected
+                from kafka_shell.run.redirect import redirected
 
                 path, append = to_path(line.redirect.path), line.redirect.append
                 file = stack.enter_context(redirected(path, append, context))
                 out = file.stream
             elif line.pipe is not None:
-                from .pipe import open_pipe
+                from kafka_shell.run.pipe import open_pipe
 
                 pipe = stack.enter_context(open_pipe(line.pipe, out))
                 out = pipe.stdin
@@ -309,7 +308,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
         target, value = value.context, value.plan
     yes = invocation.get("force") or invocation.get("yes")
     if isinstance(value, Runbook):
-        from .runbook import run
+        from kafka_shell.run.runbook import run
 
         status = run(
             value,
@@ -322,8 +321,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
         return status, True
     if isinstance(value, Plan):
         from kafka_shell.output.plans import draw_plan
-
-        from .execute import execute
+        from kafka_shell.run.execute import execute
 
         if context.observer is not None:
             context.observer.planned(value)

@@ -18,8 +18,7 @@ from kafka_shell.output.resource_kinds import command_after
 from kafka_shell.plan.model import Change, Effect, Plan, Step
 from kafka_shell.plan.outcome import ChangeResult, JournalEntry, Outcome
 from kafka_shell.plan.results import Failure
-
-from .sending import (
+from kafka_shell.run.sending import (
     OUTCOME_UNKNOWN,
     changes_with,
     follow,

@@ -11,8 +11,7 @@ from kafka_shell.output.plans import draw_plan
 from kafka_shell.output.text import hang, text
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.outcome import Outcome
-
-from .execute import consent, execute
+from kafka_shell.run.execute import consent, execute
 
 if TYPE_CHECKING:
     from kafka_shell.output.writer import Writer

@@ -10,9 +10,8 @@ from kafka_shell.common.units import counted
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.language.logical_lines import logical_lines
-
-from .dispatch import run_text, stops
-from .reporting import report_error
+from kafka_shell.run.dispatch import run_text, stops
+from kafka_shell.run.reporting import report_error
 
 MAX_LINE_BYTES = 1 << 20
 MAX_DEPTH = 20  # nested files

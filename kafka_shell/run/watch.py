@@ -16,8 +16,7 @@ from kafka_shell.context import Context
 from kafka_shell.errors import Status, UsageError
 from kafka_shell.output.terminal import SanitizedStream, draw, is_dumb, terminal_size
 from kafka_shell.output.text import Text, cut
-
-from .dispatch import stops
+from kafka_shell.run.dispatch import stops
 
 _SGR = re.compile(r"(\x1b\[[0-9;]*m)")
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"  # alternate screen, no cursor, no line wrap

@@ -12,19 +12,30 @@ from kafka_shell.common.class_data import make_archive
 from kafka_shell.common.java import find_java
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-
-from . import jars
-from .config import class_archive, jvm_arguments, server_properties, write_configuration
-from .jars import Report, no_report
-from .layout import assign_ports, new_sandbox, require_free_ports, require_same
-from .options import SandboxOptions, check_options, exact_version
-from .process import TERM_SECONDS, find_all, is_running, spawn, terminate, write_arguments
-from .ready import wait_until_all_known, wait_until_started
-from .security import make_secrets, write_client_properties
-from .sharing import LOCK_FILES, Attachment, exclusive_lock, others_attached
-from .stand_ins import STOP_SECONDS
-from .state import Broker, Sandbox, begin, load, save, state_file
-from .storage import format_nodes
+from kafka_shell.sandbox import jars
+from kafka_shell.sandbox.config import (
+    class_archive,
+    jvm_arguments,
+    server_properties,
+    write_configuration,
+)
+from kafka_shell.sandbox.jars import Report, no_report
+from kafka_shell.sandbox.layout import assign_ports, new_sandbox, require_free_ports, require_same
+from kafka_shell.sandbox.options import SandboxOptions, check_options, exact_version
+from kafka_shell.sandbox.process import (
+    TERM_SECONDS,
+    find_all,
+    is_running,
+    spawn,
+    terminate,
+    write_arguments,
+)
+from kafka_shell.sandbox.ready import wait_until_all_known, wait_until_started
+from kafka_shell.sandbox.security import make_secrets, write_client_properties
+from kafka_shell.sandbox.sharing import LOCK_FILES, Attachment, exclusive_lock, others_attached
+from kafka_shell.sandbox.stand_ins import STOP_SECONDS
+from kafka_shell.sandbox.state import Broker, Sandbox, begin, load, save, state_file
+from kafka_shell.sandbox.storage import format_nodes
 
 OUR_FILES = re.compile(r"node-\d+|tls|clients|secrets\.json|sandbox\.json|\..*\.json\..*")
 ABORT_SECONDS = 5.0

@@ -7,10 +7,9 @@ from pathlib import Path
 from kafka_shell.common.class_data import Archive, archive_folder, archive_of, jvm_options
 from kafka_shell.common.java_properties import escape, to_properties
 from kafka_shell.common.private import private_folder, write_private
-
-from . import stand_ins
-from .security import server_settings, twin_settings
-from .state import Broker, Sandbox
+from kafka_shell.sandbox import stand_ins
+from kafka_shell.sandbox.security import server_settings, twin_settings
+from kafka_shell.sandbox.state import Broker, Sandbox
 
 # Two, so that replicas can be moved between log directories.
 LOG_DIRS = ("data-a", "data-b")

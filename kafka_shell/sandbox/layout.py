@@ -8,12 +8,11 @@ from pathlib import Path
 from kafka_shell.admin.wire.endpoint import STAND_INS
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-
-from .options import RACKS, SandboxOptions
-from .ports import becomes_free, free_ports
-from .security import SECURE_LISTENERS, USERS
-from .state import Broker, Sandbox
-from .storage import new_id
+from kafka_shell.sandbox.options import RACKS, SandboxOptions
+from kafka_shell.sandbox.ports import becomes_free, free_ports
+from kafka_shell.sandbox.security import SECURE_LISTENERS, USERS
+from kafka_shell.sandbox.state import Broker, Sandbox
+from kafka_shell.sandbox.storage import new_id
 
 PLAIN_LISTENERS = ("PLAINTEXT",)
 # A quorum of two tolerates no failure, so two brokers have a single controller.

@@ -9,8 +9,7 @@ from msgspec import Struct, field
 
 from kafka_shell.common.xdg import xdg_folder
 from kafka_shell.errors import ShellError, UsageError
-
-from .jars import locked_versions
+from kafka_shell.sandbox.jars import locked_versions
 
 DEFAULT_VERSION = "4.3.1"
 DEFAULT_PORT = 9092

@@ -9,11 +9,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from kafka_shell.errors import ShellError
-
-from .process import is_running
-from .security import ADMINISTRATOR, passwords
-from .stand_ins import is_leading, unregister_last_run
-from .state import Broker, Sandbox
+from kafka_shell.sandbox.process import is_running
+from kafka_shell.sandbox.security import ADMINISTRATOR, passwords
+from kafka_shell.sandbox.stand_ins import is_leading, unregister_last_run
+from kafka_shell.sandbox.state import Broker, Sandbox
 
 POLL_SECONDS = 0.02
 START_SECONDS = 200.0  # a broker that cannot register exits by itself after three minutes

@@ -9,8 +9,7 @@ from pathlib import Path
 from kafka_shell.common.java_properties import to_properties
 from kafka_shell.common.private import private_folder, write_private
 from kafka_shell.errors import ShellError
-
-from .state import Sandbox
+from kafka_shell.sandbox.state import Sandbox
 
 ADMINISTRATOR = "admin"
 USERS = (ADMINISTRATOR, "alice")

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-
-from .cluster import leave, start, status
-from .jars import Report, no_report
-from .options import SandboxOptions, default_folder, stand_ins_for
-from .sharing import Attachment, attach
-from .state import Sandbox
+from kafka_shell.sandbox.cluster import leave, start, status
+from kafka_shell.sandbox.jars import Report, no_report
+from kafka_shell.sandbox.options import SandboxOptions, default_folder, stand_ins_for
+from kafka_shell.sandbox.sharing import Attachment, attach
+from kafka_shell.sandbox.state import Sandbox
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.endpoint import ConnectionConfig
@@ -55,11 +54,11 @@ def start_with_data(options: SandboxOptions, report: Report, *, empty: bool = Fa
 
     def fill(sandbox: Sandbox) -> None:
         if not empty:
-            from .demo import make_demo
+            from kafka_shell.sandbox.demo import make_demo
 
             make_demo(connection_to(sandbox), report)
         if sandbox.stand_in_brokers:
-            from .stand_ins import add
+            from kafka_shell.sandbox.stand_ins import add
 
             add(sandbox, report)
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from kafka_shell.common.private import locked
-
-from .jars import Report, no_report
+from kafka_shell.sandbox.jars import Report, no_report
 
 LOCK_FILES = ("lock", "users")
 

@@ -19,11 +19,10 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
-
-from .jars import Report
-from .options import RACKS
-from .security import TWIN_USER
-from .state import Sandbox
+from kafka_shell.sandbox.jars import Report
+from kafka_shell.sandbox.options import RACKS
+from kafka_shell.sandbox.security import TWIN_USER
+from kafka_shell.sandbox.state import Sandbox
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

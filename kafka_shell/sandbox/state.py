@@ -10,8 +10,7 @@ from msgspec import Struct
 from kafka_shell.common.private import write_private
 from kafka_shell.common.structs import asdict, replace
 from kafka_shell.errors import ShellError
-
-from .options import SandboxOptions
+from kafka_shell.sandbox.options import SandboxOptions
 
 FORMAT = 1
 

@@ -8,12 +8,11 @@ from pathlib import Path
 
 from kafka_shell.admin.wire.uuids import format_uuid
 from kafka_shell.errors import ShellError
-
-from .config import LOG_DIRS, jvm_arguments, server_properties
-from .process import write_arguments
-from .ready import cause_in
-from .security import scram_credentials
-from .state import Broker, Sandbox
+from kafka_shell.sandbox.config import LOG_DIRS, jvm_arguments, server_properties
+from kafka_shell.sandbox.process import write_arguments
+from kafka_shell.sandbox.ready import cause_in
+from kafka_shell.sandbox.security import scram_credentials
+from kafka_shell.sandbox.state import Broker, Sandbox
 
 FORMAT_SECONDS = 60.0
 

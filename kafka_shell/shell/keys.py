@@ -15,8 +15,7 @@ from prompt_toolkit.key_binding.bindings.search import start_reverse_incremental
 
 from kafka_shell.common.text import common_prefix
 from kafka_shell.language.logical_lines import incomplete_part
-
-from .completer import Offer
+from kafka_shell.shell.completer import Offer
 
 _at_prompt = has_focus(DEFAULT_BUFFER)
 

@@ -6,11 +6,10 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from kafka_shell.settings import Settings
+from kafka_shell.shell.completer import Offer, ShellCompleter
+from kafka_shell.shell.documentation import described, documentation_pane, lines_for, note
+from kafka_shell.shell.toolbar import toolbar
 from kafka_shell.view.cache import Cache
-
-from .completer import Offer, ShellCompleter
-from .documentation import described, documentation_pane, lines_for, note
-from .toolbar import toolbar
 
 MENU_ROWS = 8
 MOST_MENU_ROWS = 24

@@ -39,18 +39,23 @@ from kafka_shell.plan.model import Report
 from kafka_shell.run.dispatch import is_valid, run_text
 from kafka_shell.run.script import run_file
 from kafka_shell.settings import Settings
+from kafka_shell.shell import banner, documentation, keys, screen
+from kafka_shell.shell.background import Background, Work, named
+from kafka_shell.shell.completer import ShellCompleter
+from kafka_shell.shell.exiting import exit_application
+from kafka_shell.shell.history import PrivateHistory
+from kafka_shell.shell.lexer import ShellLexer
+from kafka_shell.shell.paging import (
+    PagedOutput,
+    StderrStream,
+    UnpagedReport,
+    discard_typed_ahead,
+    typed_ahead,
+)
+from kafka_shell.shell.styles import cleaned, style_of
+from kafka_shell.shell.suggest import Suggest
+from kafka_shell.shell.switch_interval import reduce_latency
 from kafka_shell.view.cache import TOPICS, Cache
-
-from . import banner, documentation, keys, screen
-from .background import Background, Work, named
-from .completer import ShellCompleter
-from .exiting import exit_application
-from .history import PrivateHistory
-from .lexer import ShellLexer
-from .paging import PagedOutput, StderrStream, UnpagedReport, discard_typed_ahead, typed_ahead
-from .styles import cleaned, style_of
-from .suggest import Suggest
-from .switch_interval import reduce_latency
 
 
 def run(context: Context) -> int:

@@ -20,10 +20,9 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, as_failure
-
-from . import names, readers
-from .disk import DiskCache
-from .view import NAMES, PARTS, ClusterView, Docs, Key, Part, TopicsOf
+from kafka_shell.view import names, readers
+from kafka_shell.view.disk import DiskCache
+from kafka_shell.view.view import NAMES, PARTS, ClusterView, Docs, Key, Part, TopicsOf
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

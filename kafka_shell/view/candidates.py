@@ -15,9 +15,8 @@ from kafka_shell.common.structs import replace
 from kafka_shell.common.units import to_path
 from kafka_shell.language.command import Command, Option
 from kafka_shell.language.cursor import CompletionRequest, WordKind
-
-from .match import LIMIT, NameIndex
-from .view import ClusterView
+from kafka_shell.view.match import LIMIT, NameIndex
+from kafka_shell.view.view import ClusterView
 
 if TYPE_CHECKING:
     from kafka_shell.admin.topics.model import TopicSummary

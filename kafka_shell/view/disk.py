@@ -18,9 +18,8 @@ from msgspec import Struct
 from kafka_shell.admin.configs.model import ConfigType, ResourceType
 from kafka_shell.common.private import write_private
 from kafka_shell.common.structs import replace
-
-from .match import NameIndex
-from .view import NAMES, ClusterView, ConfigDoc, Part, TopicIndex
+from kafka_shell.view.match import NameIndex
+from kafka_shell.view.view import NAMES, ClusterView, ConfigDoc, Part, TopicIndex
 
 _MOST_NAME = 100  # characters of a bootstrap in the name of its file
 Say = Callable[[str], None]

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kafka_shell.admin.configs.model import ResourceType
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, Results, Rows, as_failure, with_failures
-
-from .match import NameIndex
-from .view import NAMES, Part
+from kafka_shell.view.match import NameIndex
+from kafka_shell.view.view import NAMES, Part
 
 if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientEntity

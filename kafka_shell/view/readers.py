@@ -13,10 +13,9 @@ from kafka_shell.admin.topics.model import TopicSummary
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from .html_text import plain
-from .match import NameIndex
-from .view import ClusterView, ConfigDoc, Docs, Entries, Part, TopicIndex, TopicsOf
+from kafka_shell.view.html_text import plain
+from kafka_shell.view.match import NameIndex
+from kafka_shell.view.view import ClusterView, ConfigDoc, Docs, Entries, Part, TopicIndex, TopicsOf
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

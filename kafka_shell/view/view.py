@@ -13,8 +13,7 @@ from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigT
 from kafka_shell.admin.topics.model import TopicSummary
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure
-
-from .match import NameIndex
+from kafka_shell.view.match import NameIndex
 
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.model import Feature

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from kafka_shell.admin.acls import authorizer, change, read
 from kafka_shell.admin.calls import Family, Plans, Reads
-
-from . import authorizer, change, read
 
 
 class AclsApi(Family):

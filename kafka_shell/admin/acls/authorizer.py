@@ -11,12 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-
-from . import read as acls
-from .model import (
+from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.model import (
     CLUSTER_NAME,
     Access,
     AccessCheck,
@@ -28,6 +24,9 @@ from .model import (
     PatternType,
     Verdict,
 )
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.structs import replace
+from kafka_shell.errors import ShellError
 
 ANYONE = "User:*"
 _IMPLY = {

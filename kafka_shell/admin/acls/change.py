@@ -8,6 +8,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.acls.model import AclBinding, AclFilter, AclOperation, PatternType
+from kafka_shell.admin.acls.read import (
+    EVERYTHING,
+    describe_each,
+    doubts,
+    filter_fields,
+    lowest_version,
+)
 from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
 from kafka_shell.admin.wire.chunks import MANY, in_requests
 from kafka_shell.admin.wire.connection import Cluster
@@ -18,9 +26,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.common.units import times
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
-
-from .model import AclBinding, AclFilter, AclOperation, PatternType
-from .read import EVERYTHING, describe_each, doubts, filter_fields, lowest_version
 
 # -- create ----------------------------------------------------------------------------------------
 
@@ -115,7 +120,7 @@ def plan_alter(cluster: Cluster, removed: Sequence[AclFilter], added: Sequence[A
 
 def _with_consequences(cluster: Cluster, plan: Plan) -> Plan:
     """The plan with warnings about who loses access. It is confirmed if somebody does, or may."""
-    from .consequences import find
+    from kafka_shell.admin.acls.consequences import find
 
     deleted, created = _bindings_of(plan)
     found = find(cluster, deleted, created)

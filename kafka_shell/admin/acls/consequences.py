@@ -10,21 +10,17 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked, not_checked_of
-from kafka_shell.admin.groups import read as groups
-from kafka_shell.admin.groups.model import Group, GroupListing
-from kafka_shell.admin.wire.chunks import MANY
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted, some
-from kafka_shell.plan.model import NotChecked
-from kafka_shell.plan.results import Failure
-
-from . import authorizer
-from .authorizer import ANYONE, STANDARD, Rules
-from .lost_access import Bindings, Loss, is_pattern, losses, sample_name, suspects
-from .model import (
+from kafka_shell.admin.acls import authorizer
+from kafka_shell.admin.acls.authorizer import ANYONE, STANDARD, Rules
+from kafka_shell.admin.acls.lost_access import (
+    Bindings,
+    Loss,
+    is_pattern,
+    losses,
+    sample_name,
+    suspects,
+)
+from kafka_shell.admin.acls.model import (
     Access,
     AclBinding,
     AclFilter,
@@ -35,7 +31,17 @@ from .model import (
     target_text,
     word,
 )
-from .read import EVERYTHING, describe_each, invalid_in_topic
+from kafka_shell.admin.acls.read import EVERYTHING, describe_each, invalid_in_topic
+from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked, not_checked_of
+from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.groups.model import Group, GroupListing
+from kafka_shell.admin.wire.chunks import MANY
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted, some
+from kafka_shell.plan.model import NotChecked
+from kafka_shell.plan.results import Failure
 
 _NAMED = 3  # resources, and groups, of a principal
 _PRINCIPALS = 5  # that are shown before the rest is counted

@@ -10,11 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from msgspec import Struct
 
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-
-from .authorizer import ANYONE, Rules, hosts_of, implied_by, verdict
-from .model import (
+from kafka_shell.admin.acls.authorizer import ANYONE, Rules, hosts_of, implied_by, verdict
+from kafka_shell.admin.acls.model import (
     OPERATIONS_OF,
     Access,
     AclBinding,
@@ -23,7 +20,9 @@ from .model import (
     AclResourceType,
     PatternType,
 )
-from .read import doubts
+from kafka_shell.admin.acls.read import doubts
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
 
 _MOST_NAMES = 50_000  # existing names that are checked one by one
 _NO_NAME = "\0"  # in no name: only patterns match it

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from kafka_shell.admin.topics.similar import invalid_characters
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import SECURITY_DISABLED
-from kafka_shell.admin.wire.failures import BrokerError, as_error, failure, requires
-from kafka_shell.admin.wire.requests import Call
-from kafka_shell.common.resource import Resource
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure
-
-from .model import (
+from kafka_shell.admin.acls.model import (
     OPERATIONS_OF,
     AclBinding,
     AclFilter,
@@ -25,6 +15,15 @@ from .model import (
     PatternType,
     word,
 )
+from kafka_shell.admin.topics.similar import invalid_characters
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import SECURITY_DISABLED
+from kafka_shell.admin.wire.failures import BrokerError, as_error, failure, requires
+from kafka_shell.admin.wire.requests import Call
+from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import replace
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure
 
 EVERYTHING = AclFilter()
 _WITH_PREFIXES = (AclResourceType.GROUP, AclResourceType.TRANSACTIONAL_ID)  # and topics

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from kafka_shell.admin.activity import rates, sample
 from kafka_shell.admin.calls import Family, Reads
-
-from . import rates, sample
 
 
 class ActivityApi(Family):

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.wire.failures import error_name
-
-from .model import (
+from kafka_shell.admin.activity.model import (
     BrokerActivity,
     BrokerSample,
     GroupActivity,
@@ -19,6 +16,8 @@ from .model import (
     TopicActivity,
     TopicSample,
 )
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.wire.failures import error_name
 
 RECREATED, TRUNCATED, NEW, OFFLINE = "re-created", "truncated", "new", "no leader"
 UP, SILENT, DOWN = "up", "not responding", "down"

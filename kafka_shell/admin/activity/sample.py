@@ -10,6 +10,15 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.activity.model import (
+    BrokerSample,
+    GroupSample,
+    LagSample,
+    PartitionSample,
+    Sample,
+    TopicSample,
+)
+from kafka_shell.admin.activity.wire import LogSizes, sizes_request
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import Group, GroupKey, GroupListing
 from kafka_shell.admin.partitions.model import LATEST
@@ -22,16 +31,6 @@ from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.units import counted
 from kafka_shell.plan.results import Failure, Results
-
-from .model import (
-    BrokerSample,
-    GroupSample,
-    LagSample,
-    PartitionSample,
-    Sample,
-    TopicSample,
-)
-from .wire import LogSizes, sizes_request
 
 _NO_END = (0, -1)  # error code and offset of a partition that is not in a response
 _ANSWER_S = 4.0  # for a broker with many partitions to answer

@@ -6,10 +6,13 @@ import time
 from collections.abc import Sequence
 
 from kafka_shell.admin.calls import ClusterPlan, Family, Plans, Reads
+from kafka_shell.admin.client_configs import change, read
+from kafka_shell.admin.client_configs.model import (
+    ClientConfigFilter,
+    ClientEntity,
+    ClientRegistration,
+)
 from kafka_shell.plan.results import Results
-
-from . import change, read
-from .model import ClientConfigFilter, ClientEntity, ClientRegistration
 
 
 class ClientConfigsApi(Family):

@@ -7,6 +7,17 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from kafka_shell.admin.client_configs import format as records
+from kafka_shell.admin.client_configs import store as client_config_store
+from kafka_shell.admin.client_configs.checks import ConfigConstraints, Held, wrong
+from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.admin.client_configs.model import (
+    ClientConfig,
+    ClientConfigAlteration,
+    ClientEntity,
+    ClientRegistration,
+)
+from kafka_shell.admin.client_configs.read import ConfigLog, describe, read_log, registrations
 from kafka_shell.admin.records import log
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.users.model import prefixed_users
@@ -15,18 +26,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from . import format as records
-from . import store as client_config_store
-from .checks import ConfigConstraints, Held, wrong
-from .format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
-from .model import (
-    ClientConfig,
-    ClientConfigAlteration,
-    ClientEntity,
-    ClientRegistration,
-)
-from .read import ConfigLog, describe, read_log, registrations
 
 _INVALID = "the previous value is invalid and cannot be restored"
 _HIDDEN = "the previous value could not be decoded and cannot be restored"

@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
+from kafka_shell.admin.client_configs import keys
+from kafka_shell.admin.client_configs.model import (
+    ClientConfig,
+    ClientConfigAlteration,
+    ClientConfigFilter,
+    ClientEntity,
+)
+from kafka_shell.admin.client_configs.resolve import resolve
 from kafka_shell.admin.configs.known import of_some_broker
 from kafka_shell.admin.facts import attempt, not_checked
 from kafka_shell.admin.quotas.model import Default
@@ -13,10 +21,6 @@ from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
 from kafka_shell.errors import MistakeCollector, ShellError, did_you_mean
 from kafka_shell.plan.model import NotChecked, Resource
 from kafka_shell.plan.results import Failure
-
-from . import keys
-from .model import ClientConfig, ClientConfigAlteration, ClientConfigFilter, ClientEntity
-from .resolve import resolve
 
 _TIMEOUTS = (keys.SESSION, keys.HEARTBEAT)
 _SESSION_LIMITS = ("group.min.session.timeout.ms", "group.max.session.timeout.ms")

@@ -21,9 +21,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.client_configs.model import (
+    ClientConfigAlteration,
+    ClientEntity,
+    ClientRegistration,
+)
 from kafka_shell.common.nesting import limited
-
-from .model import ClientConfigAlteration, ClientEntity, ClientRegistration
 
 CONFIGS_TOPIC = "__client_configs"
 REGISTRATIONS_TOPIC = "__client_config_registrations"

@@ -10,22 +10,21 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from kafka_shell.admin.records import log
-from kafka_shell.admin.records.model import Record
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.results import Failure, Results
-
-from . import format as records
-from . import store as client_config_store
-from .checks import check_filter
-from .format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
-from .model import (
+from kafka_shell.admin.client_configs import format as records
+from kafka_shell.admin.client_configs import store as client_config_store
+from kafka_shell.admin.client_configs.checks import check_filter
+from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.admin.client_configs.model import (
     ClientConfig,
     ClientConfigFilter,
     ClientEntity,
     ClientRegistration,
 )
-from .resolve import resolve
+from kafka_shell.admin.client_configs.resolve import resolve
+from kafka_shell.admin.records import log
+from kafka_shell.admin.records.model import Record
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.results import Failure, Results
 
 
 def describe(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .model import ClientConfig, ClientEntity
+from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity
 
 
 def resolve(configs: Iterable[ClientConfig], user: str, client_id: str) -> dict[str, ClientConfig]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from kafka_shell.admin.acls.model import AclBinding, AclOperation, AclPermission, AclResourceType
+from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, EXPIRES_MS, REGISTRATIONS_TOPIC
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics import change as topic_changes
@@ -15,8 +16,6 @@ from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.common.resource import Resource
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Failure
-
-from .format import CONFIGS_TOPIC, EXPIRES_MS, REGISTRATIONS_TOPIC
 
 _UNKNOWN_TOPIC = "UNKNOWN_TOPIC_OR_PARTITION"
 _POLICY = "cleanup.policy"

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.admin.calls import Family, Plans, Reads
-
-from . import feature_change, quorum_change, read, unregister
-from .decommission import plans as decommission_plans
-from .decommission import read as decommission
-from .features import api_versions
-from .features import describe as describe_features
-from .health import health as find_problems
-from .quorum import describe as describe_quorum
-from .restart import read as restart
-from .restart.model import BackInSync
+from kafka_shell.admin.cluster import feature_change, quorum_change, read, unregister
+from kafka_shell.admin.cluster.decommission import plans as decommission_plans
+from kafka_shell.admin.cluster.decommission import read as decommission
+from kafka_shell.admin.cluster.features import api_versions
+from kafka_shell.admin.cluster.features import describe as describe_features
+from kafka_shell.admin.cluster.health import health as find_problems
+from kafka_shell.admin.cluster.quorum import describe as describe_quorum
+from kafka_shell.admin.cluster.restart import read as restart
+from kafka_shell.admin.cluster.restart.model import BackInSync
 
 
 class ClusterApi(Family):

@@ -8,7 +8,9 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.cluster.cluster_probe import ClusterProbe
+from kafka_shell.admin.cluster.model import Broker, BrokerDescription
+from kafka_shell.admin.cluster.read import Brokers
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.partitions import log_dirs
@@ -17,10 +19,6 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from .cluster_probe import ClusterProbe
-from .model import BrokerDescription
-from .read import Brokers
 
 T = TypeVar("T")
 

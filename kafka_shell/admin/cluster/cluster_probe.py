@@ -11,6 +11,8 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
+from kafka_shell.admin.cluster import probes, quorum
+from kafka_shell.admin.cluster.model import Quorum
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
@@ -20,9 +22,6 @@ from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from . import probes, quorum
-from .model import Quorum
 
 _SETTLE_S = 1.5  # after an election, the controller does not report yet which brokers caught up
 _ANSWER_S = 3.0

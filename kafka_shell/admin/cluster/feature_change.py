@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.cluster.features import METADATA, METADATA_LEVELS, describe, release_of
+from kafka_shell.admin.cluster.model import Features
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import (
@@ -21,9 +23,6 @@ from kafka_shell.admin.wire.requests import CONTROLLER, Call, response_timeout
 from kafka_shell.errors import did_you_mean
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from .features import METADATA, METADATA_LEVELS, describe, release_of
-from .model import Features
 
 DEFAULT_TIMEOUT_MS = 30_000
 _FOR_ALL = "The update failed for all features since the following feature had an error: "

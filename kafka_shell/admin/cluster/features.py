@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kafka_shell.admin.cluster.model import ApiRange, ApiSupport, Feature, FeatureRange, Features
+from kafka_shell.admin.cluster.registrations import not_running
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import BROKER_NOT_AVAILABLE
 from kafka_shell.admin.wire.failures import as_error, failure
@@ -12,9 +14,6 @@ from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.common.resource import Resource
 from kafka_shell.errors import UsageError
 from kafka_shell.plan.results import Failure, Results
-
-from .model import ApiRange, ApiSupport, Feature, FeatureRange, Features
-from .registrations import not_running
 
 METADATA = "metadata.version"
 

@@ -11,6 +11,11 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from kafka_shell.admin.cluster import health_checks as checks
+from kafka_shell.admin.cluster.cluster_probe import probe_cluster
+from kafka_shell.admin.cluster.health_checks import Check, CheckInput
+from kafka_shell.admin.cluster.metadata_findings import of_metadata
+from kafka_shell.admin.cluster.model import Finding, Health
 from kafka_shell.admin.partitions.throttle_configs import Record
 from kafka_shell.admin.wire import parallel
 from kafka_shell.admin.wire.connection import Cluster
@@ -18,12 +23,6 @@ from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import as_failure
-
-from . import health_checks as checks
-from .cluster_probe import probe_cluster
-from .health_checks import Check, CheckInput
-from .metadata_findings import of_metadata
-from .model import Finding, Health
 
 PROBE_S = 2.0
 _LIMIT_S = 9.5  # for everything

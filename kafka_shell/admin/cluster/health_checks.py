@@ -7,6 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.cluster import probes, quorum
+from kafka_shell.admin.cluster.cluster_probe import ClusterProbe
+from kafka_shell.admin.cluster.model import Finding, Quorum, QuorumReplica, Severity
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.groups import read as groups
@@ -27,10 +30,6 @@ from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from . import probes, quorum
-from .cluster_probe import ClusterProbe
-from .model import Finding, Quorum, QuorumReplica, Severity
 
 EXAMPLES = 3
 _QUORUM_LAG_MS = 10_000  # a voter that has not caught up for longer is a finding

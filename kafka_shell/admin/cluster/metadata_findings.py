@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from kafka_shell.admin.cluster import health_checks
+from kafka_shell.admin.cluster.cluster_probe import ClusterProbe
+from kafka_shell.admin.cluster.health_checks import finding_about
+from kafka_shell.admin.cluster.model import Finding, Severity
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.common.units import counted
 from kafka_shell.plan.results import Failure
-
-from . import health_checks
-from .cluster_probe import ClusterProbe
-from .health_checks import finding_about
-from .model import Finding, Severity
 
 # With other failures it responds, but refuses the login or TLS.
 _SILENT = frozenset(

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from kafka_shell.admin.cluster.model import Endpoint, Quorum, QuorumReplica
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire import parallel
@@ -21,8 +22,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.common.units import approximate_duration
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
-
-from .model import Endpoint, Quorum, QuorumReplica
 
 _TOPIC = "__cluster_metadata"
 _NO_ID = UUID(int=0)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from kafka_shell.admin.cluster.model import Quorum, QuorumReplica, Voter
+from kafka_shell.admin.cluster.quorum import describe
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import (
@@ -23,9 +25,6 @@ from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from .model import Quorum, QuorumReplica, Voter
-from .quorum import describe
 
 DEFAULT_TIMEOUT_MS = 30_000
 UNKNOWN_DIRECTORY_ID = "unknown-directory-id"

@@ -7,7 +7,10 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.cluster import features
+from kafka_shell.admin.cluster.cluster_probe import ClusterProbe, probe_cluster
+from kafka_shell.admin.cluster.model import Broker, ClusterMetadata
+from kafka_shell.admin.cluster.registrations import registered_brokers
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
@@ -16,11 +19,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from . import features
-from .cluster_probe import ClusterProbe, probe_cluster
-from .model import ClusterMetadata
-from .registrations import registered_brokers
 
 T = TypeVar("T")
 _PROBE_S = 2.0  # timeout of a probe

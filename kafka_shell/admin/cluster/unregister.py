@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
+from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.steps import BaseStep, refused_of, row_failure
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.wire import metadata_scan
@@ -17,8 +18,6 @@ from kafka_shell.admin.wire.requests import CONTROLLER, Call
 from kafka_shell.common.units import counted, some
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from .registrations import registered
 
 _NAMED = 3  # partitions that a warning names
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from kafka_shell.admin.configs.checks import LIST_OPS, is_settable
 from kafka_shell.admin.configs.known import inherited
-from kafka_shell.common.config_units import same_value
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.model import Change, Resource
-
-from .checks import LIST_OPS, is_settable
-from .losses import DataLoss, losses
-from .model import (
+from kafka_shell.admin.configs.losses import DataLoss, losses
+from kafka_shell.admin.configs.model import (
     HIDDEN,
     ConfigAlteration,
     ConfigEntry,
@@ -20,6 +16,9 @@ from .model import (
     ConfigSource,
     own_source,
 )
+from kafka_shell.common.config_units import same_value
+from kafka_shell.common.structs import replace
+from kafka_shell.plan.model import Change, Resource
 
 
 def changes_of(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.admin.calls import Family, Plans, Reads
-
-from . import change, read
+from kafka_shell.admin.configs import change, read
 
 
 class ConfigsApi(Family):

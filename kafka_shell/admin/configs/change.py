@@ -8,18 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.configs.alterations import change_of, changes_of
+from kafka_shell.admin.configs.checks import Refusals, check, entry_of, refuse_twice
 from kafka_shell.admin.configs.known import inherited, known_of, with_retention
-from kafka_shell.admin.steps import BaseStep, confirmed, read_again
-from kafka_shell.admin.wire.chunks import in_requests
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.propagation import wait_until_visible
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Results
-
-from .alterations import change_of, changes_of
-from .checks import Refusals, check, entry_of, refuse_twice
-from .losses import DataLoss, is_tiered, related
-from .model import (
+from kafka_shell.admin.configs.losses import DataLoss, is_tiered, related
+from kafka_shell.admin.configs.model import (
     DELETE_ALL,
     ConfigAlteration,
     ConfigEntry,
@@ -29,7 +22,13 @@ from .model import (
     ResourceType,
     own_source,
 )
-from .read import by_name, by_target, describe, target_of, why_not
+from kafka_shell.admin.configs.read import by_name, by_target, describe, target_of, why_not
+from kafka_shell.admin.steps import BaseStep, confirmed, read_again
+from kafka_shell.admin.wire.chunks import in_requests
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.propagation import wait_until_visible
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.plan.results import Results
 
 Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]
 
@@ -120,7 +119,7 @@ def plan_alter(
     the types that the broker reports, and units are converted (`7d` to 604800000). Raises
     ConfigRefused for invalid keys and values; a resource that cannot be read is refused alone.
     """
-    from .consequences import Altered, Consequences, find
+    from kafka_shell.admin.configs.consequences import Altered, Consequences, find
 
     for resource, given in alterations.items():
         refuse_twice((alteration.key for alteration in given), str(resource))

@@ -7,12 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from kafka_shell.admin.configs.known import Known
-from kafka_shell.common import config_units
-from kafka_shell.common.resource import Resource
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import MistakeCollector, ShellError, near_miss
-
-from .model import (
+from kafka_shell.admin.configs.model import (
     ConfigAlteration,
     ConfigEntry,
     ConfigOp,
@@ -23,6 +18,10 @@ from .model import (
     Unit,
     own_source,
 )
+from kafka_shell.common import config_units
+from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import replace
+from kafka_shell.errors import MistakeCollector, ShellError, near_miss
 
 # Resource types that refuse unknown keys. Brokers accept keys of plugins and with prefixes.
 _CLOSED = {ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLIENT_METRICS}

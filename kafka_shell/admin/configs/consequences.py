@@ -11,6 +11,20 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.configs import lost_records, unclean
+from kafka_shell.admin.configs.inheritance import TOPIC_KEYS, TopicValues
+from kafka_shell.admin.configs.inheritance import read as read_topics
+from kafka_shell.admin.configs.losses import (
+    DELETED_BY,
+    OF_BROKER,
+    POLICY,
+    REMOTE,
+    DataLoss,
+    RetentionLimits,
+    is_tiered,
+    policies,
+)
+from kafka_shell.admin.configs.read import own_values
 from kafka_shell.admin.facts import Budget, attempt, not_checked
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.min_isr import Requirement
@@ -22,21 +36,6 @@ from kafka_shell.common.config_units import format_limit
 from kafka_shell.common.units import counted, some
 from kafka_shell.plan.model import Change, NotChecked, Resource
 from kafka_shell.plan.results import Failure
-
-from . import lost_records, unclean
-from .inheritance import TOPIC_KEYS, TopicValues
-from .inheritance import read as read_topics
-from .losses import (
-    DELETED_BY,
-    OF_BROKER,
-    POLICY,
-    REMOTE,
-    DataLoss,
-    RetentionLimits,
-    is_tiered,
-    policies,
-)
-from .read import own_values
 
 _DEFAULT = "broker-default"
 _LARGEST = "max.message.bytes"

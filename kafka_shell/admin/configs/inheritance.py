@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
+from kafka_shell.admin.configs.read import by_name, in_parts
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.plan.results import Failure
-
-from .model import ConfigEntry, ConfigResource, ResourceType
-from .read import by_name, in_parts
 
 # A broker's key -> the topic's key that inherits it; of several set ones the first wins.
 TOPIC_KEYS = {

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.common.config_units import convert_unit
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
-
-from .model import (
+from kafka_shell.admin.configs.model import (
     ConfigEntry,
     ConfigResource,
     ConfigSource,
@@ -20,7 +13,13 @@ from .model import (
     ConfigType,
     ResourceType,
 )
-from .read import by_name, describe
+from kafka_shell.admin.configs.read import by_name, describe
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_error
+from kafka_shell.common.config_units import convert_unit
+from kafka_shell.common.structs import replace
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure, Results
 
 Known = Mapping[str, ConfigEntry]
 

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.cluster import quorum
+from kafka_shell.admin.configs.model import DELETE_ALL, ResourceType
 from kafka_shell.admin.steps import BaseStep, refused_of, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
@@ -21,8 +22,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from .model import DELETE_ALL, ResourceType
 
 _DELETE = 1  # the operation of IncrementalAlterConfigs
 _TOO_LATE = (

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from kafka_shell.admin.configs.inheritance import TOPIC_KEYS
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
 from kafka_shell.common.config_units import convert_unit, format_limit
-
-from .inheritance import TOPIC_KEYS
-from .model import ConfigEntry, ConfigResource, ResourceType
 
 POLICY = "cleanup.policy"
 _AGE, _SIZE = "retention.ms", "retention.bytes"

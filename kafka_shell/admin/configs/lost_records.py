@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
+from kafka_shell.admin.configs.losses import RetentionLimits
 from kafka_shell.admin.facts import attempt, in_batches, not_checked, not_checked_of
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import TopicPartition
@@ -20,8 +21,6 @@ from kafka_shell.admin.wire.metadata_scan import scan_at_least
 from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure
-
-from .losses import RetentionLimits
 
 _AT_ONCE = 2_000  # partitions
 

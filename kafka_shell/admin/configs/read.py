@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
+from kafka_shell.admin.configs import wire as config_wire
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.similar import with_near_misses
 from kafka_shell.admin.wire.chunks import in_slices
@@ -17,13 +19,6 @@ from kafka_shell.admin.wire.requests import ANY, Call, Node, RawRequest, Target
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure, Results
-
-from . import wire as config_wire
-from .model import (
-    ConfigEntry,
-    ConfigResource,
-    ResourceType,
-)
 
 Entries = Results[ConfigResource, tuple[ConfigEntry, ...]]
 

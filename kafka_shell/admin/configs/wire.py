@@ -9,9 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from kafka_shell.admin.wire.frames import Reader, count, string
-
-from .model import (
+from kafka_shell.admin.configs.model import (
     ConfigEntry,
     ConfigResource,
     ConfigSource,
@@ -19,6 +17,7 @@ from .model import (
     ConfigType,
     ResourceType,
 )
+from kafka_shell.admin.wire.frames import Reader, count, string
 
 API_KEY = 32
 VERSIONS = (1, 4)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.admin.calls import Family, Plans, Reads
-
-from . import members, read, resets
+from kafka_shell.admin.groups import members, read, resets
 
 
 class GroupsApi(Family):

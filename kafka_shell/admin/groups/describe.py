@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kafka_shell.admin.groups.model import Group, GroupType, Member, Task
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.coordinators import GroupApi, not_found
 from kafka_shell.admin.wire.frames import MalformedError, Reader
 from kafka_shell.plan.results import Failure
-
-from .model import Group, GroupType, Member, Task
 
 _CONSUMER = "consumer"  # the only protocol type whose member metadata is decoded
 

@@ -7,6 +7,19 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.groups import offsets as group_offsets
+from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.groups import streams
+from kafka_shell.admin.groups.model import (
+    Group,
+    GroupListing,
+    GroupOffset,
+    GroupType,
+    Member,
+    Reset,
+)
+from kafka_shell.admin.groups.resets import active
+from kafka_shell.admin.groups.steps import offset_change
 from kafka_shell.admin.steps import BaseStep, read_again, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import GroupApi, ask
@@ -17,13 +30,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.plan.model import Change, Effect, NotChecked, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from . import offsets as group_offsets
-from . import read as groups
-from . import streams
-from .model import Group, GroupListing, GroupOffset, GroupType, Member, Reset
-from .resets import active
-from .steps import offset_change
 
 _BY_MEMBER = 3  # LeaveGroup supports several members, and static ones, since v3 (Kafka 2.4)
 _REASON = "removed by an administrator"

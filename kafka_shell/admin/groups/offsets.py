@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.facts import not_checked
+from kafka_shell.admin.groups.model import Group, GroupKey, GroupOffset, GroupType, Member
 from kafka_shell.admin.partitions.model import OffsetRange, TopicPartition
 from kafka_shell.admin.records.offsets import known, ranges
 from kafka_shell.admin.topics.visibility import may_be_hidden
@@ -25,8 +26,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.common.units import some
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure, Results
-
-from .model import Group, GroupKey, GroupOffset, GroupType, Member
 
 _NAMED = 3  # partitions that a failure names
 _MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch: many groups since v8, topic IDs since v10

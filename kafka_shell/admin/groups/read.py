@@ -7,6 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from kafka_shell.admin.acls import rights
 from kafka_shell.admin.acls.model import AclOperation
+from kafka_shell.admin.groups import offsets as group_offsets
+from kafka_shell.admin.groups.describe import APIS, read
+from kafka_shell.admin.groups.model import Group, GroupKey, GroupListing, GroupType, TopicReader
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import (
@@ -22,10 +25,6 @@ from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.plan.results import Failure, Results
-
-from . import offsets as group_offsets
-from .describe import APIS, read
-from .model import Group, GroupKey, GroupListing, GroupType, TopicReader
 
 _WITHOUT_MEMBERS = ("Empty", "Dead")
 _MOST_UNKNOWN = 10  # more unknown names than this are an outdated list, not typing errors

@@ -7,6 +7,12 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.groups import streams
+from kafka_shell.admin.groups.model import Group, GroupType, Member, Reset, ResetTarget, ResetTo
+from kafka_shell.admin.groups.offsets import Offsets, committed, hidden
+from kafka_shell.admin.groups.share_offsets import AlterShareOffsets, DeleteShareOffsets
+from kafka_shell.admin.groups.steps import CommitOffsets, DeleteOffsets, offset_change
 from kafka_shell.admin.partitions.model import Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic, list_offsets, ranges
 from kafka_shell.admin.wire.connection import Cluster
@@ -16,13 +22,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted, format_time, some
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from . import read as groups
-from . import streams
-from .model import Group, GroupType, Member, Reset, ResetTarget, ResetTo
-from .offsets import Offsets, committed, hidden
-from .share_offsets import AlterShareOffsets, DeleteShareOffsets
-from .steps import CommitOffsets, DeleteOffsets, offset_change
 
 _SHOWN = 5  # members that a message names
 _UNCHANGED = "no change: already set"

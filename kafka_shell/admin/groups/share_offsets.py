@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records.offsets import partition_rows, topic_rows
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import Change, Outcomes
-from kafka_shell.plan.results import Results
-
-from .model import GroupType, Reset
-from .steps import (
+from kafka_shell.admin.groups.model import GroupType, Reset
+from kafka_shell.admin.groups.steps import (
     COORDINATION_OR_TOPIC,
     OffsetsStep,
     RetriedStep,
     offset_change,
     offset_failure,
 )
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.offsets import partition_rows, topic_rows
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.model import Change, Outcomes
+from kafka_shell.plan.results import Results
 
 
 class AlterShareOffsets(RetriedStep, frozen=True):

@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Self
 
 from msgspec import Struct
 
+from kafka_shell.admin.groups.model import GroupType, Reset
+from kafka_shell.admin.groups.offsets import committed
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import partition_rows, topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
@@ -29,9 +31,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from .model import GroupType, Reset
-from .offsets import committed
 
 _COMMIT_BY_NAME = 9  # OffsetCommit v10 names topics by ID
 _RETRY_S = 10.0

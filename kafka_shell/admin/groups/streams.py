@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
+from kafka_shell.admin.groups.read import list_groups
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError
-
-from .read import list_groups
 
 _ENDINGS = ("-changelog", "-repartition")
 _NAMED = 5  # topics that a warning names

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from kafka_shell.admin.calls import ClusterPlan, Family
-from kafka_shell.admin.topics import partitions
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import Plan
-from kafka_shell.plan.results import Results
-
-from . import (
+from kafka_shell.admin.partitions import (
     batch_plans,
     cancel,
     drain,
@@ -21,11 +16,15 @@ from . import (
     reassignment,
     rebalance,
 )
-from .batches import BatchLimits
-from .model import LogDir, Reassignment, TopicPartition
-from .planner.plan import Scope
-from .planner.problem import MIN_GAIN, PlanLimits
-from .targets import Brokers
+from kafka_shell.admin.partitions.batches import BatchLimits
+from kafka_shell.admin.partitions.model import LogDir, Reassignment, TopicPartition
+from kafka_shell.admin.partitions.planner.plan import Scope
+from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits
+from kafka_shell.admin.partitions.targets import Brokers
+from kafka_shell.admin.topics import partitions
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.model import Plan
+from kafka_shell.plan.results import Results
 
 
 class PartitionsApi(Family):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from kafka_shell.admin.partitions.batch_state import Batch
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.min_isr import partitions_below
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, request, scan
@@ -16,9 +18,6 @@ from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
-
-from .batch_state import Batch
-from .model import TopicPartition
 
 _MOST_NAMES = 3
 _ANSWER_S = 10.0

@@ -6,6 +6,26 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from kafka_shell.admin.partitions import sizes as move_sizes
+from kafka_shell.admin.partitions.batch_health import below_min_isr
+from kafka_shell.admin.partitions.batch_state import Batch, BatchState, Started
+from kafka_shell.admin.partitions.batched import InBatches, moved_elsewhere
+from kafka_shell.admin.partitions.batches import BatchLimits, split
+from kafka_shell.admin.partitions.current_assignment import current_assignment
+from kafka_shell.admin.partitions.follow import Follow, RemoveThrottleLater
+from kafka_shell.admin.partitions.log_dir_targets import LogDirPlan
+from kafka_shell.admin.partitions.model import Assignment, Move, MoveSize, TopicPartition
+from kafka_shell.admin.partitions.progress import assignment_of, under_way
+from kafka_shell.admin.partitions.reassignment import plan_move
+from kafka_shell.admin.partitions.sizes import Sizes, TooSlow
+from kafka_shell.admin.partitions.steps import MoveReplicas
+from kafka_shell.admin.partitions.throttle_configs import RATES
+from kafka_shell.admin.partitions.throttle_steps import (
+    RemoveThrottle,
+    ReportLeft,
+    SetThrottle,
+    own_left,
+)
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
@@ -14,22 +34,6 @@ from kafka_shell.common.units import format_rate
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from . import sizes as move_sizes
-from .batch_health import below_min_isr
-from .batch_state import Batch, BatchState, Started
-from .batched import InBatches, moved_elsewhere
-from .batches import BatchLimits, split
-from .current_assignment import current_assignment
-from .follow import Follow, RemoveThrottleLater
-from .log_dir_targets import LogDirPlan
-from .model import Assignment, Move, MoveSize, TopicPartition
-from .progress import assignment_of, under_way
-from .reassignment import plan_move
-from .sizes import Sizes, TooSlow
-from .steps import MoveReplicas
-from .throttle_configs import RATES
-from .throttle_steps import RemoveThrottle, ReportLeft, SetThrottle, own_left
 
 
 class StartBatches(Struct, BaseStep, frozen=True):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from .model import Assignment
+from kafka_shell.admin.partitions.model import Assignment
 
 
 class Batch(Struct, frozen=True):

@@ -13,6 +13,17 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.partitions.batch_health import problem
+from kafka_shell.admin.partitions.batch_state import Batch, BatchState, Started
+from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
+from kafka_shell.admin.partitions.follow import Advice, Follow, no_advice
+from kafka_shell.admin.partitions.log_dir_targets import Dirs
+from kafka_shell.admin.partitions.model import Assignment, Move, MoveStatus, TopicPartition
+from kafka_shell.admin.partitions.progress import progress, spell
+from kafka_shell.admin.partitions.reassignment import plan_move
+from kafka_shell.admin.partitions.steps import MoveReplicas
+from kafka_shell.admin.partitions.throttle_configs import ThrottleRecord
+from kafka_shell.admin.partitions.throttle_steps import remove_own
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted, some
@@ -20,18 +31,6 @@ from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.plan.apply import SENDING
 from kafka_shell.plan.model import Change, Report, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from .batch_health import problem
-from .batch_state import Batch, BatchState, Started
-from .current_assignment import CurrentAssignment, current_assignment
-from .follow import Advice, Follow, no_advice
-from .log_dir_targets import Dirs
-from .model import Assignment, Move, MoveStatus, TopicPartition
-from .progress import progress, spell
-from .reassignment import plan_move
-from .steps import MoveReplicas
-from .throttle_configs import ThrottleRecord
-from .throttle_steps import remove_own
 
 _PATIENCE_S = 60.0  # to become healthy before the next batch; for a broker that is down in one
 _POLL_S = 1.0

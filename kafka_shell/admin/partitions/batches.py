@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.partitions.model import Move
+from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.common.structs import replace
-
-from .model import Move
-from .sizes import Sizes
 
 _LOOK_AHEAD = 100  # batches that are tried before a new one is begun
 

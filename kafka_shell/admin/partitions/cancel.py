@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from kafka_shell.admin.partitions import log_dir_moves
+from kafka_shell.admin.partitions.log_dir_targets import Dirs, plan_revert
+from kafka_shell.admin.partitions.model import Assignment, Move, TopicPartition
+from kafka_shell.admin.partitions.progress import spell, under_way
+from kafka_shell.admin.partitions.reassignment import cancelling, not_changed
+from kafka_shell.admin.partitions.reassignment_files import MovePaths, read_moves
+from kafka_shell.admin.partitions.throttle_configs import ThrottleRecord
+from kafka_shell.admin.partitions.throttles import on_down_brokers
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Results
-
-from . import log_dir_moves
-from .log_dir_targets import Dirs, plan_revert
-from .model import Assignment, Move, TopicPartition
-from .progress import spell, under_way
-from .reassignment import cancelling, not_changed
-from .reassignment_files import MovePaths, read_moves
-from .throttle_configs import ThrottleRecord
-from .throttles import on_down_brokers
 
 
 def plan_cancel(

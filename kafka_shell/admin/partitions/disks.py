@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.partitions import log_dirs
+from kafka_shell.admin.partitions.model import LogDir, Reassignment, TopicPartition
+from kafka_shell.admin.partitions.sizes import Sizes, of_log_dirs
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.results import Failure
-
-from . import log_dirs
-from .model import LogDir, Reassignment, TopicPartition
-from .sizes import Sizes, of_log_dirs
 
 RESERVE = 0.05  # of each volume is left free
 

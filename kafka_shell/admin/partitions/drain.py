@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from kafka_shell.admin.partitions import targets as move_targets
+from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
+from kafka_shell.admin.partitions.disks import Disks
+from kafka_shell.admin.partitions.model import Assignment, TopicPartition
+from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.partitions.reassignment import plan_move
+from kafka_shell.admin.partitions.targets import Targets
+from kafka_shell.admin.partitions.throttle_configs import ThrottleRecord, rates_of
+from kafka_shell.admin.partitions.throttle_steps import RemoveThrottle
+from kafka_shell.admin.partitions.throttles import left_behind
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.plan.model import Effect, Plan
-
-from . import targets as move_targets
-from .current_assignment import CurrentAssignment, current_assignment
-from .disks import Disks
-from .model import Assignment, TopicPartition
-from .progress import under_way
-from .reassignment import plan_move
-from .targets import Targets
-from .throttle_configs import ThrottleRecord, rates_of
-from .throttle_steps import RemoveThrottle
-from .throttles import left_behind
 
 
 class Drain(Struct, frozen=True):

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.partitions.model import ElectionStatus, LeaderStatus, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.model import Partition
@@ -22,8 +23,6 @@ from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from .model import ElectionStatus, LeaderStatus, TopicPartition
 
 DEFAULT_TIMEOUT_MS = 30_000
 _PREFERRED, _UNCLEAN = 0, 1  # election types

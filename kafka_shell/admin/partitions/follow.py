@@ -7,17 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.common.units import Bytes, counted
-from kafka_shell.errors import ShellError, Status, UnexpectedEnd
-from kafka_shell.plan.apply import SENDING
-from kafka_shell.plan.model import Report
-
-from .log_dir_targets import Dirs
-from .log_dir_targets import follow as follow_dirs
-from .model import Move, MoveStatus, Reassignment, TopicPartition
-from .progress import (
+from kafka_shell.admin.partitions.log_dir_targets import Dirs
+from kafka_shell.admin.partitions.log_dir_targets import follow as follow_dirs
+from kafka_shell.admin.partitions.model import Move, MoveStatus, Reassignment, TopicPartition
+from kafka_shell.admin.partitions.progress import (
     CONFIRM_S,
     NOT_MOVING,
     assignment_of,
@@ -26,10 +19,16 @@ from .progress import (
     under_way,
     with_sizes,
 )
-from .stalls import Stall, StallWatch
-from .throttle_configs import ThrottleRecord
-from .throttle_steps import remove_own
-from .throttles import on_down_brokers
+from kafka_shell.admin.partitions.stalls import Stall, StallWatch
+from kafka_shell.admin.partitions.throttle_configs import ThrottleRecord
+from kafka_shell.admin.partitions.throttle_steps import remove_own
+from kafka_shell.admin.partitions.throttles import on_down_brokers
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.common.units import Bytes, counted
+from kafka_shell.errors import ShellError, Status, UnexpectedEnd
+from kafka_shell.plan.apply import SENDING
+from kafka_shell.plan.model import Report
 
 _FIRST_POLL_S, _POLL_S = 0.1, 1.0  # between two looks; doubled each time
 _MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart

@@ -10,6 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.partitions import log_dirs
+from kafka_shell.admin.partitions.model import LogDir, ReplicaOnDisk, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.connection import Cluster
@@ -26,9 +28,6 @@ from kafka_shell.common.units import Bytes, approximate_bytes, counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Report, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from . import log_dirs
-from .model import LogDir, ReplicaOnDisk, TopicPartition
 
 _POLL_S = 0.25
 _MAX_SILENCE_S = 60.0  # a broker that restarts continues its moves

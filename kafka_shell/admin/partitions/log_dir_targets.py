@@ -12,17 +12,8 @@ from collections.abc import Container, Mapping
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import REPLICA_NOT_AVAILABLE
-from kafka_shell.admin.wire.propagation import wait_until_visible
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import approximate_bytes
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes, Report, Resource
-from kafka_shell.plan.results import Failure, Results
-
-from . import log_dir_moves, log_dirs
-from .log_dir_moves import (
+from kafka_shell.admin.partitions import log_dir_moves, log_dirs
+from kafka_shell.admin.partitions.log_dir_moves import (
     LogDirMove,
     Place,
     Places,
@@ -33,7 +24,15 @@ from .log_dir_moves import (
     move_to,
     target_dir,
 )
-from .model import LogDir, MoveStatus, PartitionMove, TopicPartition
+from kafka_shell.admin.partitions.model import LogDir, MoveStatus, PartitionMove, TopicPartition
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import REPLICA_NOT_AVAILABLE
+from kafka_shell.admin.wire.propagation import wait_until_visible
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import approximate_bytes
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Outcomes, Report, Resource
+from kafka_shell.plan.results import Failure, Results
 
 Dirs = Mapping[Place, str]
 Found = Results[int, tuple[LogDir, ...]]

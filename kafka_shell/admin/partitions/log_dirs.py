@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kafka_shell.admin.partitions.model import LogDir, LogReplica, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
-
-from .model import LogDir, LogReplica, TopicPartition
 
 
 def describe(

@@ -12,10 +12,9 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.common.files import bad_file, read_json, read_text
 from kafka_shell.errors import ShellError
-
-from .model import TopicPartition
 
 Text = Annotated[str, Meta(min_length=1)]
 Number = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]

@@ -5,6 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
+from kafka_shell.admin.partitions import sizes as move_sizes
+from kafka_shell.admin.partitions import stalls
+from kafka_shell.admin.partitions.log_dir_targets import Dirs, with_dir_status
+from kafka_shell.admin.partitions.model import (
+    Assignment,
+    Move,
+    MoveStatus,
+    PartitionMove,
+    Reassignment,
+    TopicPartition,
+)
+from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.records.offsets import log_ends
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import requires
@@ -13,12 +25,6 @@ from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Results
-
-from . import sizes as move_sizes
-from . import stalls
-from .log_dir_targets import Dirs, with_dir_status
-from .model import Assignment, Move, MoveStatus, PartitionMove, Reassignment, TopicPartition
-from .sizes import Sizes
 
 TIMEOUT_MS = 60_000
 # Until brokers have the controller's metadata. If a broker still shows the replicas of a move that

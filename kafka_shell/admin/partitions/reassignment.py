@@ -12,21 +12,12 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.cluster.registrations import registered_brokers
-from kafka_shell.admin.topics import min_isr
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
-
-from . import sizes as move_sizes
-from .current_assignment import CurrentAssignment, current_assignment
-from .follow import Follow, RemoveThrottleLater
-from .log_dir_targets import Dirs, LogDirPlan
-from .log_dir_targets import plan as plan_dirs
-from .model import (
+from kafka_shell.admin.partitions import sizes as move_sizes
+from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
+from kafka_shell.admin.partitions.follow import Follow, RemoveThrottleLater
+from kafka_shell.admin.partitions.log_dir_targets import Dirs, LogDirPlan
+from kafka_shell.admin.partitions.log_dir_targets import plan as plan_dirs
+from kafka_shell.admin.partitions.model import (
     Assignment,
     Move,
     MoveState,
@@ -37,12 +28,20 @@ from .model import (
     Throttle,
     TopicPartition,
 )
-from .progress import assignment_of, progress, spell, under_way
-from .sizes import Sizes
-from .steps import MoveReplicas
-from .throttle_configs import Record, ThrottleRecord
-from .throttle_steps import RemoveThrottle, SetThrottle
-from .throttles import left_behind, on_down_brokers, plan_throttle
+from kafka_shell.admin.partitions.progress import assignment_of, progress, spell, under_way
+from kafka_shell.admin.partitions.sizes import Sizes
+from kafka_shell.admin.partitions.steps import MoveReplicas
+from kafka_shell.admin.partitions.throttle_configs import Record, ThrottleRecord
+from kafka_shell.admin.partitions.throttle_steps import RemoveThrottle, SetThrottle
+from kafka_shell.admin.partitions.throttles import left_behind, on_down_brokers, plan_throttle
+from kafka_shell.admin.topics import min_isr
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import failure
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
 
 # -- plans -----------------------------------------------------------------------------------------
 

@@ -17,14 +17,21 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
+from kafka_shell.admin.partitions.log_dir_moves import Place
+from kafka_shell.admin.partitions.log_dir_targets import Dirs
+from kafka_shell.admin.partitions.model import Assignment, TopicPartition
+from kafka_shell.admin.partitions.partition_files import (
+    Number,
+    PartitionFile,
+    PartitionRow,
+    Text,
+    expected,
+    read,
+    unique,
+)
 from kafka_shell.common.files import bad_file
 from kafka_shell.common.units import counted, to_path
 from kafka_shell.errors import ShellError
-
-from .log_dir_moves import Place
-from .log_dir_targets import Dirs
-from .model import Assignment, TopicPartition
-from .partition_files import Number, PartitionFile, PartitionRow, Text, expected, read, unique
 
 _OURS = "kafka.sh"
 _NEWEST = 100  # files: older reassignments have ended

@@ -6,17 +6,16 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from kafka_shell.admin.partitions import targets as move_targets
+from kafka_shell.admin.partitions import write_rates
+from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
+from kafka_shell.admin.partitions.disks import Disks
+from kafka_shell.admin.partitions.planner.plan import Scope
+from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits
+from kafka_shell.admin.partitions.reassignment import plan_move
+from kafka_shell.admin.partitions.targets import Brokers, Targets
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Plan
-
-from . import targets as move_targets
-from . import write_rates
-from .current_assignment import CurrentAssignment, current_assignment
-from .disks import Disks
-from .planner.plan import Scope
-from .planner.problem import MIN_GAIN, PlanLimits
-from .reassignment import plan_move
-from .targets import Brokers, Targets
 
 
 class Rebalance(Struct, frozen=True):

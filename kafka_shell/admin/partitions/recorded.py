@@ -7,6 +7,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.partitions.batch_plans import StartBatches
+from kafka_shell.admin.partitions.follow import Follow
+from kafka_shell.admin.partitions.model import Assignment
+from kafka_shell.admin.partitions.progress import assignment_of
+from kafka_shell.admin.partitions.reassignment_files import MovePaths, rows_of, to_json
+from kafka_shell.admin.partitions.steps import MoveReplicas
+from kafka_shell.admin.partitions.throttle_steps import SetThrottle
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.private import write_private
@@ -15,14 +22,6 @@ from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from .batch_plans import StartBatches
-from .follow import Follow
-from .model import Assignment
-from .progress import assignment_of
-from .reassignment_files import MovePaths, rows_of, to_json
-from .steps import MoveReplicas
-from .throttle_steps import SetThrottle
 
 
 def with_files(

@@ -9,12 +9,19 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.partitions import log_dirs
+from kafka_shell.admin.partitions.model import (
+    Assignment,
+    BrokerLoad,
+    LogDir,
+    Move,
+    MoveSize,
+    Racks,
+    TopicPartition,
+)
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.units import format_rate
 from kafka_shell.plan.results import Results
-
-from . import log_dirs
-from .model import Assignment, BrokerLoad, LogDir, Move, MoveSize, Racks, TopicPartition
 
 SAMPLE_S = 1.0  # between two measurements of log sizes
 

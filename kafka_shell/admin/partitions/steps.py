@@ -7,6 +7,15 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.partitions.current_assignment import current
+from kafka_shell.admin.partitions.log_dir_targets import LogDirPlan
+from kafka_shell.admin.partitions.model import Assignment, Move, TopicPartition
+from kafka_shell.admin.partitions.progress import TIMEOUT_MS, needing, spell, under_way
+from kafka_shell.admin.partitions.throttle_steps import (
+    RemoveThrottle,
+    note_still_set,
+    with_still_set,
+)
 from kafka_shell.admin.records.offsets import topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
@@ -19,12 +28,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from .current_assignment import current
-from .log_dir_targets import LogDirPlan
-from .model import Assignment, Move, TopicPartition
-from .progress import TIMEOUT_MS, needing, spell, under_way
-from .throttle_steps import RemoveThrottle, note_still_set, with_still_set
 
 
 class MoveReplicas(Struct, BaseStep, frozen=True):

@@ -8,6 +8,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec import Struct, field
 
 from kafka_shell.admin.cluster.registrations import registered
+from kafka_shell.admin.partitions import disks as broker_disks
+from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
+from kafka_shell.admin.partitions.disks import Disks
+from kafka_shell.admin.partitions.model import (
+    Assignment,
+    GoalScore,
+    TopicLoad,
+    TopicLoads,
+    TopicPartition,
+)
+from kafka_shell.admin.partitions.planner import plan as planner
+from kafka_shell.admin.partitions.planner.plan import Scope
+from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits, Problem, Proposal
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.common.structs import replace
@@ -15,14 +28,6 @@ from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from . import disks as broker_disks
-from .current_assignment import CurrentAssignment
-from .disks import Disks
-from .model import Assignment, GoalScore, TopicLoad, TopicLoads, TopicPartition
-from .planner import plan as planner
-from .planner.plan import Scope
-from .planner.problem import MIN_GAIN, PlanLimits, Problem, Proposal
 
 Replicas = tuple[tuple[int, ...], ...]  # of each partition
 CORDONED = "cordoned"

@@ -8,13 +8,12 @@ from msgspec import Struct
 
 from kafka_shell.admin.configs import read as configs_module
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from .model import Reassignment, TopicPartition
 
 LEADER_RATE = "leader.replication.throttled.rate"
 FOLLOWER_RATE = "follower.replication.throttled.rate"

@@ -10,17 +10,8 @@ from msgspec import Struct, field
 from kafka_shell.admin.configs.change import AlterConfigs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource
 from kafka_shell.admin.configs.read import by_target
-from kafka_shell.admin.steps import BaseStep
-from kafka_shell.admin.wire.chunks import in_requests
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.propagation import wait_until_visible
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes, Resource
-from kafka_shell.plan.results import Failure, Results, as_failure
-
-from .progress import under_way
-from .throttle_configs import (
+from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.partitions.throttle_configs import (
     RATES,
     Config,
     Moving,
@@ -30,7 +21,15 @@ from .throttle_configs import (
     ThrottleRecord,
     entries_of,
 )
-from .throttles import left_behind, on_down_brokers
+from kafka_shell.admin.partitions.throttles import left_behind, on_down_brokers
+from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.wire.chunks import in_requests
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.propagation import wait_until_visible
+from kafka_shell.common.structs import replace
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Outcomes, Resource
+from kafka_shell.plan.results import Failure, Results, as_failure
 
 _IN_USE = "unchanged: another partition reassignment uses it"
 _NOT_OURS = "unchanged: modified after the throttle was set"

@@ -28,15 +28,8 @@ from collections.abc import Collection, Iterable, Sequence
 from kafka_shell.admin.cluster.registrations import not_running, registered
 from kafka_shell.admin.configs.model import ConfigResource
 from kafka_shell.admin.configs.read import Entries
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Resource
-from kafka_shell.plan.results import Failure
-
-from .model import Move, TopicPartition
-from .throttle_configs import (
+from kafka_shell.admin.partitions.model import Move, TopicPartition
+from kafka_shell.admin.partitions.throttle_configs import (
     FOLLOWER_REPLICAS,
     LEADER_REPLICAS,
     RATE_OF,
@@ -51,6 +44,12 @@ from .throttle_configs import (
     rates_of,
     topic_config,
 )
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.common.structs import replace
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Resource
+from kafka_shell.plan.results import Failure
 
 _NOTICED_S, _PAUSE_S = 15.0, 0.5  # until a cluster has noticed that a broker has died
 _LEFT_S = 3.0  # of the deadline: too little to wait for that

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 
+from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
+from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
+from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.records.offsets import list_offsets
 from kafka_shell.admin.wire.connection import Cluster
-
-from .current_assignment import CurrentAssignment
-from .model import EARLIEST, LATEST, TopicPartition
-from .sizes import Sizes
 
 
 def measure(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.admin.calls import Family, Plans, Reads
-
-from . import change, read, resolution
+from kafka_shell.admin.quotas import change, read, resolution
 
 
 class QuotasApi(Family):

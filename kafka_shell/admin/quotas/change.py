@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.quotas.model import Default, Quota, QuotaAlteration, QuotaEntity
+from kafka_shell.admin.quotas.read import describe_each
 from kafka_shell.admin.steps import BaseStep, confirmed, read_again, row_failure
 from kafka_shell.admin.users.model import prefixed_users
 from kafka_shell.admin.wire.chunks import in_requests
@@ -18,14 +20,6 @@ from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from .model import (
-    Default,
-    Quota,
-    QuotaAlteration,
-    QuotaEntity,
-)
-from .read import describe_each
 
 Entity = tuple[tuple[str, str | None], ...]  # as in requests, sorted
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_shell.admin.wire.chunks import MANY
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_error, requires
-from kafka_shell.admin.wire.requests import Call
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
-
-from .model import (
+from kafka_shell.admin.quotas.model import (
     DEFAULT,
     AnyName,
     Default,
@@ -22,6 +14,13 @@ from .model import (
     QuotaFilter,
     QuotaHolder,
 )
+from kafka_shell.admin.wire.chunks import MANY
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_error, requires
+from kafka_shell.admin.wire.requests import Call
+from kafka_shell.common.structs import replace
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure, Results
 
 _EXACT, _DEFAULT, _ANY_NAME = 0, 1, 2  # match types of a filter's component
 _FIELDS = {"user": "user", "client-id": "client_id", "ip": "ip"}

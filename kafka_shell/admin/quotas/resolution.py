@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_error
-
-from . import read as quotas
-from .model import (
+from kafka_shell.admin.quotas import read as quotas
+from kafka_shell.admin.quotas.model import (
     CLIENT_QUOTAS,
     DEFAULT,
     IP_QUOTAS,
@@ -24,6 +21,8 @@ from .model import (
     QuotaResolution,
     QuotaSource,
 )
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_error
 
 _CALLBACK = "client.quota.callback.class"
 _Name = str | Default | None

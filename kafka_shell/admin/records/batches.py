@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.codecs import codec_name
+from kafka_shell.admin.records.offsets import partition_rows, topic_rows
 from kafka_shell.admin.steps import row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
-
-from .codecs import codec_name
-from .offsets import partition_rows, topic_rows
 
 if TYPE_CHECKING:
     from uuid import UUID

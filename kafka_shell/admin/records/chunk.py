@@ -9,11 +9,10 @@ from typing import Protocol
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.batches import Batch
+from kafka_shell.admin.records.decode import body, data_batches, records
+from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.wire.uuids import uuid_of
-
-from .batches import Batch
-from .decode import body, data_batches, records
-from .model import Record
 
 
 class Filter(Protocol):

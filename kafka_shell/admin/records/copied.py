@@ -10,15 +10,14 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.chunk import Span
+from kafka_shell.admin.records.encode import sequences_between
+from kafka_shell.admin.records.fetching import fetching
+from kafka_shell.admin.records.model import NewRecord, Record
+from kafka_shell.admin.records.offsets import leader_log_end
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.errors import ShellError
-
-from .chunk import Span
-from .encode import sequences_between
-from .fetching import fetching
-from .model import NewRecord, Record
-from .offsets import leader_log_end
 
 
 class ProducedBatches(Struct, frozen=True):

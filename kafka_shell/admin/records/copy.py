@@ -13,6 +13,18 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
+from kafka_shell.admin.records.chunk import Chunk, Filter, Span
+from kafka_shell.admin.records.codecs import NONE
+from kafka_shell.admin.records.copied import ProducedBatches, without, written
+from kafka_shell.admin.records.encode import ProducerId, encoded_size
+from kafka_shell.admin.records.fetching import Fetching, fetching
+from kafka_shell.admin.records.model import NewRecord, Record
+from kafka_shell.admin.records.offsets import list_offsets
+from kafka_shell.admin.records.outgoing import WriteInterrupted
+from kafka_shell.admin.records.partitioner import partition_of
+from kafka_shell.admin.records.produce import stops
+from kafka_shell.admin.records.tally import Tally
+from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
@@ -22,19 +34,6 @@ from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Monitor, Outcomes, Resource, StepInterrupted
 from kafka_shell.plan.results import Failure, Results
-
-from .chunk import Chunk, Filter, Span
-from .codecs import NONE
-from .copied import ProducedBatches, without, written
-from .encode import ProducerId, encoded_size
-from .fetching import Fetching, fetching
-from .model import NewRecord, Record
-from .offsets import list_offsets
-from .outgoing import WriteInterrupted
-from .partitioner import partition_of
-from .produce import stops
-from .tally import Tally
-from .write import Writer
 
 COPIED_FROM = "copied-from"
 """The header with the source of a record: topic:partition:offset."""

@@ -8,6 +8,12 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.chunk import Filter, Span
+from kafka_shell.admin.records.codecs import NONE
+from kafka_shell.admin.records.copy import CopyRecords, Progress
+from kafka_shell.admin.records.encode import encoded_size
+from kafka_shell.admin.records.model import Record
+from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, Reading, spans
 from kafka_shell.admin.steps import refused_of
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.partitions import find
@@ -18,13 +24,6 @@ from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, Monitor, Plan, Report
 from kafka_shell.plan.results import Failure, Results
-
-from .chunk import Filter, Span
-from .codecs import NONE
-from .copy import CopyRecords, Progress
-from .encode import encoded_size
-from .model import Record
-from .read import FROM_EARLIEST, TO_LATEST, Position, Reading, spans
 
 _COUNTED = 100_000  # so many offsets are read to count their records; more only if they are chosen
 _SAMPLE, _KEY = 5, 40  # keys, and bytes of a key

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.batches import HEADER_BYTES, Batch, headers
+from kafka_shell.admin.records.codecs import crc32c, decompress
+from kafka_shell.admin.records.model import CREATE_TIME, LOG_APPEND_TIME, Header, Record
+from kafka_shell.admin.records.numbers import varint
 from kafka_shell.errors import ShellError
-
-from .batches import HEADER_BYTES, Batch, headers
-from .codecs import crc32c, decompress
-from .model import CREATE_TIME, LOG_APPEND_TIME, Header, Record
-from .numbers import varint
 
 T = TypeVar("T")
 

@@ -8,6 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, Offset, OffsetRange, TopicPartition
+from kafka_shell.admin.records import unread
+from kafka_shell.admin.records.offsets import list_offsets, partition_rows, ranges, topic_rows
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.cleanup import cleanup_policies
 from kafka_shell.admin.topics.partitions import by_leader, leaders
@@ -20,9 +22,6 @@ from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, NotChecked, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from . import unread
-from .offsets import list_offsets, partition_rows, ranges, topic_rows
 
 DEFAULT_TIMEOUT_MS = 30_000
 _MOVED_S = 5.0  # how long to retry partitions whose leader changes

@@ -13,6 +13,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
+from kafka_shell.admin.records.batches import (
+    IDENTIFIED,
+    NAMED,
+    THROTTLED,
+    fetch_request,
+    headers,
+    held_back,
+    wait_out,
+)
+from kafka_shell.admin.records.chunk import Chunk, PartitionState, Span
+from kafka_shell.admin.records.offsets import list_offsets, partition_rows
 from kafka_shell.admin.topics.partitions import leaders_in
 from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.calls_in_flight import CallsInFlight
@@ -25,10 +36,6 @@ from kafka_shell.admin.wire.uuids import uuid_of
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from .batches import IDENTIFIED, NAMED, THROTTLED, fetch_request, headers, held_back, wait_out
-from .chunk import Chunk, PartitionState, Span
-from .offsets import list_offsets, partition_rows
 
 if TYPE_CHECKING:
     from uuid import UUID

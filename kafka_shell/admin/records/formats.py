@@ -11,15 +11,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from kafka_shell.admin.records.internal_topics import TOPICS, read_key, read_value
+from kafka_shell.admin.records.model import Record
+from kafka_shell.admin.records.numbers import finite
 from kafka_shell.admin.schemas.budget import check_json
 from kafka_shell.admin.schemas.errors import SchemaError, UnavailableSchema, reason
 from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, split_message
 from kafka_shell.common.nesting import MAX_LEVELS, limited
 from kafka_shell.errors import UsageError, did_you_mean
-
-from .internal_topics import TOPICS, read_key, read_value
-from .model import Record
-from .numbers import finite
 
 AUTO = "auto"
 PLAIN_FORMATS = ("auto", "json", "string", "hex", "base64", "int32", "int64", "double")

@@ -14,10 +14,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.records.internal_schemas import KEYS, RECORD_TYPES, VALUES
 from kafka_shell.admin.wire.frames import MalformedError, Reader
 from kafka_shell.admin.wire.uuids import format_uuid
-
-from .internal_schemas import KEYS, RECORD_TYPES, VALUES
 
 Read = Callable[[Reader], Any]
 TOPICS = frozenset(RECORD_TYPES)

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from itertools import chain
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.chunk import Span
+from kafka_shell.admin.records.fetching import fetching
+from kafka_shell.admin.records.model import NewRecord, Record
+from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.errors import ShellError
-
-from .chunk import Span
-from .fetching import fetching
-from .model import NewRecord, Record
-from .offsets import ranges
 
 
 def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[Record, ...]:
@@ -57,7 +56,7 @@ def append(
     Raises ShellError without WRITE, with too few in-sync replicas until the deadline, or if the
     outcome is unknown at the deadline ("outcome-unknown").
     """
-    from .write import Writer
+    from kafka_shell.admin.records.write import Writer
 
     (written,) = Writer(cluster, topic).write(
         {partition: [NewRecord(key, value) for key, value in records]}, whole=True

@@ -16,6 +16,7 @@ from kafka_shell.admin.partitions.model import (
     OffsetRange,
     TopicPartition,
 )
+from kafka_shell.admin.records.offset_frames import OffsetRows, offsets_request
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.partitions import by_leader, leaders
 from kafka_shell.admin.wire.connection import Cluster
@@ -28,8 +29,6 @@ from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.admin.wire.rounds import ask_in_rounds
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
-
-from .offset_frames import OffsetRows, offsets_request
 
 if TYPE_CHECKING:
     from uuid import UUID

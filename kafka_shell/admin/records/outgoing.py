@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from kafka_shell.admin.records.encode import ProducerId, encoded_size
+from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.wire.failures import MAY_STILL_HAPPEN
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure
-
-from .encode import ProducerId, encoded_size
-from .model import NewRecord
 
 OUTCOME_UNKNOWN = "outcome-unknown"
 NOT_SENT = "not-sent"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from .model import NewRecord
+from kafka_shell.admin.records.model import NewRecord
 
 _STICKY_BYTES = 1 << 16  # without keys, so many bytes go to one partition before the next one
 

@@ -6,6 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from kafka_shell.admin.records.codecs import NONE
+from kafka_shell.admin.records.model import NewRecord, Numbered
+from kafka_shell.admin.records.outgoing import WriteInterrupted, Written
+from kafka_shell.admin.records.partitioner import Partitioner
+from kafka_shell.admin.records.tally import Tally
+from kafka_shell.admin.records.write import OF_ONE_RECORD, Writer
 from kafka_shell.admin.steps import BaseStep, refused_of
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import Topic
@@ -23,13 +29,6 @@ from kafka_shell.plan.model import (
     StepInterrupted,
 )
 from kafka_shell.plan.results import Failure
-
-from .codecs import NONE
-from .model import NewRecord, Numbered
-from .outgoing import WriteInterrupted, Written
-from .partitioner import Partitioner
-from .tally import Tally
-from .write import OF_ONE_RECORD, Writer
 
 
 class WriteRecords(Struct, BaseStep, frozen=True):

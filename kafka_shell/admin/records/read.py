@@ -11,19 +11,18 @@ from typing import TypeVar
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
+from kafka_shell.admin.records.batches import Batch
+from kafka_shell.admin.records.chunk import Chunk, Filter, Span
+from kafka_shell.admin.records.decode import body, values
+from kafka_shell.admin.records.fetching import Fetching, failure_in, fetching
+from kafka_shell.admin.records.model import Record
+from kafka_shell.admin.records.offsets import list_offsets, ranges
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
-
-from .batches import Batch
-from .chunk import Chunk, Filter, Span
-from .decode import body, values
-from .fetching import Fetching, failure_in, fetching
-from .model import Record
-from .offsets import list_offsets, ranges
 
 T = TypeVar("T")
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.model import Record
+from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, Reading, spans
+from kafka_shell.admin.records.tail import last
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.results import Failure, Results
-
-from .model import Record
-from .read import FROM_EARLIEST, TO_LATEST, Position, Reading, spans
-from .tail import last
 
 Blocks = Callable[[Reading], Iterator[list[Record]]]
 

@@ -7,11 +7,10 @@ if it has many, so that the time does not depend on the size of the log.
 from __future__ import annotations
 
 from kafka_shell.admin.partitions.model import TopicPartition
-
-from .chunk import Span
-from .fetching import PARTITION_BYTES, fetching
-from .model import Record
-from .read import Reading, merge
+from kafka_shell.admin.records.chunk import Span
+from kafka_shell.admin.records.fetching import PARTITION_BYTES, fetching
+from kafka_shell.admin.records.model import Record
+from kafka_shell.admin.records.read import Reading, merge
 
 _CHUNK_BYTES = 1 << 18  # of one response for one partition
 _WINDOW_BYTES = 1 << 21  # of a window; with a filter 16 times as many

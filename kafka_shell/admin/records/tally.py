@@ -8,14 +8,13 @@ from typing import Generic, TypeVar
 from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.outgoing import NOT_SENT, Written
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from .outgoing import NOT_SENT, Written
 
 FEW = 19  # so many records are reported one by one, more by partition
 _MOST_FAILURES = 1_000  # reported one by one; more are counted

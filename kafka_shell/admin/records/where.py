@@ -17,11 +17,10 @@ from typing import Any
 
 import msgspec
 
+from kafka_shell.admin.records.formats import AUTO, Decoded, Formats
+from kafka_shell.admin.records.model import Record
 from kafka_shell.common.regex import compile_re2
 from kafka_shell.errors import ShellError, UsageError, near_miss
-
-from .formats import AUTO, Decoded, Formats
-from .model import Record
 
 Values = Callable[[Record], Iterator[Any]]  # of a field: none if it does not exist
 

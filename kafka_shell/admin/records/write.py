@@ -14,21 +14,11 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.topics.partitions import leaders
-from kafka_shell.admin.wire import error_codes as codes
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import MOVED, NEW_LEADER, as_error, failure, requires
-from kafka_shell.admin.wire.link_errors import TEMPORARY
-from kafka_shell.admin.wire.requests import Call, Node
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, as_failure
-
-from .batches import wait_out
-from .codecs import NONE
-from .encode import ProducerId, encode_batch, next_sequence
-from .model import NewRecord
-from .outgoing import (
+from kafka_shell.admin.records.batches import wait_out
+from kafka_shell.admin.records.codecs import NONE
+from kafka_shell.admin.records.encode import ProducerId, encode_batch, next_sequence
+from kafka_shell.admin.records.model import NewRecord
+from kafka_shell.admin.records.outgoing import (
     OUTCOME_UNKNOWN,
     Batch,
     WriteInterrupted,
@@ -39,6 +29,15 @@ from .outgoing import (
     part,
     unsent,
 )
+from kafka_shell.admin.topics.partitions import leaders
+from kafka_shell.admin.wire import error_codes as codes
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import MOVED, NEW_LEADER, as_error, failure, requires
+from kafka_shell.admin.wire.link_errors import TEMPORARY
+from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.common.structs import replace
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure, as_failure
 
 _NAMED = 12  # the last version of Produce with topic names; later ones have topic IDs
 _REQUEST_BYTES = 8 << 20

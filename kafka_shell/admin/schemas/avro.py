@@ -15,11 +15,10 @@ from fastavro import _read_py
 from fastavro.read import LOGICAL_READERS
 
 from kafka_shell.admin.records.numbers import finite, varint
+from kafka_shell.admin.schemas.budget import MOST_MEMORY, STRUCTURE, VALUE, Budget
+from kafka_shell.admin.schemas.client import Imported
+from kafka_shell.admin.schemas.errors import SchemaError, reason
 from kafka_shell.common.units import counted
-
-from .budget import MOST_MEMORY, STRUCTURE, VALUE, Budget
-from .client import Imported
-from .errors import SchemaError, reason
 
 _PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 _EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)

@@ -6,9 +6,8 @@ message before it is taken.
 
 from __future__ import annotations
 
+from kafka_shell.admin.schemas.errors import SchemaError
 from kafka_shell.common.units import format_bytes
-
-from .errors import SchemaError
 
 MOST_MEMORY = 256 << 20
 """Of a decoded message, in bytes, as estimated."""

@@ -11,10 +11,9 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct, field
 
+from kafka_shell.admin.schemas.errors import MissingSchema, SchemaError
+from kafka_shell.admin.schemas.settings import RegistrySettings
 from kafka_shell.admin.wire import http
-
-from .errors import MissingSchema, SchemaError
-from .settings import RegistrySettings
 
 _TIMEOUT_S = 3.0
 _DOWN_S = 30.0  # how long a registry that does not respond is not asked again

@@ -16,11 +16,10 @@ from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.message import DecodeError
 
 from kafka_shell.admin.records.numbers import unsigned_varint, varint
+from kafka_shell.admin.schemas.budget import MOST_MEMORY, STRUCTURE, VALUE, Budget
+from kafka_shell.admin.schemas.client import Imported
+from kafka_shell.admin.schemas.errors import SchemaError
 from kafka_shell.common.child import run_module
-
-from .budget import MOST_MEMORY, STRUCTURE, VALUE, Budget
-from .client import Imported
-from .errors import SchemaError
 
 _PARSED, _COMPILED = "parsed.descriptors", "compiled.descriptors"  # files beside it
 _COMPILE_S = 20.0

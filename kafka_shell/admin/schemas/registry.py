@@ -8,14 +8,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from kafka_shell.admin.schemas.budget import check_json
+from kafka_shell.admin.schemas.errors import MissingSchema, SchemaError, UnavailableSchema, reason
 from kafka_shell.admin.wire.properties import Property
 from kafka_shell.common.nesting import limited
 
-from .budget import check_json
-from .errors import MissingSchema, SchemaError, UnavailableSchema, reason
-
 if TYPE_CHECKING:
-    from .client import Client, Imported
+    from kafka_shell.admin.schemas.client import Client, Imported
 
 SchemaId = int | str
 """The ID of a schema in a registry, or its GUID."""
@@ -93,12 +92,12 @@ class SchemaRegistry:
 def registry_of(properties: Mapping[str, Property]) -> SchemaRegistry | None:
     """The registry of client properties, or None without schema.registry.url. Raises ShellError
     with file and line. Sends nothing yet."""
-    from .settings import registry_settings
+    from kafka_shell.admin.schemas.settings import registry_settings
 
     settings = registry_settings(properties)
     if settings is None:
         return None
-    from .client import Client
+    from kafka_shell.admin.schemas.client import Client
 
     return SchemaRegistry(Client(settings))
 
@@ -119,11 +118,11 @@ def _compiler(kind: str) -> Compile:
         return lambda schema, imports: _read_json
     try:
         if kind == AVRO:
-            from .avro import compile_avro
+            from kafka_shell.admin.schemas.avro import compile_avro
 
             return compile_avro
         if kind == PROTOBUF:
-            from .protobuf import compile_protobuf
+            from kafka_shell.admin.schemas.protobuf import compile_protobuf
 
             return compile_protobuf
     except ModuleNotFoundError:

@@ -6,9 +6,8 @@ import time
 from collections.abc import Sequence
 
 from kafka_shell.admin.calls import ClusterPlan, Family, Reads
+from kafka_shell.admin.tokens import change, read
 from kafka_shell.plan.model import Secret
-
-from . import change, read
 
 
 class TokensApi(Family):

@@ -9,6 +9,15 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.steps import BaseStep, confirmed
+from kafka_shell.admin.tokens.model import DelegationToken, NewToken
+from kafka_shell.admin.tokens.read import (
+    Tokens,
+    failure_of,
+    format_principal,
+    hmac_secret,
+    read_tokens,
+    split_principal,
+)
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import (
     DELEGATION_TOKEN_AUTHORIZATION_FAILED,
@@ -22,16 +31,6 @@ from kafka_shell.common.units import format_duration, format_time
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, Secret
 from kafka_shell.plan.results import Failure, Results
-
-from .model import DelegationToken, NewToken
-from .read import (
-    Tokens,
-    failure_of,
-    format_principal,
-    hmac_secret,
-    read_tokens,
-    split_principal,
-)
 
 _FOR_OTHERS_SINCE = 3  # the first version of CreateDelegationToken with an owner (Kafka 3.3)
 

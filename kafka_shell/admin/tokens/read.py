@@ -10,6 +10,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from typing import Any
 
+from kafka_shell.admin.tokens.model import DelegationToken
 from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error, failure
@@ -18,8 +19,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret
 from kafka_shell.plan.results import Failure
-
-from .model import DelegationToken
 
 _HINTS = {
     codes.DELEGATION_TOKEN_AUTH_DISABLED: (

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.admin.calls import ClusterPlan, Family, Plans
+from kafka_shell.admin.topics import change, read
+from kafka_shell.admin.topics.model import NewTopic, Topic, TopicSummary
+from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.plan.results import Results
-
-from . import change, read
-from .model import NewTopic, Topic, TopicSummary
-from .reassigned import scan_reassigned
 
 
 class TopicsApi(Family):

@@ -10,6 +10,24 @@ from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.checks import Refusals, checked_for_create
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
 from kafka_shell.admin.steps import refused_of
+from kafka_shell.admin.topics import growth
+from kafka_shell.admin.topics.internal import INTERNAL_STATE
+from kafka_shell.admin.topics.model import (
+    NewTopic,
+    Topic,
+    TopicDescription,
+    format_assignment,
+    named_topics,
+)
+from kafka_shell.admin.topics.read import describe
+from kafka_shell.admin.topics.steps import (
+    DEFAULT_TIMEOUT_MS,
+    CreatePartitions,
+    CreateTopics,
+    DeleteTopics,
+    Growth,
+    records_of,
+)
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
@@ -18,19 +36,6 @@ from kafka_shell.common.units import counted, times
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from . import growth
-from .internal import INTERNAL_STATE
-from .model import NewTopic, Topic, TopicDescription, format_assignment, named_topics
-from .read import describe
-from .steps import (
-    DEFAULT_TIMEOUT_MS,
-    CreatePartitions,
-    CreateTopics,
-    DeleteTopics,
-    Growth,
-    records_of,
-)
 
 _INVALID_PARTITIONS = ("INVALID_PARTITIONS", 37)
 _INVALID_FACTOR = ("INVALID_REPLICATION_FACTOR", 38)
@@ -67,7 +72,7 @@ def plan_create_checked(
 ) -> Plan:
     """The same, with warnings about topics with a single replica, whose min.insync.replicas is too
     high, or whose names are the same in metrics."""
-    from . import min_isr
+    from kafka_shell.admin.topics import min_isr
 
     warnings, not_checked = min_isr.of_new(cluster, topics) if topics else ((), ())
     plan = plan_create(topics, timeout_ms=timeout_ms)
@@ -170,7 +175,7 @@ def plan_delete(
     A name given twice is sent once; a topic that does not exist is refused. The figures of the plan
     are what the topics contain and who uses them, as far as it can be read in a few seconds.
     """
-    from . import use as topic_use
+    from kafka_shell.admin.topics import use as topic_use
 
     found = describe(cluster, names)
     warnings = tuple(

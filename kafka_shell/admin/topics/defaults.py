@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-
-from .model import NewTopic
 
 DEFAULT_TIMEOUT_MS = 30_000
 _ASKED = 20  # topics of which the controller is asked for the defaults

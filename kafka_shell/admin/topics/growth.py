@@ -7,12 +7,11 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.topics.cleanup import cleanup_policies
+from kafka_shell.admin.topics.internal import INTERNAL_STATE
+from kafka_shell.admin.topics.model import named_topics
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import NotChecked
-
-from .cleanup import cleanup_policies
-from .internal import INTERNAL_STATE
-from .model import named_topics
 
 
 class GrowthEffects(Struct):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from kafka_shell.admin.steps import row_failure
+from kafka_shell.admin.topics.defaults import DEFAULT_TIMEOUT_MS
 from kafka_shell.admin.wire.chunks import RestInterrupted, Rows, send_within_quota
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import REQUEST_TIMED_OUT, THROTTLING_QUOTA_EXCEEDED
@@ -15,8 +16,6 @@ from kafka_shell.admin.wire.requests import response_timeout
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, StepInterrupted
 from kafka_shell.plan.results import Failure, Results
-
-from .defaults import DEFAULT_TIMEOUT_MS
 
 _POLL_S = 0.05
 

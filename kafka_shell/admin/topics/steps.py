@@ -13,6 +13,10 @@ from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.topics.defaults import DEFAULT_TIMEOUT_MS as DEFAULT_TIMEOUT_MS
+from kafka_shell.admin.topics.defaults import creatable, has_default, with_defaults
+from kafka_shell.admin.topics.model import NewTopic, Topic, format_assignment
+from kafka_shell.admin.topics.sending import Timeout, by_name, by_topic, send_items, validated
 from kafka_shell.admin.wire.chunks import Rows
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_ID
@@ -25,11 +29,6 @@ from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure
-
-from .defaults import DEFAULT_TIMEOUT_MS as DEFAULT_TIMEOUT_MS
-from .defaults import creatable, has_default, with_defaults
-from .model import NewTopic, Topic, format_assignment
-from .sending import Timeout, by_name, by_topic, send_items, validated
 
 _PARTITIONS_BY_DEFAULT = 10  # an estimate, used if the broker decides
 

@@ -18,6 +18,7 @@ from kafka_shell.admin.groups.model import TopicReader
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import ranges
+from kafka_shell.admin.topics.model import Topic, TopicsUse, TopicUse
 from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.transactions.model import ProducerState
 from kafka_shell.admin.wire.chunks import MANY
@@ -27,8 +28,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure
-
-from .model import Topic, TopicsUse, TopicUse
 
 _PARTITIONS_AT_ONCE = 2_000
 _GROUPS_AT_ONCE = 500

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from kafka_shell.admin.calls import ClusterPlan, Family, Plans, Reads
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.transactions import change, read
+from kafka_shell.admin.transactions.model import HangingSearch, HangingTransaction, Transaction
+from kafka_shell.admin.transactions.producers import describe as describe_producers
 from kafka_shell.plan.results import Results
-
-from . import change, read
-from .model import HangingSearch, HangingTransaction, Transaction
-from .producers import describe as describe_producers
 
 
 class TransactionsApi(Family):

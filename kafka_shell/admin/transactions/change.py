@@ -12,6 +12,9 @@ from kafka_shell.admin.partitions.model import LATEST, PartitionOffset, TopicPar
 from kafka_shell.admin.records.offsets import list_offsets
 from kafka_shell.admin.steps import BaseStep, confirmed, read_again, refused_of, row_failure
 from kafka_shell.admin.topics.partitions import leaders
+from kafka_shell.admin.transactions import producers
+from kafka_shell.admin.transactions import read as transactions
+from kafka_shell.admin.transactions.model import HangingTransaction, Transaction
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import (
     CONCURRENT_TRANSACTIONS,
@@ -33,10 +36,6 @@ from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from . import producers
-from . import read as transactions
-from .model import HangingTransaction, Transaction
 
 _NOT_LEADER = frozenset({LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER})
 _FENCE_HIGHEST = 5  # v6 is for two-phase commit (KIP-939)

@@ -8,6 +8,16 @@ from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.steps import not_mentioned
+from kafka_shell.admin.transactions import producers
+from kafka_shell.admin.transactions.model import (
+    UNDER_WAY,
+    HangingSearch,
+    HangingTransaction,
+    ProducerState,
+    Transaction,
+    TransactionListing,
+    Unread,
+)
 from kafka_shell.admin.wire import coordinators
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import TRANSACTIONAL_ID_NOT_FOUND
@@ -18,17 +28,6 @@ from kafka_shell.admin.wire.rounds import ask_in_rounds
 from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
-
-from . import producers
-from .model import (
-    UNDER_WAY,
-    HangingSearch,
-    HangingTransaction,
-    ProducerState,
-    Transaction,
-    TransactionListing,
-    Unread,
-)
 
 DEFAULT_MAX_TIMEOUT_MS = 15 * 60_000  # the default of the brokers' transaction.max.timeout.ms
 _UNUSED_ID = "kafka-sh: a transactional id that does not exist"

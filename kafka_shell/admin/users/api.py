@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.admin.calls import Family, Plans, Reads
-
-from . import read, scram
+from kafka_shell.admin.users import read, scram
 
 
 class UsersApi(Family):

@@ -27,15 +27,14 @@ from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.quotas import resolution as quota_resolution
 from kafka_shell.admin.quotas.model import DEFAULT, Default, EffectiveQuotas, Quota, QuotaFilter
 from kafka_shell.admin.tokens import read as delegation_tokens
+from kafka_shell.admin.users import scram
+from kafka_shell.admin.users.model import ScramCredential, UserPage
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from . import scram
-from .model import ScramCredential, UserPage
 
 T = TypeVar("T")
 _ANYONE = "User:*"

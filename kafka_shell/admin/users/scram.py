@@ -11,6 +11,14 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
+from kafka_shell.admin.users.model import (
+    MAX_ITERATIONS,
+    MIN_ITERATIONS,
+    NewScramCredential,
+    ScramCredential,
+    ScramMechanism,
+    prefixed_users,
+)
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import RESOURCE_NOT_FOUND
@@ -21,15 +29,6 @@ from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from .model import (
-    MAX_ITERATIONS,
-    MIN_ITERATIONS,
-    NewScramCredential,
-    ScramCredential,
-    ScramMechanism,
-    prefixed_users,
-)
 
 _SALT_BYTES = 32
 _HASHES = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}

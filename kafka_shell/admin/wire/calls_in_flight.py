@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.admin.wire.failures import NoBrokerError
+from kafka_shell.admin.wire.jobs import Job
+from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import as_failure
 
-from .failures import NoBrokerError
-from .jobs import Job
-from .requests import Call
-
 if TYPE_CHECKING:
-    from .runner import Runner
+    from kafka_shell.admin.wire.runner import Runner
 
 
 class CallsInFlight:

@@ -6,11 +6,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import THROTTLING_QUOTA_EXCEEDED
+from kafka_shell.admin.wire.failures import failure_of_rest
 from kafka_shell.errors import ShellError
-
-from .connection import Cluster
-from .error_codes import THROTTLING_QUOTA_EXCEEDED
-from .failures import failure_of_rest
 
 MANY = 100
 """For more items than this, all items of the cluster are read: brokers scan all for each one."""

@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from kafka_shell.admin.wire.endpoint import (
+    Address,
+    ConnectionConfig,
+    OAuth,
+    Sasl,
+    Tls,
+    parse_addresses,
+)
+from kafka_shell.admin.wire.password_source import PasswordSource
+from kafka_shell.admin.wire.properties import Jaas, Property, bad, parse_jaas
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Secret
-
-from .endpoint import Address, ConnectionConfig, OAuth, Sasl, Tls, parse_addresses
-from .password_source import PasswordSource
-from .properties import Jaas, Property, bad, parse_jaas
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 

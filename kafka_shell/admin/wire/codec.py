@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, LimitTime, Sasl
+from kafka_shell.admin.wire.failures import COORDINATION, unreachable
+from kafka_shell.admin.wire.frames import MalformedError
 from kafka_shell.common.escaping import escape, quoted
 from kafka_shell.errors import ShellError
-
-from .endpoint import Address, ConnectionConfig, LimitTime, Sasl
-from .failures import COORDINATION, unreachable
-from .frames import MalformedError
 
 
 class Message:
@@ -340,7 +339,7 @@ def _name_and_password(sasl: Sasl) -> dict[str, str]:
 def _token_provider(sasl: Sasl, config: ConnectionConfig, limit_time: LimitTime) -> Any:
     from kafka.net.sasl.oauth import AbstractTokenProvider
 
-    from .oauth import bearer_token
+    from kafka_shell.admin.wire.oauth import bearer_token
 
     class Provider(AbstractTokenProvider):  # type: ignore[misc]
         def token(self) -> str:

@@ -12,25 +12,17 @@ from contextlib import contextmanager
 from typing import Any
 
 from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.wire import frames, versions
+from kafka_shell.admin.wire.calls_in_flight import CallsInFlight
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
+from kafka_shell.admin.wire.jobs import Job, shared_address
+from kafka_shell.admin.wire.malformed import reading
+from kafka_shell.admin.wire.pool import Pool
+from kafka_shell.admin.wire.requests import ANY, METADATA, Call, Coordinator, Node, Target
+from kafka_shell.admin.wire.runner import Runner
+from kafka_shell.admin.wire.transport import Link
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from . import frames, versions
-from .calls_in_flight import CallsInFlight
-from .endpoint import Address, ConnectionConfig
-from .jobs import Job, shared_address
-from .malformed import reading
-from .pool import Pool
-from .requests import (
-    ANY,
-    METADATA,
-    Call,
-    Coordinator,
-    Node,
-    Target,
-)
-from .runner import Runner
-from .transport import Link
 
 
 class Cluster:

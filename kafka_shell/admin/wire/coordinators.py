@@ -11,15 +11,14 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.error_codes import COORDINATOR_NOT_AVAILABLE, TOPIC_AUTHORIZATION_FAILED
+from kafka_shell.admin.wire.failures import COORDINATION, failure, requires
+from kafka_shell.admin.wire.metadata_scan import is_missing, scan
+from kafka_shell.admin.wire.requests import Call, CoordinatorKind, Node
 from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from .connection import Cluster
-from .error_codes import COORDINATOR_NOT_AVAILABLE, TOPIC_AUTHORIZATION_FAILED
-from .failures import COORDINATION, failure, requires
-from .metadata_scan import is_missing, scan
-from .requests import Call, CoordinatorKind, Node
 
 _MANY_KEYS = 4  # the first version of FindCoordinator for several groups (Kafka 3.0)
 OFFSETS_TOPIC = "__consumer_offsets"

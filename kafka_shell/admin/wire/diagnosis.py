@@ -11,13 +11,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from kafka_shell.admin.wire import frames
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, LimitTime
+from kafka_shell.admin.wire.link_errors import is_tls_alert, not_kafka, tls_needed
+from kafka_shell.admin.wire.login import sasl_needed
 from kafka_shell.common.escaping import escape
 from kafka_shell.errors import ShellError
-
-from . import frames
-from .endpoint import Address, ConnectionConfig, LimitTime
-from .link_errors import is_tls_alert, not_kafka, tls_needed
-from .login import sasl_needed
 
 _MAX_S = 1.0  # the server was reachable a moment ago
 
@@ -106,7 +105,7 @@ def requires_login(
 def _wrapped(probe: _Probe, sock: socket.socket) -> socket.socket:
     if not probe.config.uses_tls:
         return sock
-    from .tls import make_context
+    from kafka_shell.admin.wire.tls import make_context
 
     probe.set_time(sock)
     return make_context(probe.config.tls).wrap_socket(sock, server_hostname=probe.address.host)
@@ -114,7 +113,7 @@ def _wrapped(probe: _Probe, sock: socket.socket) -> socket.socket:
 
 def _plain(probe: _Probe) -> ShellError | None:
     """The error if the listener is a plaintext one, but TLS was used."""
-    from .tls import speaks_plain_text
+    from kafka_shell.admin.wire.tls import speaks_plain_text
 
     with probe.connect() as sock:
         probe.ask(sock, frames.API_VERSIONS, 0, b"")
@@ -150,9 +149,8 @@ def _foreign(probe: _Probe) -> ShellError | None:
 
 def _names(probe: _Probe) -> ShellError | None:
     """The error with the host names of a trusted certificate."""
+    from kafka_shell.admin.wire.tls import make_context, wrong_names
     from kafka_shell.common.structs import replace
-
-    from .tls import make_context, wrong_names
 
     context = make_context(replace(probe.config.tls, check_hostname=False))
     with (

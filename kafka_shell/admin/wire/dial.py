@@ -10,10 +10,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from kafka_shell.admin.wire.endpoint import Address
+from kafka_shell.admin.wire.link_errors import connect_error, unknown_host
 from kafka_shell.errors import ShellError
-
-from .endpoint import Address
-from .link_errors import connect_error, unknown_host
 
 _STAGGER = 0.2  # seconds before the next address is tried in parallel (RFC 8305)
 _IN_PROGRESS = {0, errno.EINPROGRESS, errno.EWOULDBLOCK}

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.wire.password_source import PasswordSource
 from kafka_shell.common.escaping import escape
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.plan.model import Secret
-
-from .password_source import PasswordSource
 
 DEFAULT_PORT = 9092
 STAND_INS = "stand-ins-"

@@ -7,9 +7,8 @@ from collections.abc import Callable, Generator
 from enum import Enum
 from typing import NamedTuple
 
+from kafka_shell.admin.wire import frames
 from kafka_shell.errors import ShellError
-
-from . import frames
 
 
 class State(Enum):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
+from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.common.escaping import quoted
 from kafka_shell.common.resource import Resource
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, as_failure, mentions
-
-from . import error_codes as codes
 
 # The request went to the wrong broker, or the broker is not ready. Nothing was done: retry.
 COORDINATION = frozenset(

@@ -6,9 +6,8 @@ import ssl
 import threading
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.admin.wire.endpoint import is_loopback, normalize_url
 from kafka_shell.common.escaping import quoted
-
-from .endpoint import is_loopback, normalize_url
 
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector, Request

@@ -6,16 +6,19 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
+from kafka_shell.admin.wire.error_codes import (
+    COORDINATOR_LOAD_IN_PROGRESS,
+    COORDINATOR_NOT_AVAILABLE,
+    REQUEST_TIMED_OUT,
+)
+from kafka_shell.admin.wire.failures import MAY_STILL_HAPPEN, MOVED, late
+from kafka_shell.admin.wire.pool import SILENCE_S, Pool
+from kafka_shell.admin.wire.requests import AnyBroker, Call, Controller, Node, Request
+from kafka_shell.admin.wire.transport import Link
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError, Status
-
-from .endpoint import Address, ConnectionConfig
-from .error_codes import COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, REQUEST_TIMED_OUT
-from .failures import MAY_STILL_HAPPEN, MOVED, late
-from .pool import SILENCE_S, Pool
-from .requests import AnyBroker, Call, Controller, Node, Request
-from .transport import Link
 
 _MAX_NAMES = 3  # of brokers in one message
 _NO_CONTROLLER_S = 10.0  # without response, after which no controller is active

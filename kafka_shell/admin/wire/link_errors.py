@@ -5,11 +5,10 @@ from __future__ import annotations
 import errno
 import socket
 
+from kafka_shell.admin.wire.endpoint import Address
+from kafka_shell.admin.wire.failures import unreachable
 from kafka_shell.common.escaping import quoted
 from kafka_shell.errors import ShellError
-
-from .endpoint import Address
-from .failures import unreachable
 
 TEMPORARY = frozenset(
     {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}

@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from kafka_shell.admin.wire import versions
+from kafka_shell.admin.wire.failures import MOVED, as_error, error_name, failure
+from kafka_shell.admin.wire.jobs import Job
+from kafka_shell.admin.wire.pool import Pool
+from kafka_shell.admin.wire.requests import ANY, Call, Coordinator
+from kafka_shell.admin.wire.retries import Retries
 from kafka_shell.errors import ShellError
-
-from . import versions
-from .failures import MOVED, as_error, error_name, failure
-from .jobs import Job
-from .pool import Pool
-from .requests import ANY, Call, Coordinator
-from .retries import Retries
 
 _FIND_COORDINATOR = 10
 _VERSIONS = (4, 6)  # since the first one for several keys: Kafka 3.0
@@ -41,7 +40,7 @@ class Locator:
             self._find(kind, {to.key: found for to, found in waiting.items() if to.kind == kind})
 
     def _find(self, kind: int, waiting: dict[str, list[Job]]) -> None:
-        from .codec import find_coordinators
+        from kafka_shell.admin.wire.codec import find_coordinators
 
         jobs = [job for each in waiting.values() for job in each]
         last = max(jobs, key=lambda job: job.deadline)

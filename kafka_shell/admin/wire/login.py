@@ -6,15 +6,18 @@ import re
 from collections.abc import Generator
 from typing import Any
 
+from kafka_shell.admin.wire import frames
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, LimitTime, Sasl
+from kafka_shell.admin.wire.error_codes import (
+    ILLEGAL_SASL_STATE,
+    UNSUPPORTED_SASL_MECHANISM,
+    UNSUPPORTED_VERSION,
+)
+from kafka_shell.admin.wire.exchanges import Login, LoginRequest, LoginResult
+from kafka_shell.admin.wire.failures import failure, unreachable
+from kafka_shell.admin.wire.link_errors import not_kafka
 from kafka_shell.common.escaping import quoted
 from kafka_shell.errors import ShellError
-
-from . import frames
-from .endpoint import Address, ConnectionConfig, LimitTime, Sasl
-from .error_codes import ILLEGAL_SASL_STATE, UNSUPPORTED_SASL_MECHANISM, UNSUPPORTED_VERSION
-from .exchanges import Login, LoginRequest, LoginResult
-from .failures import failure, unreachable
-from .link_errors import not_kafka
 
 _MECHANISM = re.compile(r"[A-Z0-9_-]{1,20}")  # RFC 4422; other names are not shown
 _MAX_STEPS = 16  # SCRAM has two, GSSAPI a few
@@ -57,7 +60,7 @@ def _sasl(
     versions: frames.Versions,
     limit_time: LimitTime,
 ) -> Generator[LoginRequest, memoryview, float | None]:
-    from .codec import SaslRefusedError, SaslUnsafeError, sasl_mechanism
+    from kafka_shell.admin.wire.codec import SaslRefusedError, SaslUnsafeError, sasl_mechanism
 
     if frames.SASL_AUTHENTICATE not in versions:
         raise unreachable(
@@ -97,7 +100,7 @@ def _sasl(
 
 def sasl_token(client: Any, sasl: Sasl, address: Address) -> bytes:
     """The next token of a mechanism. Raises ShellError."""
-    from .codec import SaslRefusedError
+    from kafka_shell.admin.wire.codec import SaslRefusedError
 
     try:
         token: bytes = client.auth_bytes()

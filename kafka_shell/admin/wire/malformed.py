@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
+from kafka_shell.admin.wire.frames import MalformedError
 from kafka_shell.errors import ShellError, Status
-
-from .frames import MalformedError
 
 _HINT = "A proxy or a defect of the broker may have corrupted it."
 _OURS = "If the broker is not at fault, this is a bug in kafka.sh: please report it with"

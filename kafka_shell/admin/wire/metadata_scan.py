@@ -15,19 +15,17 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.topics.model import INTERNAL_TOPICS, Partition, Topic, TopicSummary
-
-from .error_codes import UNKNOWN_TOPIC_OR_PARTITION
-from .failures import as_error, failure
-from .frames import MalformedError, count, string
-from .healthy_topics import PATTERNS, compile_pattern
-from .requests import ANY, RawRequest, Target
-from .uuids import format_uuid
+from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_shell.admin.wire.failures import as_error, failure
+from kafka_shell.admin.wire.frames import MalformedError, count, string
+from kafka_shell.admin.wire.healthy_topics import PATTERNS, compile_pattern
+from kafka_shell.admin.wire.requests import ANY, RawRequest, Target
+from kafka_shell.admin.wire.uuids import format_uuid
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import Reassignment
+    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.plan.results import Failure
-
-    from .connection import Cluster
 
 API_KEY = 3
 LOWEST_VERSION = 9  # the first flexible version: Kafka 2.4

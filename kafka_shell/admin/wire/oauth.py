@@ -8,14 +8,13 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from kafka_shell.admin.wire import http
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, OAuth, Sasl, is_loopback
+from kafka_shell.admin.wire.failures import unreachable
 from kafka_shell.common.escaping import quoted
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret
-
-from . import http
-from .endpoint import ConnectionConfig, OAuth, Sasl, is_loopback
-from .failures import unreachable
 
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector, Request
@@ -98,9 +97,8 @@ def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
     another server, and trusts the CAs of the properties. Raises ShellError for an unsafe URL."""
     from urllib.parse import urlsplit
 
+    from kafka_shell.admin.wire.tls import make_context
     from kafka_shell.common.structs import replace
-
-    from .tls import make_context
 
     try:
         parts = urlsplit(oauth.token_endpoint)

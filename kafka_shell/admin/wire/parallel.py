@@ -10,10 +10,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.errors import ShellError
-
-from .connection import Cluster
-from .endpoint import ConnectionConfig
 
 K = TypeVar("K")
 T = TypeVar("T")

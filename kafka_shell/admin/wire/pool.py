@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.admin.wire import frames
+from kafka_shell.admin.wire.dial import Loop
+from kafka_shell.admin.wire.endpoint import STAND_INS, Address, ConnectionConfig
+from kafka_shell.admin.wire.exchanges import Login
+from kafka_shell.admin.wire.failures import NoBrokerError, OtherClusterError, late
+from kafka_shell.admin.wire.login import log_in
+from kafka_shell.admin.wire.requests import Coordinator
+from kafka_shell.admin.wire.transport import Link
+from kafka_shell.admin.wire.versions import is_controller
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
-
-from . import frames
-from .dial import Loop
-from .endpoint import STAND_INS, Address, ConnectionConfig
-from .exchanges import Login
-from .failures import NoBrokerError, OtherClusterError, late
-from .login import log_in
-from .requests import Coordinator
-from .transport import Link
-from .versions import is_controller
 
 if TYPE_CHECKING:
     import ssl
@@ -257,7 +256,7 @@ class Pool:
 
     def close_reason(self, link: Link) -> ShellError:
         """Why a connection was closed, diagnosed if its error is ambiguous."""
-        from .diagnosis import diagnose
+        from kafka_shell.admin.wire.diagnosis import diagnose
 
         assert link.error is not None
         if link.diagnosed or (link.trusted and link.error.code == "no-answer"):
@@ -281,7 +280,7 @@ class Pool:
 
     def _context(self) -> ssl.SSLContext | None:
         if self._tls is None and self._config.uses_tls:
-            from .tls import make_context
+            from kafka_shell.admin.wire.tls import make_context
 
             self._tls = make_context(self._config.tls)
         return self._tls

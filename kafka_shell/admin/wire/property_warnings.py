@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from kafka_shell.admin.wire.client_properties import KNOWN, is_secret
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, is_loopback
+from kafka_shell.admin.wire.properties import Property
 from kafka_shell.common.units import to_path
-
-from .client_properties import KNOWN, is_secret
-from .endpoint import ConnectionConfig, is_loopback
-from .properties import Property
 
 # Correct properties of Java that are similar to a property in KNOWN.
 _NEIGHBORS = {"sasl.oauthbearer.jwks.endpoint.url", "socket.connection.setup.timeout.max.ms"}

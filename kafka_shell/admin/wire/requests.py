@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 
+from kafka_shell.admin.wire import frames
+from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.errors import ShellError
-
-from . import frames
-from .versions import api_name
 
 # API keys that change nothing: their requests are sent again if a connection is lost. Other
 # requests may have been executed by then.
@@ -186,6 +185,6 @@ def as_request(request: Any) -> Request:
         return NO_REQUEST
     if isinstance(request, RawRequest):
         return request
-    from .codec import Message
+    from kafka_shell.admin.wire.codec import Message
 
     return Message(request)

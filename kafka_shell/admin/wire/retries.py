@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 
+from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.admin.wire.error_codes import COORDINATOR_LOAD_IN_PROGRESS
+from kafka_shell.admin.wire.exchanges import Exchange
+from kafka_shell.admin.wire.failures import NoBrokerError
+from kafka_shell.admin.wire.jobs import Job, outcome_unknown
+from kafka_shell.admin.wire.link_errors import TEMPORARY
+from kafka_shell.admin.wire.pool import Pool
+from kafka_shell.admin.wire.requests import AnyBroker, Controller, Coordinator, Node
+from kafka_shell.admin.wire.transport import Link
 from kafka_shell.errors import ShellError
-
-from .endpoint import ConnectionConfig
-from .error_codes import COORDINATOR_LOAD_IN_PROGRESS
-from .exchanges import Exchange
-from .failures import NoBrokerError
-from .jobs import Job, outcome_unknown
-from .link_errors import TEMPORARY
-from .pool import Pool
-from .requests import AnyBroker, Controller, Coordinator, Node
-from .transport import Link
 
 # Brokers still return a controller or coordinator for a while after its broker has crashed.
 _MOVE_S = 15.0
@@ -98,7 +97,7 @@ class Retries:
         if link.responses or self._config.uses_sasl or link.error is None:
             return None
         if link.error.code == "connection-lost" and not link.diagnosed:
-            from .diagnosis import requires_login
+            from kafka_shell.admin.wire.diagnosis import requires_login
 
             link.diagnosed = True
             required = requires_login(self._config, link.address, self._pool.limit_time)

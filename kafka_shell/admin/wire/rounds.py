@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Results
-
-from .connection import Cluster
 
 K = TypeVar("K")
 V = TypeVar("V")

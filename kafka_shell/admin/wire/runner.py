@@ -10,13 +10,17 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
-from kafka_shell.errors import ShellError
-
-from . import frames, versions
-from .endpoint import ConnectionConfig
-from .exchanges import Exchange
-from .failures import NoBrokerError, OtherClusterError, as_error, error_name, failure
-from .jobs import (
+from kafka_shell.admin.wire import frames, versions
+from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.admin.wire.exchanges import Exchange
+from kafka_shell.admin.wire.failures import (
+    NoBrokerError,
+    OtherClusterError,
+    as_error,
+    error_name,
+    failure,
+)
+from kafka_shell.admin.wire.jobs import (
     Job,
     advertised_address_error,
     awaited_brokers,
@@ -31,10 +35,10 @@ from .jobs import (
     waited_since,
     wake_time,
 )
-from .locator import Locator
-from .malformed import malformed
-from .pool import REPORT_WAIT_S, Pool
-from .requests import (
+from kafka_shell.admin.wire.locator import Locator
+from kafka_shell.admin.wire.malformed import malformed
+from kafka_shell.admin.wire.pool import REPORT_WAIT_S, Pool
+from kafka_shell.admin.wire.requests import (
     METADATA,
     AnyBroker,
     Call,
@@ -44,8 +48,9 @@ from .requests import (
     RawRequest,
     as_request,
 )
-from .retries import Retries
-from .transport import Link
+from kafka_shell.admin.wire.retries import Retries
+from kafka_shell.admin.wire.transport import Link
+from kafka_shell.errors import ShellError
 
 _SILENT_BROKER_S = 2.0  # limit for a broker that was silent during this command
 _RESERVE, _RESERVE_S = 0.25, 3.0  # part of the time, and seconds, kept for later requests
@@ -340,7 +345,7 @@ class Runner:
 
     def _check_response(self, job: Job, response: Any) -> None:
         """Finish the job, retry it if the broker was the wrong one, or fail it."""
-        from .codec import error_of, moved
+        from kafka_shell.admin.wire.codec import error_of, moved
 
         if not job.call.check:
             job.finish(response)

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kafka_shell.admin.wire.endpoint import Address, Tls
+from kafka_shell.admin.wire.failures import unreachable
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError
-
-from .endpoint import Address, Tls
-from .failures import unreachable
 
 _HOSTNAME_MISMATCH = {62, 64}  # X509_V_ERR_HOSTNAME_MISMATCH, IP_ADDRESS_MISMATCH
 _EXPIRED, _NOT_YET_VALID = 10, 9

@@ -9,15 +9,21 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kafka_shell.admin.wire import frames
+from kafka_shell.admin.wire.dial import Dial, Loop
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, LimitTime
+from kafka_shell.admin.wire.exchanges import Exchange, Login, LoginResult, State
+from kafka_shell.admin.wire.link_errors import (
+    closed_early,
+    connect_timeout,
+    lost,
+    not_kafka,
+    silent,
+    token_expired,
+)
+from kafka_shell.admin.wire.malformed import malformed
+from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.errors import ShellError, Status
-
-from . import frames
-from .dial import Dial, Loop
-from .endpoint import Address, ConnectionConfig, LimitTime
-from .exchanges import Exchange, Login, LoginResult, State
-from .link_errors import closed_early, connect_timeout, lost, not_kafka, silent, token_expired
-from .malformed import malformed
-from .versions import api_name
 
 if TYPE_CHECKING:
     import ssl
@@ -183,7 +189,7 @@ class Link:
         return greeted and not self.login_responses and not self.diagnosed and not self.trusted
 
     def _diagnose(self) -> None:
-        from .diagnosis import diagnose
+        from kafka_shell.admin.wire.diagnosis import diagnose
 
         self.diagnosed = True
         doubt = silent(self.address, 0)
@@ -219,7 +225,7 @@ class Link:
         except ssl.SSLWantWriteError:
             self._loop.watch(self._sock, selectors.EVENT_WRITE, self._handshake)
         except (OSError, ValueError) as error:
-            from .tls import handshake_error
+            from kafka_shell.admin.wire.tls import handshake_error
 
             self.close(handshake_error(self.address, error))
         else:
@@ -353,7 +359,7 @@ class Link:
 
     def _close_reason(self, error: OSError) -> ShellError:
         if self._tls is not None:
-            from .tls import session_error
+            from kafka_shell.admin.wire.tls import session_error
 
             why = session_error(self.address, error)
             if why is not None:

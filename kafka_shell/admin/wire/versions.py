@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from kafka_shell.admin.wire.frames import Versions
 from kafka_shell.errors import ShellError
-
-from .frames import Versions
 
 # The release of a broker is the first of these that it supports: (release, API key, version).
 _MARKS = (
@@ -132,7 +131,7 @@ def since(api_key: int, version: int = 0) -> str:
     """The first Kafka release with this version of an API, or empty if unknown."""
     if version == 0 and api_key in _KRAFT_SINCE:
         return _KRAFT_SINCE[api_key]
-    from .codec import release_table
+    from kafka_shell.admin.wire.codec import release_table
 
     table = release_table()
     for name in sorted(table):

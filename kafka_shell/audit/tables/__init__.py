@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.audit.table import Table
-
-from . import (
+from kafka_shell.audit.tables import (
     access,
     batches,
     clients,

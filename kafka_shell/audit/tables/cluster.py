@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, Rows, readable, table
+from kafka_shell.audit.tables.config_entries import config_entries
 from kafka_shell.common.quoting import quote
 from kafka_shell.plan.results import Results
-
-from .config_entries import config_entries
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

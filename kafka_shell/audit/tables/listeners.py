@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.audit.table import Names, ReadFailure, Rows, read_failure, table
+from kafka_shell.audit.tables.config_entries import config_entries
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-
-from .config_entries import config_entries
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

@@ -6,10 +6,9 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table
+from kafka_shell.audit.tables.config_entries import config_entries
 from kafka_shell.common.quoting import quote
 from kafka_shell.common.structs import replace
-
-from .config_entries import config_entries
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigSynonym

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from kafka_shell.commands.acls.kinds import ACL_OPERATION, ACL_RULE
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError
@@ -12,8 +13,6 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option, Short
 from kafka_shell.language.common import FORCE
 from kafka_shell.plan.model import Effect, Plan
-
-from .kinds import ACL_OPERATION, ACL_RULE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,9 +61,8 @@ def _filters(invocation: Invocation) -> list[AclFilter]:
     """A filter for each combination of named resource, principal and operation."""
     from kafka_shell.admin.acls.model import AclFilter, AclOperation, AclPermission, AclResourceType
     from kafka_shell.admin.acls.model import PatternType as Pattern
-
-    from .options import operations, principals, targets
-    from .rules import Target
+    from kafka_shell.commands.acls.options import operations, principals, targets
+    from kafka_shell.commands.acls.rules import Target
 
     pattern_type, kind = invocation["resource-pattern-type"], invocation["resource-type"]
     # A name without a pattern type selects all ACLs that apply to the resource.
@@ -109,8 +107,7 @@ def alter_acls(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.acls import change as acl_changes
     from kafka_shell.admin.acls import read as acls
     from kafka_shell.admin.acls.model import AclFilter
-
-    from .options import added, copies, principals, removed
+    from kafka_shell.commands.acls.options import added, copies, principals, removed
 
     requested, removals = added(invocation), removed(invocation)
     removals += [AclFilter(principal) for principal in principals(invocation, "remove-principal")]
@@ -128,8 +125,7 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
     from kafka_shell.admin.acls import authorizer
     from kafka_shell.admin.acls.model import OPERATIONS_OF, Access, AclOperation, PatternType
     from kafka_shell.admin.topics.similar import invalid_characters
-
-    from .options import operations, principals, targets
+    from kafka_shell.commands.acls.options import operations, principals, targets
 
     (principal,) = principals(invocation, "principal")
     requested = operations(invocation)

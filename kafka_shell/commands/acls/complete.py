@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 
 from kafka_shell.admin.acls.model import OPERATIONS_OF, AclOperation, AclResourceType
+from kafka_shell.commands.acls.rules import split_unfinished
 from kafka_shell.common.quoting import quote_rest
 from kafka_shell.common.structs import replace
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kinds import in_view
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
-
-from .rules import split_unfinished
 
 # A name in the line's words -> the type of resource that it names.
 _NAMED = {

@@ -19,7 +19,7 @@ class _Rule(Kind):
     """`allow User:bob Read,Write from 10.0.0.1` -> the text."""
 
     def convert(self, parameter: Parameter, text: str) -> str:
-        from .rules import parse_rule
+        from kafka_shell.commands.acls.rules import parse_rule
 
         if text:
             parse_rule(text, remove=parameter.name == "--remove")
@@ -27,7 +27,7 @@ class _Rule(Kind):
 
     def last_fragment(self, text: str) -> Fragment:
         """Return the last word, or the last operation; its key is the rule so far."""
-        from .rules import split_unfinished
+        from kafka_shell.commands.acls.rules import split_unfinished
 
         before, last = split_unfinished(text)
         at = last.span[0]
@@ -46,7 +46,7 @@ class _Operations(Words):
     """Read,describe-configs -> "Read,DescribeConfigs"."""
 
     def convert(self, parameter: Parameter, text: str) -> str:
-        from .rules import OPERATIONS, find_operation
+        from kafka_shell.commands.acls.rules import OPERATIONS, find_operation
 
         found, at = [], 0
         for part in text.split(","):
@@ -65,7 +65,7 @@ class _Operations(Words):
 
 
 def _rule() -> CandidateSource:
-    from .complete import RULE
+    from kafka_shell.commands.acls.complete import RULE
 
     return RULE
 

@@ -18,9 +18,7 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.errors import UsageError
-
-from .rules import (
+from kafka_shell.commands.acls.rules import (
     FORM,
     OPERATIONS,
     Rule,
@@ -28,6 +26,7 @@ from .rules import (
     check_principal,
     parse_rule,
 )
+from kafka_shell.errors import UsageError
 
 if TYPE_CHECKING:
     from kafka_shell.language.command import Invocation

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from kafka_shell.commands.activity.meter import BROKERS, TOPICS, VIEWS, Meter
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.resource import Resource
 from kafka_shell.common.units import format_duration
@@ -13,8 +14,6 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.output.terminal import is_dumb
 from kafka_shell.plan.results import Results
-
-from .meter import BROKERS, TOPICS, VIEWS, Meter
 
 if TYPE_CHECKING:
     from kafka_shell.admin.activity.model import TopicActivity

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _source() -> CandidateSource:
-    from .complete import CLIENT_CONFIGS
+    from kafka_shell.commands.client_configs.complete import CLIENT_CONFIGS
 
     return CLIENT_CONFIGS
 

@@ -33,10 +33,9 @@ def cluster_metadata(invocation: Invocation, context: Context) -> ClusterMetadat
 def health(invocation: Invocation, context: Context) -> Health:
     """One screen of what is wrong, the worst first."""
     from kafka_shell.admin.cluster import health
+    from kafka_shell.commands.cluster.finding_commands import with_command
     from kafka_shell.commands.partitions.throttle_store import throttle_record
     from kafka_shell.common.structs import replace
-
-    from .finding_commands import with_command
 
     timeout = invocation["probe-timeout"]
     seconds = health.PROBE_S if timeout is None else timeout / 1000

@@ -11,13 +11,12 @@ from kafka_shell.admin.cluster.decommission.model import (
     Decommission,
     DecommissionStep,
 )
+from kafka_shell.commands.cluster.restart_render import reason_lines, verdict_text
 from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.tables import Column, draw_table
 from kafka_shell.output.text import Role, Text, text
-
-from .restart_render import reason_lines, verdict_text
 
 _ROLES: dict[str, Role] = {DONE: "good", TO_DO: "key", NOT_CHECKED: "warning"}
 _WHAT = {

@@ -181,7 +181,7 @@ _LEVELS = "metadata.version can also be a release: metadata.version=4.1."
 
 
 def _source() -> CandidateSource:
-    from .complete import FEATURES
+    from kafka_shell.commands.cluster.complete import FEATURES
 
     return FEATURES
 

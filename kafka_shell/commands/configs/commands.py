@@ -16,6 +16,7 @@ from kafka_shell.admin.configs.model import (
     ResourceType,
 )
 from kafka_shell.commands import select
+from kafka_shell.commands.configs.kinds import CLIENT_METRICS, CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR
 from kafka_shell.commands.progress import reported
 from kafka_shell.common.command_results import Listing, NoRows
 from kafka_shell.common.structs import replace
@@ -27,8 +28,6 @@ from kafka_shell.language.common import FORCE
 from kafka_shell.language.selectors import is_pattern, split
 from kafka_shell.plan.model import Effect, Plan, merge_plans
 from kafka_shell.plan.results import Parts, Results
-
-from .kinds import CLIENT_METRICS, CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR
 
 _STREAM_ABOVE = 1_000  # topics; with more, `--all` prints configs as they arrive
 

@@ -13,6 +13,7 @@ from kafka_shell.admin.configs.model import (
 )
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.commands.client_configs import complete as client_configs
+from kafka_shell.commands.configs.config_dynamic import SUPPORTED, has_dynamic
 from kafka_shell.commands.quotas import complete as quotas
 from kafka_shell.common.config_units import allowed_values, format_config_value
 from kafka_shell.language.cursor import CompletionRequest
@@ -20,8 +21,6 @@ from kafka_shell.language.kind import CandidateSource
 from kafka_shell.language.selectors import is_pattern
 from kafka_shell.view.candidates import Candidate, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView, ConfigDoc, Key
-
-from .config_dynamic import SUPPORTED, has_dynamic
 
 _LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 

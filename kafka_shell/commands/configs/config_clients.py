@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.commands.configs import config_dynamic
 from kafka_shell.commands.users import scram_options
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import MistakeCollector, ShellError, UsageError, did_you_mean
 from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
-
-from . import config_dynamic
 
 if TYPE_CHECKING:
     from kafka_shell.admin.quotas.model import Default, Quota, QuotaEntity
@@ -346,6 +345,6 @@ def _needs_user(invocation: Invocation, entity: QuotaEntity, key: str) -> UsageE
 
 
 def _span(invocation: Invocation, key: str) -> tuple[int, int] | None:
-    from .commands import span_of_key
+    from kafka_shell.commands.configs.commands import span_of_key
 
     return span_of_key(invocation, key)

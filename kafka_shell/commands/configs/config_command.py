@@ -12,6 +12,9 @@ from kafka_shell.admin.configs.model import (
     ConfigResource,
     ResourceType,
 )
+from kafka_shell.commands.configs.commands import alter
+from kafka_shell.commands.configs.config_clients import refuse_literal_default, unnamed
+from kafka_shell.commands.configs.kinds import CLIENT_METRICS, CONFIG_KEYS, CONFIG_PAIRS, ENTITY
 from kafka_shell.commands.configs.model import ConfigTable
 from kafka_shell.common.files import bad_file
 from kafka_shell.common.structs import replace
@@ -22,10 +25,6 @@ from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.language.common import FORCE
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Results
-
-from .commands import alter
-from .config_clients import refuse_literal_default, unnamed
-from .kinds import CLIENT_METRICS, CONFIG_KEYS, CONFIG_PAIRS, ENTITY
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -47,7 +46,7 @@ _SHORTHANDS = {
 
 def config_command(invocation: Invocation, context: Context) -> Plan | Results[Any, Any]:
     """Describe or alter the configs of one kind of entity."""
-    from . import config_clients
+    from kafka_shell.commands.configs import config_clients
 
     refuse_literal_default(invocation)
     if config_clients.is_client_entity(invocation):

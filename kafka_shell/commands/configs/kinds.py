@@ -157,7 +157,7 @@ def _pair_value(parameter: Parameter, text: str, start: int) -> tuple[str, int]:
 
 
 def _source() -> CandidateSource:
-    from .complete import CONFIGS
+    from kafka_shell.commands.configs.complete import CONFIGS
 
     return CONFIGS
 

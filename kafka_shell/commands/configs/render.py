@@ -8,14 +8,13 @@ from itertools import groupby
 from typing import Any
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigSource, ResourceType
+from kafka_shell.commands.configs.model import ConfigLine, ConfigTable
 from kafka_shell.common.structs import replace
 from kafka_shell.output.humanize import config_value
 from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import GAP, Column, Layout, draw_table, lay_out
 from kafka_shell.output.text import Text, paragraphs, rstrip, text
 from kafka_shell.output.text import width as cells
-
-from .model import ConfigLine, ConfigTable
 
 
 def _value(entry: ConfigEntry) -> Text:
@@ -173,14 +172,14 @@ def _indented(line: Text) -> Text:
 
 
 def _table(table: ConfigTable, width: int | None) -> Iterator[Text]:
-    from .kip248 import kip248_table
+    from kafka_shell.commands.configs.kip248 import kip248_table
 
     return kip248_table(table, width)
 
 
 def _lines(lines: Sequence[ConfigLine], width: int | None) -> Iterator[Text]:
     """The lines, without blank lines between them."""
-    from .kip248 import config_line
+    from kafka_shell.commands.configs.kip248 import config_line
 
     for each in lines:
         yield from config_line(each, width)

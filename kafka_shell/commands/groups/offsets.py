@@ -60,7 +60,7 @@ def reset_offsets(invocation: Invocation, context: Context) -> Plan:
     """Reset the committed offsets of a group; asks for confirmation."""
     plan = _plan(invocation, context)
     if invocation["export"]:
-        from .files import write_offsets
+        from kafka_shell.commands.groups.files import write_offsets
 
         written = write_offsets(invocation["export"], (*plan.changes, *plan.unchanged))
         what = f"the new offsets of {counted(written, 'partition')}"
@@ -84,7 +84,7 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
         plan = _plan_copy(invocation, cluster, offsets, kind)
         return plan if invocation["topic"] else group_resets.with_hidden_offsets(cluster, plan)
     if file := invocation["from-file"] or (what if how == "file" else ""):
-        from .files import read_offsets
+        from kafka_shell.commands.groups.files import read_offsets
 
         return _plan_copy(invocation, cluster, read_offsets(file, group), kind)
     where = reset_target(invocation, context)
@@ -252,13 +252,13 @@ def delete_offsets(invocation: Invocation, context: Context) -> Plan:
 
 
 def _targets() -> CandidateSource:
-    from .complete import TARGETS
+    from kafka_shell.commands.groups.complete import TARGETS
 
     return TARGETS
 
 
 def _partitions() -> CandidateSource:
-    from .complete import PARTITIONS
+    from kafka_shell.commands.groups.complete import PARTITIONS
 
     return PARTITIONS
 

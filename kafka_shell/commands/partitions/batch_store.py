@@ -11,11 +11,10 @@ import msgspec
 from kafka_shell.admin.partitions.batch_state import BatchState, Started
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.reassignment_files import MoveFile, MovePaths
+from kafka_shell.commands.partitions.follow_up import resume_line
 from kafka_shell.common.private import locked, write_private
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError
-
-from .follow_up import resume_line
 
 
 class BatchFile(BatchState):

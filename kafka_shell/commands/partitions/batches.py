@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.commands.partitions.follow_up import end_line, resume_line, stall_advice
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation, Option
 from kafka_shell.plan.model import Plan
-
-from .follow_up import end_line, resume_line, stall_advice
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.batched import InBatches
@@ -80,9 +79,8 @@ def in_batches(
 def _run(context: Context, paths: MovePaths, dirs: Dirs, *, resumable: bool = True) -> InBatches:
     from kafka_shell.admin.partitions.batch_state import BatchState
     from kafka_shell.admin.partitions.batched import InBatches
-
-    from .batch_store import BatchFile
-    from .throttle_store import throttle_record
+    from kafka_shell.commands.partitions.batch_store import BatchFile
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     return InBatches(
         state=BatchFile(paths) if resumable else BatchState(),
@@ -100,8 +98,7 @@ def resume(invocation: Invocation, context: Context) -> Plan:
     """The plan that moves what is left of a reassignment in batches, or changes its throttle."""
     from kafka_shell.admin.partitions import batch_plans, recorded
     from kafka_shell.admin.partitions.reassignment_files import read_moves
-
-    from .batch_store import BatchFile
+    from kafka_shell.commands.partitions.batch_store import BatchFile
 
     paths = unfinished(invocation, context)
     state, file = BatchFile(paths), read_moves(str(paths.move))
@@ -150,7 +147,7 @@ def unfinished(invocation: Invocation, context: Context) -> MovePaths:
 
 def note_unfinished(context: Context) -> None:
     """Print how to continue the reassignments in batches that no session moves."""
-    from .batch_store import paused
+    from kafka_shell.commands.partitions.batch_store import paused
 
     for id in paused(context.paths.reassignments, context.cluster.cluster_id):
         context.note(f"a reassignment in batches has not ended; to continue: {resume_line(id)}")

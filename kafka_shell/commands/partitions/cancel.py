@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
+from kafka_shell.commands.partitions.batches import unfinished
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan, Resource
 from kafka_shell.plan.results import Results
-
-from .batches import unfinished
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
@@ -25,8 +24,7 @@ def cancel(invocation: Invocation, context: Context) -> Plan:
     """The plan that cancels reassignments in progress: those of a file, of topics or of partitions,
     or those that a reassignment in batches has started."""
     from kafka_shell.admin.partitions.cancel import plan_cancel, recorded_before
-
-    from .throttle_store import throttle_record
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     given = [name for name in _SUBJECTS if invocation[name]]
     if len(given) != 1 or invocation["drain"]:
@@ -67,10 +65,9 @@ def _of_file(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.partitions.batch_plans import ForgetBatches
     from kafka_shell.admin.partitions.cancel import plan_cancel, recorded_before
     from kafka_shell.admin.partitions.reassignment_files import MovePaths, read_moves
+    from kafka_shell.commands.partitions.batch_store import BatchFile
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
     from kafka_shell.common.units import to_path
-
-    from .batch_store import BatchFile
-    from .throttle_store import throttle_record
 
     paths = unfinished(invocation, context) if invocation["resume"] else None
     file = read_moves(str(paths.move) if paths else invocation["reassignment-json-file"])

@@ -9,7 +9,7 @@ from kafka_shell.view.candidates import Candidates, Catalog, pick
 
 def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
     """The reassignments of this cluster that have not ended, and how far they are."""
-    from .batch_store import unfinished
+    from kafka_shell.commands.partitions.batch_store import unfinished
 
     cluster = known.view.cluster_id
     ids = {

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
 from kafka_shell.commands.hints import add_commands
+from kafka_shell.commands.partitions.batches import note_unfinished
+from kafka_shell.commands.partitions.follow_up import cancel_line, stall_advice
+from kafka_shell.commands.partitions.reassignments import FILE, chosen_topics, given_file
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UnexpectedEnd
@@ -17,10 +20,6 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.language.common import CHANGING
 from kafka_shell.plan.model import Effect, Plan, Report, Resource
 from kafka_shell.plan.results import Failure, Results
-
-from .batches import note_unfinished
-from .follow_up import cancel_line, stall_advice
-from .reassignments import FILE, chosen_topics, given_file
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.log_dir_targets import Dirs
@@ -50,9 +49,8 @@ def verify_reassign_partitions(
 ) -> MoveState | Plan | NoRows:
     """The state of a reassignment; --finish waits for its end and removes its throttle."""
     from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.commands.partitions.batch_store import not_started
     from kafka_shell.commands.partitions.throttle_store import throttle_record
-
-    from .batch_store import not_started
 
     file = given_file(invocation)
     cluster = context.cluster
@@ -90,8 +88,7 @@ def _finish(
     """Follow the reassignment, then plan the removal of its throttle."""
     from kafka_shell.admin.partitions.follow import Follow
     from kafka_shell.admin.partitions.model import Move
-
-    from .batch_store import not_started
+    from kafka_shell.commands.partitions.batch_store import not_started
 
     dirs = file.dirs if file else {}
     if not invocation["dry-run"]:

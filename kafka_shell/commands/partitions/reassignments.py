@@ -7,18 +7,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
+from kafka_shell.commands.partitions.batches import ABOUT as BATCHES_ABOUT
+from kafka_shell.commands.partitions.batches import BATCHES, resume
+from kafka_shell.commands.partitions.cancel import cancel
+from kafka_shell.commands.partitions.complete import REASSIGNMENT
+from kafka_shell.commands.partitions.start import plan_start
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.output.counts import name_few
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
-
-from .batches import ABOUT as BATCHES_ABOUT
-from .batches import BATCHES, resume
-from .cancel import cancel
-from .complete import REASSIGNMENT
-from .start import plan_start
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
@@ -27,9 +26,8 @@ if TYPE_CHECKING:
     from kafka_shell.admin.partitions.reassignment_files import MoveFile
     from kafka_shell.admin.partitions.targets import Brokers, Targets
     from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.commands.partitions.rollback import Rollback
     from kafka_shell.context import Context
-
-    from .rollback import Rollback
 
 # By topic: a replication factor, or the replicas of each partition.
 Replicas = Mapping[str, int | tuple[tuple[int, ...], ...]]
@@ -85,7 +83,7 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
 def _rollback(invocation: Invocation) -> Rollback | None:
     if not invocation["reassignment-json-file"]:
         return None
-    from .rollback import rollback_of
+    from kafka_shell.commands.partitions.rollback import rollback_of
 
     return rollback_of(invocation["reassignment-json-file"])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
+from kafka_shell.commands.partitions.batches import BATCHES
 from kafka_shell.commands.partitions.reassignments import (
     INCLUDE_CORDONED,
     THROTTLE,
@@ -12,13 +13,11 @@ from kafka_shell.commands.partitions.reassignments import (
     chosen_topics,
     named_brokers,
 )
+from kafka_shell.commands.partitions.start import plan_start
 from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan
-
-from .batches import BATCHES
-from .start import plan_start
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.current_assignment import CurrentAssignment

@@ -7,11 +7,10 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.batch_plans import ForgetBatches
 from kafka_shell.admin.partitions.model import Assignment, TopicPartition
 from kafka_shell.admin.partitions.reassignment_files import MovePaths, read_moves
+from kafka_shell.commands.partitions.batch_store import BatchFile
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import to_path
 from kafka_shell.plan.model import Plan
-
-from .batch_store import BatchFile
 
 
 class Rollback(Struct, frozen=True):

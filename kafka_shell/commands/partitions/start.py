@@ -8,13 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands.hints import with_hint
+from kafka_shell.commands.partitions.batches import in_batches, paths_of
+from kafka_shell.commands.partitions.follow_up import (
+    cancel_line,
+    end_line,
+    resume_line,
+    stall_advice,
+)
 from kafka_shell.common.quoting import with_option
 from kafka_shell.common.structs import replace
 from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan
-
-from .batches import in_batches, paths_of
-from .follow_up import cancel_line, end_line, resume_line, stall_advice
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
@@ -46,8 +50,7 @@ def plan_start(
     """
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions import sizes as move_sizes
-
-    from .throttle_store import throttle_record
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     if sizes is None:
         sizes = move_sizes.read(context.cluster)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.commands.program.conflicts import about_change, conflicts
+from kafka_shell.commands.program.journal import UNDOABLE_ENTRY, entries
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import shorten_command, some
@@ -15,9 +17,6 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.language.common import TIMEOUT
 from kafka_shell.plan.model import Change, Effect, Plan, merge_plans
 from kafka_shell.plan.outcome import JournalEntry, is_applied
-
-from .conflicts import about_change, conflicts
-from .journal import UNDOABLE_ENTRY, entries
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

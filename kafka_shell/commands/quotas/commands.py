@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _source() -> CandidateSource:
-    from .complete import QUOTAS
+    from kafka_shell.commands.quotas.complete import QUOTAS
 
     return QUOTAS
 

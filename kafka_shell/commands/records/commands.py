@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
+from kafka_shell.commands.records.isolation import ISOLATION_LEVELS, READ_COMMITTED
+from kafka_shell.commands.records.positions import offset_or_time, with_time
 from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.errors import ShellError, UsageError
@@ -15,9 +17,6 @@ from kafka_shell.language.common import TIMEOUT
 from kafka_shell.language.kind import CandidateSource, Kind
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
-
-from .isolation import ISOLATION_LEVELS, READ_COMMITTED
-from .positions import offset_or_time, with_time
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import (

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell import journal
 from kafka_shell.admin.records.codecs import CODECS
+from kafka_shell.commands.records.decoding import filter_of, formats_of
+from kafka_shell.commands.records.isolation import ISOLATION_LEVELS, READ_COMMITTED
+from kafka_shell.commands.records.positions import ENDS, STARTS, check_order, position
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import format_time
@@ -14,10 +17,6 @@ from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan
-
-from .decoding import filter_of, formats_of
-from .isolation import ISOLATION_LEVELS, READ_COMMITTED
-from .positions import ENDS, STARTS, check_order, position
 
 if TYPE_CHECKING:
     from kafka_shell.admin.records.copy import Progress

@@ -9,14 +9,13 @@ import msgspec
 
 from kafka_shell.admin.records.formats import Formats
 from kafka_shell.admin.records.model import Record
+from kafka_shell.commands.records.record_table import RecordTable, one_line, page
+from kafka_shell.commands.records.row import json_line, utc_time
 from kafka_shell.common.command_results import StreamedOutput
 from kafka_shell.language.command import Invocation
 from kafka_shell.output.styled_stream import columns_of
 from kafka_shell.output.text import Text
 from kafka_shell.plan.results import Failure, Parts, Results
-
-from .record_table import RecordTable, one_line, page
-from .row import json_line, utc_time
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

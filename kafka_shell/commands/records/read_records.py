@@ -6,16 +6,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from kafka_shell.commands import select
+from kafka_shell.commands.records.decoding import FORMATS, filter_of, formats_of
+from kafka_shell.commands.records.isolation import ISOLATION_LEVELS, READ_COMMITTED
+from kafka_shell.commands.records.positions import (
+    ENDS,
+    STARTS,
+    check_order,
+    future_warning,
+    position,
+)
 from kafka_shell.common.command_results import NoRows, StreamedOutput
 from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.selectors import is_pattern
 from kafka_shell.language.selectors import select as matching
-
-from .decoding import FORMATS, filter_of, formats_of
-from .isolation import ISOLATION_LEVELS, READ_COMMITTED
-from .positions import ENDS, STARTS, check_order, future_warning, position
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
@@ -37,7 +42,7 @@ def read_records(
     invocation: Invocation, context: Context
 ) -> StreamedOutput | Parts[object, object] | NoRows:
     """Records of partitions, as they arrive."""
-    from .printing import Printer
+    from kafka_shell.commands.records.printing import Printer
 
     work = _Reading(invocation, context)
     if not work.spans.values and not work.failures:

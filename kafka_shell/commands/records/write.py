@@ -13,10 +13,9 @@ from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
     from kafka_shell.admin.records.model import Header, NewRecord
+    from kafka_shell.commands.records.lines import Input, Parse
     from kafka_shell.context import Context
     from kafka_shell.plan.model import Secret
-
-    from .lines import Input, Parse
 
 
 class _Header(kinds.Pair):
@@ -60,7 +59,7 @@ def _wrong(invocation: Invocation, name: str, message: str) -> UsageError:
 
 
 def _input(invocation: Invocation, context: Context) -> Input:
-    from . import lines
+    from kafka_shell.commands.records import lines
 
     if invocation["from-file"]:
         return lines.read(invocation, context, _parser(invocation))
@@ -84,7 +83,7 @@ def _parser(invocation: Invocation) -> Parse:
         same = _record(invocation, None)
         return lambda raw: replace(same, value=raw)
 
-    from .row import parse_row
+    from kafka_shell.commands.records.row import parse_row
 
     headers, partition = _headers(invocation), invocation["partition"]
     keep_partitions = invocation["keep-partitions"]

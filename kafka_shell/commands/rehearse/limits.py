@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from kafka_shell.admin.wire.requests import Node
+from kafka_shell.commands.rehearse.model import KnownLimit
 from kafka_shell.errors import ShellError
 from kafka_shell.language.command import Command
-
-from .model import KnownLimit
 
 NOT_ON_TWIN = "not-on-twin"  # the code of the error
 

@@ -6,14 +6,20 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kafka_shell.commands import render_module
+from kafka_shell.commands.rehearse.model import (
+    FAILED,
+    OK,
+    UNKNOWN,
+    KnownLimit,
+    Rehearsal,
+    RehearsedLine,
+)
 from kafka_shell.commands.state.render import diff_page
 from kafka_shell.common.units import counted
 from kafka_shell.output.plans import plan_lines
 from kafka_shell.output.renderers import Page, Renderers
 from kafka_shell.output.tables import Column
 from kafka_shell.output.text import Role, Text, hang, text
-
-from .model import FAILED, OK, UNKNOWN, KnownLimit, Rehearsal, RehearsedLine
 
 _ROLES: dict[str, Role] = {OK: "good", FAILED: "bad", UNKNOWN: "warning"}
 _MARGIN = "  "

@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
+from kafka_shell.commands.rehearse.broker_configs import BrokerConfigs
+from kafka_shell.commands.rehearse.limits import ONE_BROKER, Refusals
+from kafka_shell.commands.rehearse.model import FAILED, OK, UNKNOWN, RehearsedLine
+from kafka_shell.commands.rehearse.original import COPIED_KINDS, OriginalState
+from kafka_shell.commands.rehearse.rights import Rights
+from kafka_shell.commands.rehearse.script import lines_of_file, without_throttle
+from kafka_shell.commands.rehearse.twin_cluster import TwinCluster
+from kafka_shell.commands.rehearse.verdicts import LineObserver, doubts_about, not_run, verdict_of
 from kafka_shell.commands.state.compare import differences
 from kafka_shell.commands.state.model import ASSIGNMENT, Differing, State, StateDiff
 from kafka_shell.commands.state.read import StateRequest, read_state
@@ -21,15 +29,6 @@ from kafka_shell.plan.model import Report, merge_plans
 from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.sandbox.twin.build import broker_of
 from kafka_shell.settings import Settings
-
-from .broker_configs import BrokerConfigs
-from .limits import ONE_BROKER, Refusals
-from .model import FAILED, OK, UNKNOWN, RehearsedLine
-from .original import COPIED_KINDS, OriginalState
-from .rights import Rights
-from .script import lines_of_file, without_throttle
-from .twin_cluster import TwinCluster
-from .verdicts import LineObserver, doubts_about, not_run, verdict_of
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

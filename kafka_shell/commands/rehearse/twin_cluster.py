@@ -17,8 +17,7 @@ from kafka_shell.admin.wire.error_codes import (
 )
 from kafka_shell.admin.wire.failures import as_error, failure
 from kafka_shell.admin.wire.requests import ANY, Target, as_request
-
-from .rights import ON_CLUSTER, ON_TOPICS, Rights
+from kafka_shell.commands.rehearse.rights import ON_CLUSTER, ON_TOPICS, Rights
 
 _DELETE_TOPICS, _CREATE_PARTITIONS, _ALTER_CONFIGS = 20, 37, 44
 _OF_CLUSTER = (ResourceType.BROKER, ResourceType.BROKER_LOGGER, ResourceType.CLIENT_METRICS)

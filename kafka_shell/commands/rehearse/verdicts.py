@@ -14,6 +14,9 @@ from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.wire.failures import AUTHORIZATION
 from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.rehearse import limits
+from kafka_shell.commands.rehearse.model import FAILED, OK, UNKNOWN
+from kafka_shell.commands.rehearse.original import STATIC_CONFIGS, OriginalState
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
@@ -22,10 +25,6 @@ from kafka_shell.language.tokens import Line, commands
 from kafka_shell.plan.model import Plan, Resource
 from kafka_shell.plan.outcome import Outcome
 from kafka_shell.plan.results import Failure, Results, as_failure
-
-from . import limits
-from .model import FAILED, OK, UNKNOWN
-from .original import STATIC_CONFIGS, OriginalState
 
 _WRITES_FILES = ("directory", "export", "properties-file", "report")  # options
 _ALL_BY_DEFAULT = ("preferred-replica-leader-election", "elect-leaders")

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.audit.control import RISKS
 from kafka_shell.audit.model import SEVERITIES
-from kafka_shell.common.command_results import FORMATS, NoRows
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted, to_path
-from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.language import kinds
-from kafka_shell.language.command import Command, Example, Invocation, Option
-from kafka_shell.plan.model import Effect, NotChecked, Plan
-
-from .kinds import AUDIT_CONTROL
-from .sources import (
+from kafka_shell.commands.spark.kinds import AUDIT_CONTROL
+from kafka_shell.commands.spark.sources import (
     READ_APIS,
     SAMPLE_OPTIONS,
     SAMPLED,
@@ -28,6 +20,13 @@ from .sources import (
     collection_of,
     wait_for_import,
 )
+from kafka_shell.common.command_results import FORMATS, NoRows
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted, to_path
+from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Command, Example, Invocation, Option
+from kafka_shell.plan.model import Effect, NotChecked, Plan
 
 if TYPE_CHECKING:
     from kafka_shell.audit.acl_removals import AclRemovals

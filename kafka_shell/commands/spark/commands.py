@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.plan.results import Rows, with_failures
-
-from .kinds import AUDIT_TABLE, SQL
-from .sources import (
+from kafka_shell.commands.spark.kinds import AUDIT_TABLE, SQL
+from kafka_shell.commands.spark.sources import (
     READ_APIS,
     SAMPLE_OPTIONS,
     SOURCE_OPTIONS,
@@ -23,6 +18,10 @@ from .sources import (
     targets_of,
     wait_for_import,
 )
+from kafka_shell.common.command_results import NoRows
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.plan.results import Rows, with_failures
 
 if TYPE_CHECKING:
     from kafka_shell.audit.collection import Collection

@@ -29,19 +29,19 @@ class _Sql(Kind):
 
 
 def _tables() -> CandidateSource:
-    from .complete import TABLES
+    from kafka_shell.commands.spark.complete import TABLES
 
     return TABLES
 
 
 def _controls() -> CandidateSource:
-    from .complete import CONTROLS
+    from kafka_shell.commands.spark.complete import CONTROLS
 
     return CONTROLS
 
 
 def _query() -> CandidateSource:
-    from .complete import QUERY
+    from kafka_shell.commands.spark.complete import QUERY
 
     return QUERY
 

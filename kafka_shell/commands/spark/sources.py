@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from kafka_shell.commands.spark.server import folder_of
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation, Option
-
-from .server import folder_of
 
 if TYPE_CHECKING:
     from kafka_shell.audit.collection import Collection

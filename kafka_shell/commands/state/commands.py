@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
+from kafka_shell.commands.state.model import KINDS
 from kafka_shell.common.command_results import Document
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
@@ -16,15 +17,12 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.language.selectors import is_pattern, select_whole, split
 from kafka_shell.plan.model import Effect, Plan
 
-from .model import KINDS
-
 if TYPE_CHECKING:
+    from kafka_shell.commands.state.model import Password, State, StateDiff
+    from kafka_shell.commands.state.read import StateRequest
     from kafka_shell.context import Context
     from kafka_shell.plan.model import Secret
     from kafka_shell.plan.results import Failure
-
-    from .model import Password, State, StateDiff
-    from .read import StateRequest
 
 _KINDS = tuple(kind.replace("_", "-") for kind in KINDS)
 _ONLY = Option("--only", kinds.TEXT, f"Only these kinds: {','.join(_KINDS)}.", many=True,
@@ -60,8 +58,8 @@ def _kinds(invocation: Invocation) -> list[str]:
 
 def export(invocation: Invocation, context: Context) -> Document:
     """The state of the cluster as YAML or JSON, on standard output or in a folder."""
-    from .read import read_state
-    from .write import document, json_text, yaml_text
+    from kafka_shell.commands.state.read import read_state
+    from kafka_shell.commands.state.write import document, json_text, yaml_text
 
     output = invocation["output"] or context.settings.output
     if output == "csv":
@@ -83,7 +81,7 @@ def export(invocation: Invocation, context: Context) -> Document:
         context.note(note)
     as_text = json_text if output == "json" else yaml_text
     if invocation["directory"]:
-        from .folder import write_folder
+        from kafka_shell.commands.state.folder import write_folder
 
         suffix = ".json" if output == "json" else ".yaml"
         made = write_folder(
@@ -109,8 +107,7 @@ def _is_whole(invocation: Invocation, state: State) -> bool:
 
 def _export_request(invocation: Invocation, context: Context) -> StateRequest:
     from kafka_shell.commands import select
-
-    from .read import StateRequest
+    from kafka_shell.commands.state.read import StateRequest
 
     wanted = StateRequest(
         _kinds(invocation),
@@ -183,7 +180,7 @@ def _select(
 
 def diff(invocation: Invocation, context: Context) -> StateDiff:
     """The differences between a state file or cluster and another one, or this cluster."""
-    from .sources import compare_sources, source_of, this_cluster
+    from kafka_shell.commands.state.sources import compare_sources, source_of, this_cluster
 
     kinds = _kinds(invocation)
     first = source_of(invocation, context, "what")
@@ -203,12 +200,16 @@ _LEFT_OUT = "Nothing was sent. --only KINDS leaves other kinds out."
 def apply(invocation: Invocation, context: Context) -> Plan:
     """Make the cluster match a state file."""
     from kafka_shell.commands.partitions.reassignments import Replicas, replicate
-
-    from .compare import from_file
-    from .model import only
-    from .plan import Options, plan_state
-    from .render import name_changes
-    from .sources import missing, note_unmatched, read_covered_state, state_in
+    from kafka_shell.commands.state.compare import from_file
+    from kafka_shell.commands.state.model import only
+    from kafka_shell.commands.state.plan import Options, plan_state
+    from kafka_shell.commands.state.render import name_changes
+    from kafka_shell.commands.state.sources import (
+        missing,
+        note_unmatched,
+        read_covered_state,
+        state_in,
+    )
 
     wanted = only(state_in(invocation, context, "file"), _kinds(invocation))
     now = read_covered_state(context.cluster, wanted)
@@ -259,7 +260,7 @@ def state_schema(invocation: Invocation, context: Context) -> str:
     """The JSON Schema of state files."""
     import json
 
-    from .schema import schema
+    from kafka_shell.commands.state.schema import schema
 
     return json.dumps(schema(), indent=2) + "\n"
 

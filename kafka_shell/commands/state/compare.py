@@ -9,10 +9,7 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.users.model import MIN_ITERATIONS
-from kafka_shell.common.config_units import same_value
-from kafka_shell.language.selectors import is_pattern, select_whole
-
-from .model import (
+from kafka_shell.commands.state.model import (
     ANY_ITERATIONS,
     ASSIGNMENT,
     CONFIG_KINDS,
@@ -26,7 +23,9 @@ from .model import (
     owner,
     resource_of,
 )
-from .read import TEMPORARY
+from kafka_shell.commands.state.read import TEMPORARY
+from kafka_shell.common.config_units import same_value
+from kafka_shell.language.selectors import is_pattern, select_whole
 
 _WITH_TYPES = frozenset(("topics", *CONFIG_KINDS))  # their configs have types
 

@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.commands.state.node import MAX_DEPTH, FilePosition, Node
 from kafka_shell.common.files import bad_file, read_text
 from kafka_shell.common.units import shorten
 from kafka_shell.errors import ShellError, did_you_mean
-
-from .node import MAX_DEPTH, FilePosition, Node
 
 _MAX_SIZE = 64 << 20
 _PRIVATE = "x-"  # fields that are not read, as a home for anchors
@@ -168,7 +167,7 @@ def read_document(path: Path) -> DocumentValue | None:
 
 def _json_tree(file: str, text: str) -> Node | None:
     """The root of a JSON document: YAML limits names to 1,024 characters."""
-    from .json_tree import InvalidJson, json_tree
+    from kafka_shell.commands.state.json_tree import InvalidJson, json_tree
 
     if not text.strip():
         return None

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_shell.admin.quotas.model import DEFAULT, Default, QuotaEntity
+from kafka_shell.commands.state.document import DocumentValue
 from kafka_shell.common.units import shorten
 from kafka_shell.errors import ShellError, did_you_mean
-
-from .document import DocumentValue
 
 
 def quota_entity(text: str, at: DocumentValue) -> QuotaEntity:

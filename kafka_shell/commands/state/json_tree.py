@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from .node import MAX_DEPTH, FilePosition, Node
+from kafka_shell.commands.state.node import MAX_DEPTH, FilePosition, Node
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*

@@ -12,17 +12,9 @@ from kafka_shell.admin.configs.model import ConfigResource, ConfigType, Resource
 from kafka_shell.admin.quotas.model import DEFAULT
 from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS, ScramMechanism
-from kafka_shell.common.config_units import parse_config_value, unit_of
-from kafka_shell.common.files import bad_file
-from kafka_shell.common.masking import has_secret_name
-from kafka_shell.common.quota_units import QUOTAS, parse_quota
-from kafka_shell.common.units import shorten, to_path
-from kafka_shell.errors import MistakeCollector, ShellError
-from kafka_shell.language.selectors import check, is_pattern
-
-from .document import DocumentValue, read_document
-from .entities import parts_of, quota_entity
-from .model import (
+from kafka_shell.commands.state.document import DocumentValue, read_document
+from kafka_shell.commands.state.entities import parts_of, quota_entity
+from kafka_shell.commands.state.model import (
     ANY_ITERATIONS,
     ASSIGNMENT,
     DEFAULT_BROKER,
@@ -38,7 +30,14 @@ from .model import (
     read_assignment,
     resource_of,
 )
-from .write import VERSION
+from kafka_shell.commands.state.write import VERSION
+from kafka_shell.common.config_units import parse_config_value, unit_of
+from kafka_shell.common.files import bad_file
+from kafka_shell.common.masking import has_secret_name
+from kafka_shell.common.quota_units import QUOTAS, parse_quota
+from kafka_shell.common.units import shorten, to_path
+from kafka_shell.errors import MistakeCollector, ShellError
+from kafka_shell.language.selectors import check, is_pattern
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _MECHANISMS = {each.label: each for each in ScramMechanism if each}

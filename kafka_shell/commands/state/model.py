@@ -17,7 +17,7 @@ from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure
 
 if TYPE_CHECKING:
-    from .document import DocumentValue
+    from kafka_shell.commands.state.document import DocumentValue
 
 Value = str | int | float
 Fields = dict[str, Value]

@@ -12,14 +12,8 @@ from msgspec import Struct, field
 from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.topics.internal import OF_OTHER_SYSTEMS
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import some
-from kafka_shell.errors import MistakeCollector, Mistakes
-from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
-from kafka_shell.plan.results import Failure, Results
-
-from .compare import FileDifferences, only_on_cluster
-from .model import (
+from kafka_shell.commands.state.compare import FileDifferences, only_on_cluster
+from kafka_shell.commands.state.model import (
     ASSIGNMENT,
     CONFIG_KINDS,
     FACTOR,
@@ -30,6 +24,11 @@ from .model import (
     new_topic,
     read_assignment,
 )
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import some
+from kafka_shell.errors import MistakeCollector, Mistakes
+from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
+from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.acls.model import AclBinding

@@ -14,12 +14,19 @@ from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import ABSENT
 from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.admin.wire.failures import failure
+from kafka_shell.commands.state.model import (
+    ASSIGNMENT,
+    FACTOR,
+    KINDS,
+    PARTITIONS,
+    Fields,
+    State,
+    resource_of,
+)
 from kafka_shell.common.masking import has_secret_name
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.model import Change
 from kafka_shell.plan.results import Failure, as_failure
-
-from .model import ASSIGNMENT, FACTOR, KINDS, PARTITIONS, Fields, State, resource_of
 
 if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientConfig
@@ -81,7 +88,7 @@ def read_state(cluster: Cluster, request: StateRequest) -> State:
 
 def _leave_out_temporary(state: State) -> None:
     """Leave out the TEMPORARY configs, with one note that names them."""
-    from .render import name_changes
+    from kafka_shell.commands.state.render import name_changes
 
     left_out: list[Change] = []
     for kind in ("topics", "broker_configs"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kafka_shell.commands.state.model import StateDiff
 from kafka_shell.common.units import counted
 from kafka_shell.output.counts import count_kinds
 from kafka_shell.output.errors import grouped_failure_lines
@@ -12,8 +13,6 @@ from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.text import Text, hang, text
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.outcome import ChangeResult
-
-from .model import StateDiff
 
 _NAMED = 5  # resources only on the cluster that are shown
 

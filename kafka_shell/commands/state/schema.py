@@ -5,9 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS
+from kafka_shell.commands.state.model import (
+    ASSIGNMENT_PATTERN,
+    FACTOR,
+    KINDS,
+    MAXIMUM,
+    PARTITIONS,
+    TOPIC_NAME,
+)
 from kafka_shell.common.quota_units import QUOTAS
-
-from .model import ASSIGNMENT_PATTERN, FACTOR, KINDS, MAXIMUM, PARTITIONS, TOPIC_NAME
 
 _VALUE = "A value as in alter-configs: 7d, 1GiB, true, or the raw value."
 _SCALAR = {"type": ["string", "number", "boolean"]}

@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.commands.state.compare import FileDifferences, differences, from_file, sensitive_in
+from kafka_shell.commands.state.load import load
+from kafka_shell.commands.state.model import (
+    ASSIGNMENT,
+    Difference,
+    Differing,
+    State,
+    StateDiff,
+    only,
+)
+from kafka_shell.commands.state.read import StateRequest, read_state
 from kafka_shell.common.units import shorten, to_path
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.plan.results import Failure
-
-from .compare import FileDifferences, differences, from_file, sensitive_in
-from .load import load
-from .model import ASSIGNMENT, Difference, Differing, State, StateDiff, only
-from .read import StateRequest, read_state
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

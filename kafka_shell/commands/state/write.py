@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.acls.model import rule_text
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType
+from kafka_shell.commands.state.model import (
+    DEFAULT_BROKER,
+    FACTOR,
+    KINDS,
+    SHAPE,
+    Fields,
+    State,
+    Value,
+    order,
+)
 from kafka_shell.common.config_units import format_config_value
 from kafka_shell.common.quota_units import format_quota
 from kafka_shell.common.units import INTEGER
 from kafka_shell.output import encoders
 from kafka_shell.output.encoders import dump_yaml
-
-from .model import DEFAULT_BROKER, FACTOR, KINDS, SHAPE, Fields, State, Value, order
 
 if TYPE_CHECKING:
     from kafka_shell.admin.acls.model import AclBinding

@@ -90,7 +90,7 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
 
     _refuse_configs(invocation)
     if invocation["from-file"]:
-        from .files import read_topics
+        from kafka_shell.commands.topics.files import read_topics
 
         requested = read_topics(invocation["from-file"])
     else:

@@ -12,13 +12,12 @@ from kafka_shell.admin.topics.model import (
     TopicsUse,
 )
 from kafka_shell.commands.configs.render import OVERRIDE
+from kafka_shell.commands.topics.use_render import use_page
 from kafka_shell.common.units import counted
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, join, text
-
-from .use_render import use_page
 
 
 def _brokers(ids: Iterable[int], role_of: dict[int, Role] | None = None) -> Text | None:

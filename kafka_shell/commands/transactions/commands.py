@@ -5,14 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kafka_shell.commands.transactions.selection import (
+    BROKER,
+    PARTITION,
+    TOPIC_HELP,
+    broker_of,
+    partitions_of,
+)
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.units import counted
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
-
-from .selection import BROKER, PARTITION, TOPIC_HELP, broker_of, partitions_of
 
 if TYPE_CHECKING:
     from kafka_shell.admin.transactions.model import (

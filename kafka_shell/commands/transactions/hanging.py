@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_shell.commands.transactions.selection import (
+    PARTITION,
+    TOPIC_HELP,
+    broker_of,
+    partitions_of,
+)
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.quoting import positional
 from kafka_shell.common.structs import replace
@@ -13,8 +19,6 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure
-
-from .selection import PARTITION, TOPIC_HELP, broker_of, partitions_of
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.commands.users.scram_options import MECHANISMS
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import UsageError, did_you_mean
@@ -11,14 +12,11 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
 
-from .scram_options import MECHANISMS
-
 if TYPE_CHECKING:
     from kafka_shell.admin.users.model import UserPage
+    from kafka_shell.commands.users.scram_options import RequestedCredential
     from kafka_shell.context import Context
     from kafka_shell.plan.model import Secret
-
-    from .scram_options import RequestedCredential
 
 
 def scram_credentials(invocation: Invocation, context: Context) -> Any:
@@ -41,7 +39,7 @@ def scram_credentials(invocation: Invocation, context: Context) -> Any:
 
 
 def _to_delete(invocation: Invocation) -> list[Any]:
-    from .scram_options import mechanism_of
+    from kafka_shell.commands.users.scram_options import mechanism_of
 
     try:
         return [mechanism_of(word) for word in invocation["delete"].split(",")]
@@ -52,8 +50,7 @@ def _to_delete(invocation: Invocation) -> list[Any]:
 
 def _add(invocation: Invocation, context: Context, user: str) -> Plan:
     from kafka_shell.admin.users import scram
-
-    from . import scram_options
+    from kafka_shell.commands.users import scram_options
 
     try:
         requested = scram_options.read_list(invocation["add"])
@@ -75,7 +72,7 @@ def _password(
     invocation: Invocation, context: Context, user: str, requested: list[RequestedCredential]
 ) -> Secret | None:
     """The password for the credentials that have none on the command line; None if all have one."""
-    from . import scram_options
+    from kafka_shell.commands.users import scram_options
 
     source = next((name for name in ("password-file", "generate") if invocation[name]), "")
     if all(each.password for each in requested):

@@ -21,10 +21,9 @@ from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Plan, Secret
+from kafka_shell.sandbox.demo import company
+from kafka_shell.sandbox.demo.records import End, commit, produce
 from kafka_shell.sandbox.jars import Report
-
-from . import company
-from .records import End, commit, produce
 
 _TASK = "Creating demo data"
 _MAX_FACTOR = 3

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from .company import STORE
+from kafka_shell.sandbox.demo.company import STORE
 
 Record = tuple[str | None, Any]  # key, value: None is a tombstone, bytes are sent unchanged
 Make = Callable[[Random, int], Record]

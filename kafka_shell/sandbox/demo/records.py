@@ -22,9 +22,8 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
-
-from .company import GROUPS, DemoGroup
-from .contents import FEEDS, Feed
+from kafka_shell.sandbox.demo.company import GROUPS, DemoGroup
+from kafka_shell.sandbox.demo.contents import FEEDS, Feed
 
 End = int
 Ends = Mapping[str, Mapping[int, End]]

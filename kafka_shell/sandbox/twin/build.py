@@ -32,10 +32,9 @@ from kafka_shell.sandbox.jars import Report, locked_versions
 from kafka_shell.sandbox.ports import free_ports
 from kafka_shell.sandbox.state import Broker, Sandbox, begin, save
 from kafka_shell.sandbox.storage import new_id
-
-from . import records
-from .model import Original
-from .snapshot import write_snapshot
+from kafka_shell.sandbox.twin import records
+from kafka_shell.sandbox.twin.model import Original
+from kafka_shell.sandbox.twin.snapshot import write_snapshot
 
 _LARGEST_ID = (1 << 31) - 1
 _START_S = 60.0

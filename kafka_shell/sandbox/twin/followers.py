@@ -26,8 +26,7 @@ from kafka_shell.admin.wire.uuids import uuid_of
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
-
-from .build import connect, controller_of
+from kafka_shell.sandbox.twin.build import connect, controller_of
 
 _PAUSE_S = 0.05
 _SETTLE_S = 20.0

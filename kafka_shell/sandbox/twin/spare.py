@@ -26,9 +26,8 @@ from kafka_shell.sandbox import cluster as sandboxes
 from kafka_shell.sandbox.jars import Report
 from kafka_shell.sandbox.sharing import attach, others_attached
 from kafka_shell.sandbox.state import Sandbox
-
-from .build import fingerprint, leave_to_stand_ins, remove, write
-from .model import Original
+from kafka_shell.sandbox.twin.build import fingerprint, leave_to_stand_ins, remove, write
+from kafka_shell.sandbox.twin.model import Original
 
 KEPT_S = 600.0
 MOST_TOPICS = 10_000  # a larger twin takes more memory than may be in use unasked

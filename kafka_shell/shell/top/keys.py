@@ -7,9 +7,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from kafka_shell.common.structs import replace
-
-from . import state as states
-from .state import Page, TopState
+from kafka_shell.shell.top import state as states
+from kafka_shell.shell.top.state import Page, TopState
 
 Act = Callable[[TopState, int], TopState]
 

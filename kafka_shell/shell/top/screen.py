@@ -12,10 +12,9 @@ from kafka_shell.common.units import approximate_rate, counted
 from kafka_shell.output.tables import NOTHING
 from kafka_shell.output.text import Role, Text, cut, join, pad, text
 from kafka_shell.plan.results import Failure
-
-from .columns import GAP, NOTE, TREND, LiveColumn, key_of, lay_out, note_of
-from .keys import help_line
-from .state import TopState
+from kafka_shell.shell.top.columns import GAP, NOTE, TREND, LiveColumn, key_of, lay_out, note_of
+from kafka_shell.shell.top.keys import help_line
+from kafka_shell.shell.top.state import TopState
 
 _SLOW_S = 2.0  # a measurement that takes longer is mentioned
 

@@ -30,13 +30,12 @@ from kafka_shell.run.watch import run_captured
 from kafka_shell.shell.exiting import exit_application
 from kafka_shell.shell.styles import cleaned, style_of_output
 from kafka_shell.shell.switch_interval import reduce_latency
-
-from . import state as states
-from .columns import key_of
-from .keys import KEYS, Act
-from .sampler import Sampler
-from .screen import Screen, body_rows, draw
-from .state import Page, TopState
+from kafka_shell.shell.top import state as states
+from kafka_shell.shell.top.columns import key_of
+from kafka_shell.shell.top.keys import KEYS, Act
+from kafka_shell.shell.top.sampler import Sampler
+from kafka_shell.shell.top.screen import Screen, body_rows, draw
+from kafka_shell.shell.top.state import Page, TopState
 
 _TICK_S = 1.0  # seconds between two checks of the time
 _ESCAPE_S = 0.05  # after Esc, for the rest of a key

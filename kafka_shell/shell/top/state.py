@@ -10,9 +10,8 @@ from msgspec import Struct, field
 from kafka_shell.commands.activity.meter import TOPICS, VIEWS, Measurement
 from kafka_shell.common.structs import replace
 from kafka_shell.output.text import text
-
-from .columns import DEFAULT_SORT, arrange, key_of, note_of, sortable, trend_of
-from .history import History
+from kafka_shell.shell.top.columns import DEFAULT_SORT, arrange, key_of, note_of, sortable, trend_of
+from kafka_shell.shell.top.history import History
 
 
 class Page(Struct, frozen=True):

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kafka_shell.admin.cluster.restart import judge
-from kafka_shell.admin.cluster.restart.model import ClusterState, Reason, Verdict
-from kafka_shell.admin.partitions.drain import Drain
-from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.common.units import counted
-
-from .model import (
+from kafka_shell.admin.cluster.decommission.model import (
     CORDON,
     DONE,
     NOT_CHECKED,
@@ -20,6 +14,11 @@ from .model import (
     Decommission,
     DecommissionStep,
 )
+from kafka_shell.admin.cluster.restart import judge
+from kafka_shell.admin.cluster.restart.model import ClusterState, Reason, Verdict
+from kafka_shell.admin.partitions.drain import Drain
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.common.units import counted
 
 _STATIC = "voters of a static quorum (kraft.version 0) cannot be removed"
 

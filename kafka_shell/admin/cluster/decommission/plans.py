@@ -6,6 +6,8 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
+from kafka_shell.admin.cluster.decommission.model import CORDON
+from kafka_shell.admin.cluster.decommission.read import dynamic_configs
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import leftovers
 from kafka_shell.admin.configs.leftovers import DeleteLeftoverConfigs
@@ -18,9 +20,6 @@ from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Results
-
-from .model import CORDON
-from .read import dynamic_configs
 
 ALL = "*"
 _NOTE = "unknown values: only the broker itself returns them"

@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 from kafka_shell.admin.cluster import features, probes, quorum
 from kafka_shell.admin.cluster import read as cluster_reads
+from kafka_shell.admin.cluster.decommission import check
+from kafka_shell.admin.cluster.decommission.model import CORDON, BrokerState, Decommission
 from kafka_shell.admin.cluster.model import Broker, Quorum
 from kafka_shell.admin.cluster.parts import READ_S, PartReader
 from kafka_shell.admin.cluster.registrations import registered
@@ -24,9 +26,6 @@ from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Failure, Results
-
-from . import check
-from .model import CORDON, BrokerState, Decommission
 
 DEFAULT_FACTOR = "default.replication.factor"
 _CORDON_SINCE = "4.3-IV0"  # the metadata.version

@@ -10,13 +10,18 @@ from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.cluster.restart.model import (
+    ClusterState,
+    Reason,
+    RestartCheck,
+    RestartChecks,
+    Verdict,
+)
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.wire.failures import in_one_line
 from kafka_shell.common.units import counted, some
-
-from .model import ClusterState, Reason, RestartCheck, RestartChecks, Verdict
 
 EXAMPLES = 3
 _GROUPS, _TRANSACTIONS = "__consumer_offsets", "__transaction_state"

@@ -10,8 +10,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from . import judge
-from .model import ClusterState, NotRestarted, Reason, RestartOrder, Verdict
+from kafka_shell.admin.cluster.restart import judge
+from kafka_shell.admin.cluster.restart.model import (
+    ClusterState,
+    NotRestarted,
+    Reason,
+    RestartOrder,
+    Verdict,
+)
 
 _SEARCHED = 12  # brokers up to which all distributions are searched
 _STEPS = 200_000  # of the search

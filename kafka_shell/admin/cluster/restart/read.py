@@ -15,6 +15,14 @@ from kafka_shell.admin.cluster import probes
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.cluster_probe import freshness
 from kafka_shell.admin.cluster.parts import READ_S, PartReader
+from kafka_shell.admin.cluster.restart import judge
+from kafka_shell.admin.cluster.restart.model import (
+    BackInSync,
+    ClusterState,
+    RestartChecks,
+    RestartOrder,
+)
+from kafka_shell.admin.cluster.restart.order import restart_order
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDir
 from kafka_shell.admin.partitions.progress import under_way
@@ -30,10 +38,6 @@ from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Failure
-
-from . import judge
-from .model import BackInSync, ClusterState, RestartChecks, RestartOrder
-from .order import restart_order
 
 _POLL_S = 0.5
 _PROBE_S = 2.0

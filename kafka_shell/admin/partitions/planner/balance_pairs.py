@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from .placement import Placement
-from .scores import Band, imbalance
+from kafka_shell.admin.partitions.planner.placement import Placement
+from kafka_shell.admin.partitions.planner.scores import Band, imbalance
 
 Exchange = Callable[[int, int], bool]
 """Make a full and an empty broker more even by one step; returns whether that was possible."""

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
-from .placement import Placement
-from .problem import PlanLimits, Replicas
-from .scores import Shares, even_share, imbalance, rack_imbalance
+from kafka_shell.admin.partitions.planner.placement import Placement
+from kafka_shell.admin.partitions.planner.problem import PlanLimits, Replicas
+from kafka_shell.admin.partitions.planner.scores import (
+    Shares,
+    even_share,
+    imbalance,
+    rack_imbalance,
+)
 
 Gain = tuple[float, ...]  # of each goal, the most important first
 

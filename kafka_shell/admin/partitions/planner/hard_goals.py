@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
-from .placement import Placement
+from kafka_shell.admin.partitions.planner.placement import Placement
 
 
 def replace_leaving(placement: Placement) -> list[int]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection
 
-from .balance_counts import balance_counts
-from .balance_pairs import balance_pairs
-from .placement import Placement
-from .scores import Shares, imbalance
-from .topics import move_leading_replica
+from kafka_shell.admin.partitions.planner.balance_counts import balance_counts
+from kafka_shell.admin.partitions.planner.balance_pairs import balance_pairs
+from kafka_shell.admin.partitions.planner.placement import Placement
+from kafka_shell.admin.partitions.planner.scores import Shares, imbalance
+from kafka_shell.admin.partitions.planner.topics import move_leading_replica
 
 
 class _Choices:

@@ -4,8 +4,7 @@ the planner of a large cluster spends its time here."""
 from __future__ import annotations
 
 from kafka_shell.admin.partitions.model import TopicPartition
-
-from .problem import Problem, Replicas
+from kafka_shell.admin.partitions.planner.problem import Problem, Replicas
 
 
 class Placement:

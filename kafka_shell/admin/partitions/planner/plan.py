@@ -7,11 +7,17 @@ from enum import Enum
 from types import MappingProxyType
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.planner import (
+    gains,
+    hard_goals,
+    leaders,
+    replica_balance,
+    scores,
+    topics,
+)
+from kafka_shell.admin.partitions.planner.placement import Placement
+from kafka_shell.admin.partitions.planner.problem import PlanLimits, Problem, Proposal
 from kafka_shell.common.structs import replace
-
-from . import gains, hard_goals, leaders, replica_balance, scores, topics
-from .placement import Placement
-from .problem import PlanLimits, Problem, Proposal
 
 
 class Scope(Enum):

@@ -6,9 +6,9 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from itertools import islice
 
-from .balance_pairs import balance_pairs
-from .placement import Placement
-from .scores import Shares, imbalance
+from kafka_shell.admin.partitions.planner.balance_pairs import balance_pairs
+from kafka_shell.admin.partitions.planner.placement import Placement
+from kafka_shell.admin.partitions.planner.scores import Shares, imbalance
 
 # How many replicas of a broker are tried for one move, and for one exchange.
 _TRIED = 200

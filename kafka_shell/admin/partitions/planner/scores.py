@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from math import ceil, floor
 
 from kafka_shell.admin.partitions.model import GoalScore
-
-from .placement import Placement
-from .problem import TOLERANCE, Replicas
+from kafka_shell.admin.partitions.planner.placement import Placement
+from kafka_shell.admin.partitions.planner.problem import TOLERANCE, Replicas
 
 Band = tuple[float, float]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from heapq import nsmallest
 
-from .balance_counts import balance_counts
-from .placement import Placement
+from kafka_shell.admin.partitions.planner.balance_counts import balance_counts
+from kafka_shell.admin.partitions.planner.placement import Placement
 
 
 def spread_replicas(placement: Placement) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import load
+from kafka_shell.admin.wire.schemas import load
 
 CreateDelegationTokenRequest = load("CreateDelegationToken")
 RenewDelegationTokenRequest = load("RenewDelegationToken")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import load
+from kafka_shell.admin.wire.schemas import load
 
 AddRaftVoterRequest = load("AddRaftVoter")
 RemoveRaftVoterRequest = load("RemoveRaftVoter")
