@@ -195,7 +195,7 @@ def _context(line: Split, paths: Paths) -> Context:
 
 def _defaults(program: dict[str, Any]) -> dict[str, Any]:
     """Return the options that apply to every line: --deadline, --timeout, --dry-run, --yes."""
-    from kafka_shell.language.common import CHANGING, RUNNING, TIMEOUT
+    from kafka_shell.language.command import CHANGING, RUNNING, TIMEOUT
 
     found = {}
     for option in (TIMEOUT, *RUNNING, *CHANGING):
@@ -271,7 +271,7 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
     from signal import SIGHUP, SIGTERM
 
     from kafka_shell import connection_options, settings
-    from kafka_shell.common.signals import exiting_on
+    from kafka_shell.common.processes import exiting_on
     from kafka_shell.common.structs import replace
     from kafka_shell.sandbox import session
 
@@ -303,7 +303,7 @@ def _say(text: str) -> None:
 
 
 def _integer(program: dict[str, Any], name: str) -> int | None:
-    from kafka_shell.language.common import SANDBOX
+    from kafka_shell.language.command import SANDBOX
 
     value = program.get(name)
     if value is None:
@@ -331,7 +331,7 @@ def _version() -> Status:
 
 
 def _completion(shell: str) -> Status:
-    from kafka_shell.run.completion_scripts import SCRIPTS
+    from kafka_shell.run.completion import SCRIPTS
 
     sys.stdout.write(SCRIPTS[shell])
     return Status.OK

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.admin.wire.properties import Property, bad
+from kafka_shell.admin.wire.client_properties import Property, bad
 from kafka_shell.common.command_results import FORMATS
 from kafka_shell.errors import ShellError, near_miss
 

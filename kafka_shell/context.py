@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 from msgspec import Struct, field
 
 from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.common.private import require_own
+from kafka_shell.common.files import require_own, xdg_folder
 from kafka_shell.common.structs import replace
-from kafka_shell.common.xdg import xdg_folder
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Plan, Report
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.endpoint import ConnectionConfig
     from kafka_shell.audit.engine import Engine
-    from kafka_shell.sandbox.sharing import Attachment
+    from kafka_shell.sandbox.cluster import Attachment
     from kafka_shell.settings import Settings
     from kafka_shell.view.cache import Cache
 

@@ -6,8 +6,8 @@ import traceback
 from collections.abc import Iterator
 from typing import TextIO
 
-from kafka_shell.common.masking import masked
-from kafka_shell.common.private import open_private
+from kafka_shell.common.files import open_private
+from kafka_shell.common.text import masked
 from kafka_shell.context import Paths
 from kafka_shell.errors import Status
 

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.escaping import escape
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import escape, quote
 
 if TYPE_CHECKING:
-    from kafka_shell.common.resource import Resource
+    from kafka_shell.common.structs import Resource
 
 
 class Status(IntEnum):

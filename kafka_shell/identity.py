@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kafka_shell import settings
 from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.common.escaping import quoted
 from kafka_shell.common.structs import replace
+from kafka_shell.common.text import quoted
 from kafka_shell.config_file import GUARDS
 from kafka_shell.context import Context, confirmed, remembered_ids
 from kafka_shell.errors import ShellError
@@ -103,7 +103,7 @@ def _remember_id(context: Context) -> None:
         )
     import json
 
-    from kafka_shell.common.private import locked, write_private
+    from kafka_shell.common.files import locked, write_private
 
     path = context.paths.cluster_ids
     try:

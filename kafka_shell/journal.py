@@ -19,10 +19,9 @@ from typing import Any
 
 import msgspec
 
-from kafka_shell.common.masking import masked
-from kafka_shell.common.private import locked, open_private, private_folder
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.files import locked, open_private, private_folder
 from kafka_shell.common.structs import fields, replace
+from kafka_shell.common.text import masked, quote
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError
 from kafka_shell.language.tokens import tokenize

@@ -12,13 +12,19 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.wire.client_properties import is_login, shown_value, to_connection
+from kafka_shell.admin.wire.client_properties import (
+    Property,
+    bad,
+    connection_warnings,
+    file_warnings,
+    is_login,
+    shown_value,
+    to_connection,
+)
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
-from kafka_shell.admin.wire.properties import Property, bad
-from kafka_shell.admin.wire.property_warnings import connection_warnings, file_warnings
 from kafka_shell.common.command_results import FORMATS
-from kafka_shell.common.quoting import with_option
 from kafka_shell.common.structs import replace
+from kafka_shell.common.text import with_option
 from kafka_shell.config_file import BOOTSTRAP, PROGRAM_KEYS, ConfigFile
 from kafka_shell.connection_options import ConnectionOptions, as_list, file_layer, same_cluster
 from kafka_shell.errors import ShellError, Status, near_miss

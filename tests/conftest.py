@@ -19,13 +19,11 @@ from hypothesis import HealthCheck, settings
 from kafka.cluster import ClusterMetadata
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.sandbox import ports
-from kafka_shell.sandbox.cluster import leave, wipe
+from kafka_shell.sandbox import config as ports
+from kafka_shell.sandbox.cluster import attach, exclusive_lock, leave, wipe
 from kafka_shell.sandbox.jars import no_report
-from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
-from kafka_shell.sandbox.sharing import attach, exclusive_lock
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support.changes import make_topic
 from tests.support.in_process_shell import Shell
 from tests.support.program import Program

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from kafka_shell.admin.wire.versions import api_name
+from kafka_shell.admin.wire.requests import api_name
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.program.help import (
     FAMILIES,
@@ -15,8 +15,7 @@ from kafka_shell.commands.program.help import (
     usage_lines,
     visible,
 )
-from kafka_shell.language.command import Command
-from kafka_shell.language.common import CHANGING, CONNECTION, DEADLINE, RUNNING
+from kafka_shell.language.command import CHANGING, CONNECTION, DEADLINE, RUNNING, Command
 from kafka_shell.plan.model import Effect
 from tests.api_reference import reference
 from tests.support import api_table as apis

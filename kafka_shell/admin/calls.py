@@ -49,9 +49,8 @@ class Calls:
 
     def connect(self) -> Cluster:
         """A connection apart from that of the calls."""
-        from kafka_shell.admin.wire.client_properties import to_connection
+        from kafka_shell.admin.wire.client_properties import Property, to_connection
         from kafka_shell.admin.wire.connection import Cluster
-        from kafka_shell.admin.wire.properties import Property
 
         return Cluster(
             to_connection(
@@ -171,8 +170,7 @@ def _validated(cluster: Cluster, plan: Plan) -> Results[Change, Change]:
 
 def _applied(cluster: Cluster, plan: Plan, report: Report | None) -> Results[Change, Change]:
     from kafka_shell.errors import ShellError
-    from kafka_shell.plan.apply import apply
-    from kafka_shell.plan.model import Effect
+    from kafka_shell.plan.model import Effect, apply
 
     if (plan.whole or plan.effect is Effect.DESTROY) and not plan.refused.ok:
         refused = len(plan.refused.failures)

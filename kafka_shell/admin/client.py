@@ -85,7 +85,7 @@ class Admin:
 
         Raises OSError or ShellError if the file cannot be read.
         """
-        from kafka_shell.admin.wire.properties import read_properties
+        from kafka_shell.admin.wire.client_properties import read_properties
 
         return cls(read_properties(Path(path)), timeout=timeout)
 

@@ -18,10 +18,10 @@ from kafka_shell.admin.client_configs.model import (
     ClientEntity,
 )
 from kafka_shell.admin.cluster.model import Voter
-from kafka_shell.admin.cluster.restart.model import Verdict
+from kafka_shell.admin.cluster.restart.judge import Verdict
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.groups.model import GroupType, ResetTarget, ResetTo
-from kafka_shell.admin.partitions.batches import BatchLimits
+from kafka_shell.admin.partitions.batched import BatchLimits
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.quotas.model import (
     ANY_NAME,
@@ -30,7 +30,7 @@ from kafka_shell.admin.quotas.model import (
     QuotaEntity,
     QuotaFilter,
 )
-from kafka_shell.admin.records.copy_plan import CopyRequest
+from kafka_shell.admin.records.copy import CopyRequest
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import Position
 from kafka_shell.admin.topics.model import NewTopic

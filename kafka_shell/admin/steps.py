@@ -10,7 +10,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import REQUEST_TIMED_OUT
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.admin.wire.failures import requires as permission_hint
-from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import Resource
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Outcomes, StepInterrupted
 from kafka_shell.plan.results import Failure, Results

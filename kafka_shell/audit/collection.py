@@ -1,4 +1,4 @@
-"""Collections: the tables of clusters as Spark data frames, read from brokers or a snapshot."""
+"""What a collection has read, and what it could not read: the table `collection_status`, summed."""
 
 from __future__ import annotations
 
@@ -11,25 +11,83 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kafka_shell.audit import in_process, snapshot, stores
-from kafka_shell.audit.collect import Read
-from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.list_tasks import ClusterTasks, list_tasks, new_id
+from kafka_shell.audit import in_process, snapshot
+from kafka_shell.audit.engine import Engine, is_large_data
 from kafka_shell.audit.model import AuditSnapshot
-from kafka_shell.audit.read_tasks import SAMPLING, ReadTask, Sampling, Target
-from kafka_shell.audit.status import (
-    COLUMNS,
-    STATUS,
-    Status,
-    TableStatus,
-    rows_of,
-    summed,
-    unread_clusters,
-)
 from kafka_shell.audit.table import Table
+from kafka_shell.audit.tasks import (
+    SAMPLING,
+    ClusterTasks,
+    Read,
+    ReadTask,
+    Sampling,
+    Target,
+    list_tasks,
+    new_id,
+)
 from kafka_shell.audit.threads import in_threads
-from kafka_shell.audit.tuning import is_large_data
 from kafka_shell.plan.results import Failure
+
+STATUS = "collection_status"
+# The columns of the table that are summed.
+COLUMNS = ("cluster", "table", "status", "rows", "error", "reason")
+
+
+class TableStatus(Struct):
+    """What was read of a table of a cluster: whether a part of it was read, the number of rows, and
+    the number of errors, with the name and the message of the first one."""
+
+    is_read: bool = False
+    rows: int = 0
+    errors: int = 0
+    error: str = ""
+    reason: str = ""
+
+    @property
+    def why(self) -> str:
+        """The first error, and how many more there are."""
+        first = ": ".join(filter(None, (self.error, self.reason)))
+        return first if self.errors == 1 else f"{first} (and {self.errors - 1} more)"
+
+
+# The tables of a collection by cluster and table.
+Status = dict[tuple[str, str], TableStatus]
+
+
+def summed(rows: Iterable[tuple[Any, ...]]) -> Status:
+    """Return the status of each table of each cluster, of rows with the values of COLUMNS."""
+    found: Status = {}
+    for cluster, table, status, count, error, reason in rows:
+        at = found.setdefault((cluster, table), TableStatus())
+        at.rows += count
+        if status == "ok":
+            at.is_read = True
+        else:
+            if not at.errors:
+                at.error, at.reason = error or "", reason or ""
+            at.errors += 1
+    return found
+
+
+def rows_of(status: Status) -> int:
+    """Return the number of rows of all tables together."""
+    return sum(each.rows for each in status.values())
+
+
+def unread_tables(status: Status) -> dict[tuple[str, str], str]:
+    """Return why tables could not be read, fully or partly, by cluster and table."""
+    return {key: each.why for key, each in status.items() if each.errors}
+
+
+def unread_clusters(status: Status) -> dict[str, str]:
+    """Return the clusters of which no table could be read, with the first reason."""
+    read = {cluster for (cluster, _), each in status.items() if each.is_read}
+    found: dict[str, str] = {}
+    for (cluster, _), each in status.items():
+        if cluster not in read:
+            found.setdefault(cluster, each.reason)
+    return found
+
 
 _VIEWS_AT_ONCE = 8
 _WORD = re.compile(r"\w+")
@@ -189,7 +247,7 @@ def of_snapshot(
     from pyspark.sql import functions as f
 
     task = "reading the snapshot"
-    store, named = stores.address(text)
+    store, named = snapshot.address(text)
     known = engine.run(task, lambda: snapshot.written(engine.session, store))
     chosen = {name: tables[name] for name in tables if name in {*names, STATUS}}
     rows = known.get(named or max(known), {})
@@ -217,7 +275,7 @@ def of_snapshot(
 
 def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
     """Write a collection to a snapshot folder."""
-    folder, _ = stores.address(text)
+    folder, _ = snapshot.address(text)
     written: list[None] = []
 
     def write() -> dict[str, int]:
@@ -225,7 +283,7 @@ def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
             written.append(None)
 
         id, session = found.snapshot_id, engine.session
-        if found.batches and stores.writes_locally(session, folder, engine.opened.keep):
+        if found.batches and snapshot.writes_locally(session, folder, engine.opened.keep):
             return snapshot.write_locally(_arrow_tables(found), folder, id, done)
         return snapshot.write(session, found.frames, folder, id, done, large=bool(found.cached))
 

@@ -1,42 +1,116 @@
-"""Controls: one file each, SQL with its metadata above it as comments.
+"""Macros in the SQL of controls: `{duration value}` is shown as `7d`, `{word name}` is quoted.
 
-    -- id: T01
-    -- title: Replication factor 1
-    -- severity: critical
-    -- tags: durability
-    -- description: There is a single copy of every record.
-    -- source: Apache Kafka documentation, Replication
-    -- parameter: factor = 3
-    -- needs: topics
-    -- absence: topics
-    -- configs: topic_configs retention.ms
-    -- remedy: dynamic, disruptive
-    SELECT cluster, topic AS resource, ... AS status, ... AS reason, ... AS remedy FROM topics
+| in SQL | for | shown as |
+|---|---|---|
+| `{duration X}` | a config in milliseconds | `7d`, `1h30m`, exact |
+| `{bytes X}` | a config in bytes | `1MiB`, exact |
+| `{config X}` | `key=value` of any config | the value, as describe-configs prints it |
+| `{quota X}` | `key=value` of a quota | the value, as describe-quotas prints it |
+| `{age X}` | a measured time in milliseconds | `3m20s`, rounded |
+| `{size X}` | a measured size in bytes | `1.4 GiB`, rounded |
+| `{number X}` | a count | `1,234` |
+| `{word X}` | a name in a remedy | one word of a command, quoted if needed |
+| `{override KEY = X}` | a config of a topic in a remedy | `KEY=X`, or its deletion if inherited |
 
-The SQL selects `cluster, resource, status, reason` and, if the control has a remedy, `remedy` and
-`undo`: kafka.sh commands, or null. A status is ok, info, alarm, skip or error. `{factor}` is
-replaced with the value of the parameter, which a policy can change. `{duration value}` in a reason
-is shown with its unit, and `{word name}` in a remedy is quoted (see macros.py). The value
-`$frameworks` of a parameter is a pattern of the topics of Kafka Connect, Kafka Streams and others.
-
-`needs` names the tables the control reads. `absence` names those of which missing rows alone can
-raise an alarm: where one was not read completely, the control has no alarms. `configs` names
-required configs: a cluster without one, such as of an older version of Kafka, is ok.
+The query only marks the value; `render` formats it, with the functions of all other output. Marks
+in the value are replaced by another control character, with which a command is no remedy.
+`{override ...}` needs the columns `overridden` and `inherited` of topic_configs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
+from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.topics.internal import OF_OTHER_SYSTEMS
-from kafka_shell.audit import macros
+from kafka_shell.admin.acls.authorizer import ANYONE, Rules
+from kafka_shell.admin.acls.change import DeleteAcls
+from kafka_shell.admin.acls.lost_access import losses
+from kafka_shell.admin.acls.model import AclBinding, AclPermission, AclResourceType
+from kafka_shell.admin.configs.model import ConfigType
+from kafka_shell.admin.topics.growth import OF_OTHER_SYSTEMS
 from kafka_shell.audit.query import check
+from kafka_shell.common import units
+from kafka_shell.common.text import is_printable, quote
+from kafka_shell.common.units import format_config_value
 from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.language.tokens import tokenize
+from kafka_shell.plan.model import Change, Plan, Resource
+from kafka_shell.plan.results import Failure
+
+_MACRO = re.compile(r"\{([a-z]+)\s+([^{}]+)\}")
+_OVERRIDE = re.compile(r"\{override\s+([\w.]+)\s*=\s*([^{}]+)\}")
+_MARK = re.compile("\x02([a-z]+) ([^\x02\x03]*)\x03")
+
+
+def expand(sql: str) -> str:
+    """Replace `{duration X}` in a query with the SQL of a marked value. Raises ValueError for an
+    unknown unit."""
+
+    def one(found: re.Match[str]) -> str:
+        if found[1] not in _FORMATS:
+            raise ValueError(f"unknown unit {{{found[1]} ...}} (expected {', '.join(_FORMATS)})")
+        value = f"translate({found[2].strip()}, '\x02\x03', '\x01\x01')"
+        return f"concat('\x02{found[1]} ', {value}, '\x03')"
+
+    return _MACRO.sub(one, _OVERRIDE.sub(_override, sql))
+
+
+def _override(found: re.Match[str]) -> str:
+    """An override that equals the inherited value would be another finding."""
+    key, value = found[1], found[2].strip()
+    return (
+        f"CASE WHEN overridden AND inherited = CAST({value} AS STRING)"
+        f" THEN '--delete-config={key}' ELSE concat('{key}=', {value}) END"
+    )
+
+
+def sql_text(value: str) -> str:
+    """Quote a string for Spark SQL."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def render(text: str) -> str:
+    """Format the values that a query has marked, in a reason or a remedy."""
+
+    def one(found: re.Match[str]) -> str:
+        format_value = _FORMATS.get(found[1])
+        if format_value is None:
+            return found[0]
+        try:
+            return format_value(found[2])
+        except (ValueError, OverflowError):
+            return found[2]
+
+    return _MARK.sub(one, text) if "\x02" in text else text
+
+
+def _config(pair: str) -> str:
+    key, _, value = pair.partition("=")
+    return format_config_value(key, ConfigType.UNKNOWN, value)
+
+
+def _quota(pair: str) -> str:
+    key, _, value = pair.partition("=")
+    return units.format_quota(key, float(value))
+
+
+_FORMATS: dict[str, Callable[[str], str]] = {
+    "duration": lambda value: units.format_duration(int(value)),
+    "bytes": lambda value: units.format_bytes(int(value)),
+    "config": _config,
+    "quota": _quota,
+    "age": lambda value: units.approximate_duration(round(float(value)) / 1000),
+    "size": lambda value: units.approximate_bytes(round(float(value))),
+    "number": lambda value: f"{round(float(value)):,}",
+    "word": quote,
+}
+
 
 FAMILIES = {
     "T": "topics",
@@ -112,7 +186,7 @@ class Control(Struct, frozen=True):
         sql = self.sql
         for name, value in self.parameters.items():
             sql = sql.replace("{" + name + "}", thresholds.get(name, value))
-        return macros.expand(sql)
+        return expand(sql)
 
 
 def controls_of(*user_folders: Path) -> dict[str, Control]:
@@ -207,7 +281,7 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
                 )
     for at, line in enumerate(sql.splitlines(), first):
         try:
-            macros.expand(line)
+            expand(line)
         except ValueError as error:
             raise _malformed(path, at, str(error)) from None
     dynamic, risk = _remedy(once.get("remedy"), path)
@@ -271,3 +345,163 @@ def _words(entries: Iterable[_Entry]) -> tuple[str, ...]:
 
 def _malformed(path: Path, line: int, why: str) -> ShellError:
     return UsageError(f"{path}:{line}: {why}", code="bad-control")
+
+
+def single_command(line: str) -> str:
+    """Return the line, or an empty string if it is not exactly one printable command."""
+    tokens = tokenize(line)
+    single = is_printable(line) and not (
+        tokens.shell is not None
+        or tokens.operators
+        or tokens.comment
+        or tokens.incomplete
+        or tokens.problem
+        or tokens.redirect
+    )
+    return line if single else ""
+
+
+def resources_outside(plan: Plan, findings: Iterable[str]) -> list[Resource]:
+    """Return the resources the plan would change that are not in `findings`.
+
+    `findings` are the resource names of the findings that share the remedy.
+    """
+    named = set(findings)
+    return list(
+        dict.fromkeys(
+            change.resource
+            for step in (*plan.steps, *plan.afterwards)
+            for change in step.changes
+            if named.isdisjoint(_names(change)) and not _belongs_to_topic(change, named)
+        )
+    )
+
+
+def _names(change: Change) -> set[str]:
+    """Return the names a finding may use for the resource of this change."""
+    kind, name, field = change.resource.kind, change.resource.name, change.field
+    if kind in ("topic", "acl", "feature", "partition", "transaction"):
+        return {name}
+    if kind == "group-offsets":
+        return {f"group {name} {field}"}
+    if kind == "broker-default":
+        return {"brokers", field}
+    if kind == "broker":
+        listener = field.split(".")[2].upper() if field.startswith("listener.name.") else field
+        return {f"broker {name}", f"broker {name} {field}", f"broker {name} {listener}"}
+    if kind == "logger":
+        return {f"broker {name} {field}"}
+    if kind == "replica":  # `orders:0 on broker 1`
+        partition, _, broker = name.partition(" on ")
+        return {f"{broker} {partition}"}
+    if kind == "client-config":
+        return {" ".join(shlex.split(name))}
+    if kind in ("user", "user-default", "client-id", "client-id-default", "ip", "ip-default"):
+        return _client_names(change)
+    if kind == "transactional-id":
+        return {f"transactional ID {name}"}
+    return {f"{kind.replace('-', ' ')} {name}"}  # group
+
+
+def _client_names(change: Change) -> set[str]:
+    """Return the names of a quota or credential; a client ID quota may be set for the default
+    user."""
+    entity, field = str(change.resource), change.field
+    names = {entity, f"{entity} {field}", f"user {change.resource.name} {field}",
+             f"user {change.resource.name}"}  # fmt: skip
+    if change.resource.kind in ("user-default", "client-id-default"):
+        rest = entity.removeprefix(change.resource.kind).strip()
+        names |= {f"{rest} {field}"} if rest else {field}
+    return names
+
+
+def _belongs_to_topic(change: Change, named: set[str]) -> bool:
+    """Return whether a change of partitions or replicas is about the topic of a finding."""
+    if change.resource.kind not in ("partition", "topic", "rollback-file"):
+        return False
+    if change.resource.kind == "rollback-file":  # a local file
+        return True
+    topic = change.resource.name.rpartition(":")[0] or change.resource.name
+    return topic in named or any(name.rpartition(":")[0] == topic for name in named)
+
+
+class AclRemoval(Struct, frozen=True):
+    """The ACLs that one remedy removes. If it is `safe`, others must allow the same."""
+
+    bindings: tuple[AclBinding, ...]
+    safe: bool = False
+
+
+def acl_removal(plan: Plan, *, safe: bool) -> AclRemoval:
+    """The ACLs that allow something, and that this plan removes."""
+    removed = (step.bindings for step in plan.steps if isinstance(step, DeleteAcls))
+    return AclRemoval(tuple(each for some in removed for each in some if _allows(each)), safe)
+
+
+class AclRemovals:
+    """The ACLs that are left, after all remedies that were accepted so far.
+
+    `login` is the principal of this connection, if it is known.
+    """
+
+    def __init__(self, bindings: Iterable[AclBinding], login: str | None) -> None:
+        self._login = login
+        self._gone: set[AclBinding] = set()
+        self._by_principal: dict[str, list[AclBinding]] = {}
+        self._safe: dict[str, list[AclBinding]] = {}  # removed, as others allow the same
+        for each in bindings:
+            self._by_principal.setdefault(each.principal, []).append(each)
+
+    def refusal(self, wanted: AclRemoval) -> Failure | None:
+        """Why a remedy may not remove its ACLs; None if it may, and then they are gone."""
+        before = set(self._gone)
+        self._gone.update(wanted.bindings)
+        if wanted.safe:
+            for each in wanted.bindings:
+                self._safe.setdefault(each.principal, []).append(each)
+        why = next(filter(None, map(self._why, wanted.bindings)), None)
+        if why is not None:
+            self._gone = before
+            if wanted.safe:
+                for each in wanted.bindings:
+                    self._safe[each.principal].remove(each)
+        return why
+
+    def _why(self, removed: AclBinding) -> Failure | None:
+        principal = removed.principal
+        if self._is_own(removed) and self._is_lost(removed):
+            return Failure("own-login", f"{removed} is needed by the current principal")
+        if principal != ANYONE and self._is_lost(removed) and not any(self._allowing(principal)):
+            return Failure("no-access-left", f"{principal} would have no access left")
+        affected = self._safe.values() if principal == ANYONE else [self._safe.get(principal, ())]
+        for each in chain.from_iterable(affected):
+            if self._is_lost(each):
+                why = f"{each} is needed if the other remedies are applied"
+                return Failure("needed", why)
+        return None
+
+    def _allowing(self, principal: str) -> Iterator[AclBinding]:
+        """The ACLs that are left and allow a principal, or everyone, something."""
+        return (each for each in self._of(principal) if _allows(each) and each not in self._gone)
+
+    def _of(self, principal: str) -> Iterator[AclBinding]:
+        """All ACLs of a principal and of everyone."""
+        for name in dict.fromkeys((principal, ANYONE)):
+            yield from self._by_principal.get(name, ())
+
+    def _is_lost(self, removed: AclBinding) -> bool:
+        """Whether the principal loses access by this removal, after the others."""
+        of = self._of(removed.principal)
+        before = tuple(each for each in of if each == removed or each not in self._gone)
+        lost, _ = losses(Rules(before), [removed], [], {})
+        return bool(lost)
+
+    def _is_own(self, binding: AclBinding) -> bool:
+        """Whether the login may need it: its own ACLs, and those of everyone on the cluster."""
+        everyone = binding.principal == ANYONE
+        on_cluster = binding.resource_type is AclResourceType.CLUSTER
+        return binding.principal == self._login or (everyone and on_cluster and bool(self._login))
+
+
+def _allows(binding: AclBinding) -> bool:
+    return binding.permission is AclPermission.ALLOW

@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.audit.collection import mentioned
-from kafka_shell.audit.control import Control
+from kafka_shell.audit.control import Control, render
 from kafka_shell.audit.evaluate import query_of
-from kafka_shell.audit.macros import render
 from kafka_shell.audit.model import ControlTest
 from kafka_shell.audit.query import select
 from kafka_shell.audit.session import sentence

@@ -10,18 +10,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.audit.collection import Collection
-from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.macros import sql_text
+from kafka_shell.audit.collection import STATUS, Collection
+from kafka_shell.audit.control import single_command, sql_text
+from kafka_shell.audit.engine import Engine, tuned
 from kafka_shell.audit.model import Drift
-from kafka_shell.audit.remedy import single_command
 from kafka_shell.audit.snapshot import check
-from kafka_shell.audit.status import STATUS
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.trends import shown
-from kafka_shell.audit.tuning import tuned
-from kafka_shell.common.config_units import same_value
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import quote
+from kafka_shell.common.units import same_value
 from kafka_shell.errors import ShellError
 
 # Tables with intentional state -> their key columns. State that changes by itself (leaders, lag,

@@ -1,22 +1,138 @@
-"""The Spark session of this process: started when first needed, reused, with cancellable jobs."""
+"""How Spark runs queries of a few rows, and of many."""
 
 from __future__ import annotations
 
+import atexit
+import re
+import shutil
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Container, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kafka_shell.audit import server
-from kafka_shell.audit.executor_packages import add_packages
-from kafka_shell.audit.session import Opened, end, import_spark, open_session
-from kafka_shell.audit.spark_errors import as_shell_error
+from kafka_shell.audit.session import Opened, end, import_spark, open_session, sentence
 from kafka_shell.audit.spark_target import SparkTarget
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Report
+
+_FEW, _MANY = 200_000, 2_000_000  # rows
+# Compiling and adapting a query of a few rows takes longer than running it, and tables of one
+# partition need neither a broadcast nor a shuffle to be joined.
+SMALL_DATA_CONFIGS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.constraintPropagation.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.ui.explainMode": "simple",
+}
+
+
+def is_small_data(rows: int) -> bool:
+    """Whether tables with so many rows together are small."""
+    return rows < _FEW
+
+
+def is_large_data(rows: int) -> bool:
+    """Whether it is worth starting a JVM with all compilers and collectors for them."""
+    return rows > _MANY
+
+
+@contextmanager
+def tuned(session: Any, rows: int, keep: Container[str]) -> Iterator[None]:
+    """Make queries of tables with so many rows together fast, until the end. Configs in `keep`,
+    which the user has set, are not changed."""
+    wanted = SMALL_DATA_CONFIGS if is_small_data(rows) else {}
+    before = {key: session.conf.get(key, None) for key in wanted if key not in keep}
+    for key in before:
+        session.conf.set(key, wanted[key])
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            if value is None:
+                session.conf.unset(key)
+            else:
+                session.conf.set(key, value)
+
+
+_NO_PYTHON = re.compile(r'Cannot run program "([^"]+)".*?error=(?:2|13)\b', re.DOTALL)
+_NO_MODULE = re.compile(r"(?:No module named '|PACKAGE_NOT_INSTALLED\] )([\w.]+)")
+_DIED = ("Connection reset", "Python worker exited unexpectedly", "Python worker failed to connect")
+_INSTALL = "with pyspark, pyarrow, pandas and msgspec"
+
+
+def as_shell_error(error: BaseException, log: Path) -> BaseException:
+    """Return an error of Spark as a ShellError of one sentence; other errors as they are."""
+    if not type(error).__module__.startswith(("py4j", "pyspark", "grpc")):
+        return error
+    what, hint = _executors(str(error)) or (f"Spark failed: {sentence(error)}", f"See {log}.")
+    return ShellError(what, hint=hint, code="spark")
+
+
+def _executors(text: str) -> tuple[str, str] | None:
+    """What is wrong with the Python of the executors, and what to do."""
+    if found := _NO_PYTHON.search(text):
+        return (
+            f"Spark executors cannot run {found[1]}",
+            f"Set PYSPARK_PYTHON to a Python {_INSTALL} that exists on every executor.",
+        )
+    if found := _NO_MODULE.search(text):
+        package = found[1].partition(".")[0].lower()
+        return (
+            f"{package} is not installed for the Python of the Spark executors",
+            f"Run pip install {package} on every executor, or set PYSPARK_PYTHON to a Python"
+            f" {_INSTALL}.",
+        )
+    if any(each in text for each in _DIED):
+        return (
+            f"the Python of the Spark executors does not run: {_last_line(text)}",
+            f"Set PYSPARK_PYTHON to a Python {_INSTALL} on every executor. Their logs say why.",
+        )
+    return None
+
+
+def _last_line(text: str) -> str:
+    causes = re.findall(r"(?m)^Caused by: ([\w.$]+: .+)$", text)
+    return str(causes[-1] if causes else text.strip().splitlines()[0])[:200]
+
+
+# The Python packages that executors need in addition to PySpark.
+_PACKAGES = ("kafka_shell", "kafka")
+
+
+def add_packages(session: Any) -> None:
+    """Give our packages to the executors of a session, and register the data source."""
+    from kafka_shell.audit.source import KafkaSource
+
+    # Executors may start and fetch it at any time, so it is kept until the program ends.
+    shipped = tempfile.mkdtemp(prefix="kafka-sh-")
+    atexit.register(shutil.rmtree, shipped, ignore_errors=True)
+    session.addArtifacts(str(_packages(Path(shipped))), pyfile=True)
+    session.dataSource.register(KafkaSource)
+
+
+def _packages(folder: Path) -> Path:
+    """Write our packages into a zip file that Python can import from."""
+    path = folder / "kafka_sh.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for package in _PACKAGES:
+            spec = find_spec(package)
+            assert spec is not None and spec.origin is not None
+            root = Path(spec.origin).parent
+            for file in sorted(root.rglob("*")):
+                if file.suffix in (".py", ".json"):
+                    archive.write(file, Path(package) / file.relative_to(root))
+    return path
+
 
 T = TypeVar("T")
 Progress = Callable[[], tuple[int, int | None]]

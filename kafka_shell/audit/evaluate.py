@@ -11,16 +11,14 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.wire.chunks import in_slices
-from kafka_shell.audit.control import COLUMNS, Control
-from kafka_shell.audit.macros import render, sql_text
+from kafka_shell.admin.wire.rounds import in_slices
+from kafka_shell.audit.collection import Status, rows_of, unread_tables
+from kafka_shell.audit.control import COLUMNS, Control, render, single_command, sql_text
+from kafka_shell.audit.engine import is_small_data, tuned
 from kafka_shell.audit.model import SEVERITIES, AuditFinding
 from kafka_shell.audit.query import select
-from kafka_shell.audit.remedy import single_command
 from kafka_shell.audit.session import sentence
-from kafka_shell.audit.status import Status, rows_of, unread_tables
 from kafka_shell.audit.threads import in_threads
-from kafka_shell.audit.tuning import is_small_data, tuned
 
 # Of each control, and of each Spark task of it. The counts are those of all results.
 MOST_FINDINGS = 10_000

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from kafka_shell.audit import snapshot, stores, trends
+from kafka_shell.audit import snapshot, trends
 from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import AuditFinding, FindingHistory
@@ -125,7 +125,7 @@ def frame(engine: Engine, collection: Collection, findings: Iterable[AuditFindin
 def history(engine: Engine, folder_text: str) -> tuple[FindingHistory, ...]:
     """Return the alarms of the newest two audits of each cluster, with their states. Raises
     ShellError if no snapshot has findings."""
-    folder, _ = stores.address(folder_text)
+    folder, _ = snapshot.address(folder_text)
 
     def read() -> tuple[FindingHistory, ...]:
         with _shown(engine, folder):
@@ -137,7 +137,7 @@ def history(engine: Engine, folder_text: str) -> tuple[FindingHistory, ...]:
 
 def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Return the number of alarms over time, by cluster and severity. Empty without findings."""
-    folder, _ = stores.address(folder_text)
+    folder, _ = snapshot.address(folder_text)
 
     def read() -> dict[tuple[str, str], list[tuple[int, float]]]:
         found: dict[tuple[str, str], list[tuple[int, float]]] = {}
@@ -162,7 +162,7 @@ def _shown(engine: Engine, folder: str, before: str = "") -> Iterator[None]:
     ShellError if no snapshot has any."""
     session = engine.session
     with trends.shown(engine, folder, {"clusters"}, {TABLE}) as written:
-        found = stores.stored(session, folder, TABLE, f"{_DDL}, snapshot_id STRING")
+        found = snapshot.stored(session, folder, TABLE, f"{_DDL}, snapshot_id STRING")
         if found is None:
             raise ShellError(
                 f"no snapshot in {folder} has findings",
@@ -181,7 +181,7 @@ def known(engine: Engine, folder_text: str, collection: Collection) -> set[tuple
     """Return (cluster, control, resource) of the alarms in the newest audit of each of these
     clusters before this collection."""
     names = {id: name for name, id in collection.cluster_ids.items()}
-    folder, _ = stores.address(folder_text)
+    folder, _ = snapshot.address(folder_text)
 
     def read() -> set[tuple[str, str, str]]:
         with _shown(engine, folder, collection.snapshot_id):

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kafka_shell.audit.collect import Opener, Read, collect, open_target
-from kafka_shell.audit.list_tasks import ClusterTasks
-from kafka_shell.audit.read_tasks import ReadTask
 from kafka_shell.audit.table import Table
+from kafka_shell.audit.tasks import ClusterTasks, Opener, Read, ReadTask, collect, open_target
 from kafka_shell.audit.threads import in_threads
 
 MOST_TOPICS = 2_000

@@ -9,10 +9,9 @@ import sys
 import time
 from pathlib import Path
 
-from kafka_shell.common.child import start_module
-from kafka_shell.common.class_data import Archive, archive_of, jvm_options, make_archive
-from kafka_shell.common.java import find_java
-from kafka_shell.common.private import private_folder
+from kafka_shell.common.files import private_folder
+from kafka_shell.common.java import Archive, archive_of, find_java, jvm_options, make_archive
+from kafka_shell.common.processes import start_module
 from kafka_shell.errors import ShellError, Status
 
 _MODULE = "jdk.incubator.vector"  # in every JDK, but not in the Java of the sandbox

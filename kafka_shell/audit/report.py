@@ -11,16 +11,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.audit import history, stores
+from kafka_shell.audit import history
+from kafka_shell.audit import snapshot as stores
 from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.drift import over_snapshots
-from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.engine import Engine, tuned
 from kafka_shell.audit.model import SEVERITIES, AuditFinding, AuditReport, Trend
 from kafka_shell.audit.trends import BYTES, forecast, trends
-from kafka_shell.audit.tuning import tuned
 from kafka_shell.common import units
-from kafka_shell.common.escaping import printable
-from kafka_shell.common.private import open_private
+from kafka_shell.common.files import open_private
+from kafka_shell.common.text import printable
 from kafka_shell.plan.results import Results
 
 _MOST = 20  # bars per chart

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kafka_shell.audit.control import FAMILIES, Control, Level
-from kafka_shell.audit.declared_state import ID as POLICY
 from kafka_shell.audit.policy import DRIFT
+from kafka_shell.audit.policy import ID as POLICY
 from kafka_shell.errors import UsageError, did_you_mean
 
 

@@ -21,8 +21,8 @@ from msgspec import Struct
 
 from kafka_shell.audit import jvm
 from kafka_shell.audit.session import THIS_MACHINE
-from kafka_shell.common.child import start_module
-from kafka_shell.common.private import private_folder, write_private
+from kafka_shell.common.files import private_folder, write_private
+from kafka_shell.common.processes import start_module
 from kafka_shell.errors import ShellError
 
 IDLE_S = 3600

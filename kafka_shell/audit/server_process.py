@@ -15,7 +15,7 @@ from typing import Any
 from kafka_shell.audit import jvm
 from kafka_shell.audit.server import Server, alone, last_used, publish
 from kafka_shell.audit.session import CONFIG, LOCAL_CONFIG, PRIVATE, THIS_MACHINE
-from kafka_shell.common.child import start_module
+from kafka_shell.common.processes import start_module
 from kafka_shell.errors import ShellError
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"

@@ -22,7 +22,7 @@ from msgspec import Struct
 from kafka_shell.admin.wire.endpoint import normalize_url
 from kafka_shell.audit import jvm
 from kafka_shell.audit.spark_target import LOCAL, SparkTarget, is_local, is_submitted
-from kafka_shell.common.private import open_private, private_folder
+from kafka_shell.common.files import open_private, private_folder
 from kafka_shell.errors import ShellError
 
 _CONNECT_PORT, _CONNECT_S = 15002, 5.0

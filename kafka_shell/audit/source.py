@@ -24,8 +24,8 @@ from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, EqualTo, Filter, InputPartition
 
-from kafka_shell.audit.read_tasks import ReadTask, Target, from_json, to_json
 from kafka_shell.audit.table import Table, arrow_schema
+from kafka_shell.audit.tasks import ReadTask, Target, from_json, to_json
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, did_you_mean
 
@@ -58,7 +58,7 @@ class KafkaSource(DataSource):  # type: ignore[misc]
         self.options = {}  # Spark sends this object to every task
         tasks = from_json(given["tasks"]) if "tasks" in given else None
         targets = () if tasks is not None else _targets(given)
-        from kafka_shell.audit.list_tasks import new_id
+        from kafka_shell.audit.tasks import new_id
 
         return KafkaReader(
             given.get("table", ""), tasks, targets, given.get("snapshot_id") or new_id(time.time())
@@ -105,7 +105,7 @@ class KafkaReader(DataSourceReader):  # type: ignore[misc]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of the slice as Arrow record batches that match the schema exactly."""
-        from kafka_shell.audit.collect import collect, open_target
+        from kafka_shell.audit.tasks import collect, open_target
 
         if partition.value is None:  # there is no partition
             return
@@ -132,7 +132,7 @@ def _table(name: str) -> Table:
 def _targets(options: Mapping[str, str]) -> tuple[Target, ...]:
     """The clusters in the options of a notebook. Raises ShellError."""
     from kafka_shell.audit.targets import of_profiles
-    from kafka_shell.common.xdg import xdg_folder
+    from kafka_shell.common.files import xdg_folder
 
     file = Path(options.get("config_file") or xdg_folder("config", os.environ) / "config.toml")
     if profiles := options.get("profile"):
@@ -145,7 +145,7 @@ def _targets(options: Mapping[str, str]) -> tuple[Target, ...]:
 
 def _tasks_of(table: str, targets: Sequence[Target]) -> list[ReadTask]:
     """The tasks that read one table of these clusters. Raises ShellError if one cannot be read."""
-    from kafka_shell.audit.list_tasks import list_tasks
+    from kafka_shell.audit.tasks import list_tasks
 
     listed = list_tasks(targets, (_table(table),))
     for each in listed:

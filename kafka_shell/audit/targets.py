@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kafka_shell import settings
-from kafka_shell.audit.read_tasks import Target
+from kafka_shell.audit.tasks import Target
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import UsageError
 from kafka_shell.settings import Settings

@@ -7,13 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from kafka_shell.audit import snapshot, stores
-from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.macros import sql_text
+from kafka_shell.audit import snapshot
+from kafka_shell.audit.collection import STATUS
+from kafka_shell.audit.control import sql_text
+from kafka_shell.audit.engine import Engine, tuned
 from kafka_shell.audit.model import Trend
-from kafka_shell.audit.status import STATUS
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.audit.tuning import tuned
 from kafka_shell.plan.results import Failure, Rows, with_failures
 
 _DAY_MS = 86_400_000
@@ -81,7 +80,7 @@ def trends(engine: Engine, folder_text: str, whats: Iterable[str], limit: int) -
     """Return the series of these measures that grow or shrink most, over the complete snapshots of
     a folder. Tables that were not read completely are left out, and are failures. Raises ShellError
     if there are no snapshots."""
-    folder, _ = stores.address(folder_text)
+    folder, _ = snapshot.address(folder_text)
     chosen = tuple(whats)
 
     def read() -> Rows[Trend]:
@@ -105,7 +104,7 @@ def shown(
     rows = sum(counts.get(name, 0) for counts in written.values() for name in (*names, *others))
     with tuned(session, rows, engine.opened.keep):
         for name in names:
-            frame = stores.stored(session, folder, name, TABLES[name].ddl)
+            frame = snapshot.stored(session, folder, name, TABLES[name].ddl)
             if frame is None:
                 frame = snapshot.local_frame(session, TABLES[name], [])
             view = frame.where(frame["snapshot_id"].isin([*written]))

@@ -10,10 +10,14 @@ from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import Any
 
-from kafka_shell.admin.client_configs.format import RENEW_MS
 from kafka_shell.admin.client_configs.keys import KEYS, SESSION, supported_by
-from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity, ClientRegistration
-from kafka_shell.admin.client_configs.resolve import resolve
+from kafka_shell.admin.client_configs.model import (
+    RENEW_MS,
+    ClientConfig,
+    ClientEntity,
+    ClientRegistration,
+    resolve,
+)
 from kafka_shell.clients import internals
 from kafka_shell.clients.store import Store, StoreError
 from kafka_shell.clients.validate import ConfigRule, ValidatedConfigs, parse, validate

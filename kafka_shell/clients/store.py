@@ -11,17 +11,19 @@ from typing import Any
 from kafka import KafkaConsumer, TopicPartition
 from kafka import errors as kafka_errors
 
-from kafka_shell.admin.client_configs.format import (
+from kafka_shell.admin.client_configs.model import (
     CONFIGS_TOPIC,
     REGISTER_AGAIN,
     REGISTRATIONS_TOPIC,
+    ClientConfig,
+    ClientEntity,
+    ClientRegistration,
     Unreadable,
     read_config,
     registration_record,
 )
-from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity, ClientRegistration
 from kafka_shell.clients import internals
-from kafka_shell.common.escaping import quoted
+from kafka_shell.common.text import quoted
 
 log = logging.getLogger("kafka_shell.clients")
 

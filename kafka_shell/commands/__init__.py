@@ -6,8 +6,7 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-from kafka_shell.language.command import Command
-from kafka_shell.language.registry import Registry
+from kafka_shell.language.command import Command, Registry
 
 # Module -> the names and short forms of the commands that it declares, in its order. A one-shot
 # imports the module of its own command only.

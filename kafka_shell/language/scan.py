@@ -12,9 +12,14 @@ from enum import Enum
 from msgspec import Struct, field
 
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Option, Parameter
-from kafka_shell.language.common import common_options
-from kafka_shell.language.registry import Registry
+from kafka_shell.language.command import (
+    Argument,
+    Command,
+    Option,
+    Parameter,
+    Registry,
+    common_options,
+)
 from kafka_shell.language.tokens import TYPOGRAPHIC_DASHES, Word, tokenize
 
 _BARE_ID = re.compile(r"[0-9]+")

@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from kafka_shell.common.structs import fields
 from kafka_shell.output.data import plain
-from kafka_shell.output.renderers import NO_RENDERERS, Renderers
-from kafka_shell.output.tables import Cell, Column
+from kafka_shell.output.tables import NO_RENDERERS, Cell, Column, Renderers
 from kafka_shell.output.text import Text
 
 

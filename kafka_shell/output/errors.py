@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_shell.common.escaping import escape
-from kafka_shell.common.masking import masked
-from kafka_shell.common.resource import Resource
-from kafka_shell.common.structs import replace
+from kafka_shell.common.structs import Resource, replace
+from kafka_shell.common.text import escape, masked
 from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError
 from kafka_shell.output.resource_kinds import see_line, title_of

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigType
-from kafka_shell.plan.model import Change, Value
+from kafka_shell.common.units import counted
+from kafka_shell.output.resource_kinds import kind_of, title_of
+from kafka_shell.plan.model import Change, Resource, Value
 
 
 def comma_list(items: Iterable[object]) -> str:
@@ -26,7 +29,7 @@ def format_raw(key: str, kind: ConfigType, raw: str) -> str:
     """A raw config value with its unit; `""` for the empty string."""
     if not raw:
         return '""'
-    from kafka_shell.common.config_units import format_config_value
+    from kafka_shell.common.units import format_config_value
 
     return format_config_value(key, kind, raw)
 
@@ -57,7 +60,7 @@ def _value(change: Change, value: Value) -> str:
 
 def quota_value(key: str, value: float) -> str:
     """The value of a quota with its unit: `5MiB/s`, `50%`, `10/s`."""
-    from kafka_shell.common.quota_units import format_quota
+    from kafka_shell.common.units import format_quota
 
     return format_quota(key, value)
 
@@ -69,3 +72,125 @@ def local_time(milliseconds: int) -> str:
     from kafka_shell.common.units import format_time
 
     return format_time(milliseconds)
+
+
+_MAX_NAMES = 3
+_OFFSETS = ("group-offsets", "share-group-offsets")
+_VERBS = ("create", "alter", "delete", "abort", "fence", "write", "copy")
+# What deleting a resource of a kind is called, and what changing one field of it does.
+_DELETIONS = {"broker": "Unregister", "group-member": "Remove", "voter": "Remove"}
+_DESTRUCTIVE = ("Delete", "Remove", "Unregister", "Downgrade")
+_ACTIONS = {
+    ("broker", "dynamic configs"): "Delete the dynamic configs of",
+    ("client-config", "supported.configs"): "Delete the registrations of",
+    ("partition", ""): "Reassign",
+    ("partition", "first offset"): "Delete records of",
+    ("replica", "log directory"): "Move",
+    ("token", "expires"): "Change the expiry time of",
+    ("topic", "partitions"): "Add partitions to",
+    ("transactional-id", "epoch"): "Fence",
+}
+_PAST = {"write": "wrote", "copy": "copied"}
+
+
+def count_kinds(resources: Iterable[Resource]) -> str:
+    """`2 topics, 1 broker`. Each resource is counted once."""
+    every = ((kind_of(each), each.name) for each in resources)
+    unique = dict.fromkeys((kind.term or kind.name, name) for kind, name in every)
+    counts = Counter(term for term, _ in unique)
+    return ", ".join(counted(count, term) for term, count in counts.items())
+
+
+def name_few(resources: Iterable[Resource]) -> str:
+    """`topic a, topic b`, or `30 topics, a to z` for more than three resources."""
+    unique = list(dict.fromkeys(resources))
+    if len(unique) <= _MAX_NAMES:
+        return ", ".join(map(title_of, unique))
+    return f"{count_kinds(unique)}, {unique[0].name} to {unique[-1].name}"
+
+
+def count_changes(changes: Iterable[Change]) -> str:
+    """`3 changes to 2 topics`, `16 offsets of 1 group`."""
+    changes = list(changes)
+    if changes and all(change.of_records for change in changes):
+        return f"{count_records(changes)} to {name_few(each.resource for each in changes)}"
+    resources = count_kinds(change.resource for change in changes)
+    if changes and _only_offsets(changes):
+        return f"{counted(len(changes), 'offset')} of {resources}"
+    return f"{counted(len(changes), 'change')} to {resources}"
+
+
+def count_verbs(changes: Iterable[Change]) -> list[tuple[str, int]]:
+    """(verb, number of changes), in the order of a summary."""
+    counts = Counter(change.verb for change in changes)
+    return [(verb, counts[verb]) for verb in _VERBS if counts[verb]]
+
+
+def past(verb: str) -> str:
+    """`created`, `altered`."""
+    return _PAST.get(verb) or verb + ("d" if verb.endswith("e") else "ed")
+
+
+def count_records(changes: Iterable[Change]) -> str:
+    """`1,200 records`, or `records` if their number is unknown."""
+    count = sum(change.records for change in changes)
+    return counted(count, "record") if count else "records"
+
+
+def question(changes: Iterable[Change], stakes: str = "") -> str:
+    """What would happen and how much of it, without the cluster: `Delete 6 topics (1.2 GiB, 3
+    groups)`, `Apply 3 changes to 2 topics`."""
+    asked = _question(changes)
+    return f"{asked} ({stakes})" if stakes else asked
+
+
+def _question(changes: Iterable[Change]) -> str:
+    every = [change for change in changes if change.resource.kind != "rollback-file"]
+    changes = [change for change in every if change.resource.kind != "throttle"] or every
+    resources = count_kinds(change.resource for change in changes)
+    verbs = {change.verb for change in changes}
+    if changes and changes[0].of_records:
+        return f"{changes[0].verb.capitalize()} {count_changes(changes)}"
+    by_action: dict[str, list[Change]] = {}
+    for change in changes:
+        by_action.setdefault(_action(change), []).append(change)
+    if len(by_action) == 1 and "" not in by_action:
+        return f"{next(iter(by_action))} {resources}"
+    if changes and _only_offsets(changes):
+        return f"{'Delete' if verbs == {'delete'} else 'Reset'} {count_changes(changes)}"
+    rest = [change for change in changes if change.field]
+    if verbs == {"delete"} and "Delete" in by_action and rest and _only_offsets(rest):
+        offsets = counted(len(rest), "committed offset")
+        return f"Delete {count_kinds(each.resource for each in by_action['Delete'])} with {offsets}"
+    if verbs == {"delete"} and rest == changes:
+        return f"Delete {counted(len(changes), 'config')} of {resources}"
+    if all(change.field.startswith("SCRAM-") for change in changes):
+        gone = {change.after is None for change in changes}
+        if len(gone) == 1:
+            verb = "Delete" if gone.pop() else "Set"
+            return f"{verb} {counted(len(changes), 'SCRAM credential')} of {resources}"
+    tail = "".join(
+        f", which {action.lower()}s {count_kinds(each.resource for each in by_action[action])}"
+        for action in _DESTRUCTIVE
+        if action in by_action
+    )
+    return f"Apply {count_changes(changes)}{tail}"
+
+
+def _action(change: Change) -> str:
+    """What a change does to its whole resource, in the words of its command; else empty."""
+    kind = change.resource.kind
+    if change.verb == "delete" and not change.field:
+        return _DELETIONS.get(kind, "Delete")
+    if kind == "feature":
+        down = int(change.after or 0) < int(change.before or 0)
+        return "Downgrade" if down else "Upgrade"
+    if (kind, change.field) == ("partition", "leader"):
+        return f"Elect {'the preferred' if change.reversible else 'an unclean'} leader of"
+    if change.field or change.verb == "alter":
+        return _ACTIONS.get((kind, change.field), "")
+    return change.verb.capitalize()
+
+
+def _only_offsets(changes: Iterable[Change]) -> bool:
+    return all(change.resource.kind in _OFFSETS for change in changes)

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from kafka_shell.common.quoting import positional, quote, with_option
 from kafka_shell.common.regex import text_of_pattern
-from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import Resource
+from kafka_shell.common.text import positional, quote, with_option
 from kafka_shell.plan.model import Change
 
 _NAMED = 10  # topics that one command names

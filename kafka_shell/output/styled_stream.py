@@ -8,13 +8,12 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, TextIO
 
-from kafka_shell.common.escaping import escape, is_printable, printable
+from kafka_shell.common.text import escape, is_printable, printable
 from kafka_shell.output.terminal import draw, terminal_size
 from kafka_shell.output.text import ELLIPSIS, Role, Text, rstrip
 
 if TYPE_CHECKING:
-    from kafka_shell.output.styles import Depth
-    from kafka_shell.output.theme import Theme
+    from kafka_shell.output.theme import Depth, Theme
 
 _AT_ONCE = 1_000  # lines written at once
 

@@ -1,17 +1,171 @@
-"""Themes: TOML files that map roles to styles. The built-in ones are in themes/."""
+"""Convert prompt_toolkit style strings ("bold #rrggbb bg:#rrggbb") to SGR codes."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from msgspec import Struct, field
 
+from kafka_shell.common.text import escape
 from kafka_shell.errors import ShellError, UsageError, near_miss
-from kafka_shell.output.styles import Depth, parse_style, sgr
-from kafka_shell.output.text import Role
+from kafka_shell.output.terminal import is_dumb
+from kafka_shell.output.text import Role, Text, text
+
+Depth = Literal[0, 16, 256, 16777216]
+Color = tuple[int, int, int]
+
+ATTRIBUTES = {
+    "bold": "1",
+    "dim": "2",
+    "italic": "3",
+    "underline": "4",
+    "blink": "5",
+    "reverse": "7",
+    "strike": "9",
+}
+NAMED: dict[str, Color] = {
+    "ansiblack": (0, 0, 0),
+    "ansired": (205, 0, 0),
+    "ansigreen": (0, 205, 0),
+    "ansiyellow": (205, 205, 0),
+    "ansiblue": (0, 0, 238),
+    "ansimagenta": (205, 0, 205),
+    "ansicyan": (0, 205, 205),
+    "ansigray": (229, 229, 229),
+    "ansibrightblack": (127, 127, 127),
+    "ansibrightred": (255, 0, 0),
+    "ansibrightgreen": (0, 255, 0),
+    "ansibrightyellow": (255, 255, 0),
+    "ansibrightblue": (92, 92, 255),
+    "ansibrightmagenta": (255, 0, 255),
+    "ansibrightcyan": (0, 255, 255),
+    "ansiwhite": (255, 255, 255),
+}
+# (hue in degrees, ANSI color): red, yellow, green, cyan, blue, magenta up to that hue; then red.
+_HUES = ((25, 1), (62, 3), (160, 2), (198, 6), (260, 4), (330, 5))
+_LEVELS = (0, 95, 135, 175, 215, 255)
+
+
+class Style(Struct, frozen=True):
+    """A parsed style string. None is the terminal's default; a name is one of its 16 colors."""
+
+    attributes: tuple[str, ...] = ()
+    foreground: Color | str | None = None
+    background: Color | str | None = None
+
+
+def parse_style(source: str) -> Style:
+    """Parse a style string. Raises ValueError with the invalid word."""
+    attributes: list[str] = []
+    foreground: Color | str | None = None
+    background: Color | str | None = None
+    for word in source.split():
+        if word in ATTRIBUTES:
+            attributes.append(word)
+        elif word.startswith("bg:"):
+            background = _color(word[3:], word)
+        else:
+            foreground = _color(word.removeprefix("fg:"), word)
+    return Style(tuple(attributes), foreground, background)
+
+
+def _color(name: str, word: str) -> Color | str | None:
+    if name == "default":
+        return None
+    if name in NAMED:
+        return name
+    digits = name.removeprefix("#")
+    if name.startswith("#") and len(digits) == 3:
+        digits = "".join(digit * 2 for digit in digits)
+    if name.startswith("#") and len(digits) == 6:
+        try:
+            return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
+        except ValueError:
+            pass
+    raise ValueError(f"invalid style {word!r}")
+
+
+def sgr(style: Style, depth: Depth) -> str:
+    """The SGR parameters of a style, `1;38;2;r;g;b`; empty for no style."""
+    codes = [ATTRIBUTES[name] for name in style.attributes]
+    if style.foreground is not None:
+        codes.append(_code(style.foreground, depth, base=30))
+    if style.background is not None:
+        codes.append(_code(style.background, depth, base=40))
+    return ";".join(codes)
+
+
+def _code(color: Color | str, depth: Depth, *, base: int) -> str:
+    if isinstance(color, str):
+        return _sixteen(list(NAMED).index(color), base)
+    if depth == 16777216:
+        return f"{base + 8};2;{color[0]};{color[1]};{color[2]}"
+    if depth == 256:
+        return f"{base + 8};5;{_nearest_256(color)}"
+    return _sixteen(_nearest_16(color), base)
+
+
+def _nearest_16(color: Color) -> int:
+    """The nearest of 16 colors by hue, so that pale red becomes red and not gray."""
+    top, bottom = max(color), min(color)
+    if top < 64 or (top - bottom) / top < 0.32:
+        return next(
+            index for index, least in ((15, 226), (7, 154), (8, 64), (0, 0)) if top >= least
+        )
+    hue = _hue(color)
+    index = next((index for end, index in _HUES if hue < end), 1)
+    return index + (8 if _luminance(color) > 0.25 else 0)
+
+
+def _hue(color: Color) -> float:
+    red, green, blue = color
+    top, spread = max(color), max(color) - min(color)
+    if top == red:
+        return (60 * (green - blue) / spread) % 360
+    if top == green:
+        return 60 * (blue - red) / spread + 120
+    return 60 * (red - green) / spread + 240
+
+
+def _luminance(color: Color) -> float:
+    red, green, blue = (float((part / 255) ** 2.2) for part in color)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _sixteen(index: int, base: int) -> str:
+    return str(base + index if index < 8 else base + 60 + index - 8)
+
+
+def _nearest_256(color: Color) -> int:
+    steps = [min(range(6), key=lambda i: abs(_LEVELS[i] - part)) for part in color]
+    cube = (_LEVELS[steps[0]], _LEVELS[steps[1]], _LEVELS[steps[2]])
+    shade = max(0, min(23, round((sum(color) / 3 - 8) / 10)))
+    gray = (8 + 10 * shade,) * 3
+    if _distance(color, gray) < _distance(color, cube):
+        return 232 + shade
+    return 16 + 36 * steps[0] + 6 * steps[1] + steps[2]
+
+
+def _distance(one: Color, other: Color) -> float:
+    """The perceived difference of two colors ("redmean")."""
+    mean = (one[0] + other[0]) / 2
+    red, green, blue = (a - b for a, b in zip(one, other, strict=True))
+    return (2 + mean / 256) * red**2 + 4 * green**2 + (2 + (255 - mean) / 256) * blue**2
+
+
+def depth_of(environ: Mapping[str, str]) -> Depth:
+    """The number of colors of the terminal (COLORTERM, TERM); 0 for a dumb one."""
+    if is_dumb(environ):
+        return 0
+    term = environ["TERM"]
+    if term.endswith("-direct") or environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+        return 16777216
+    return 256 if "256" in term else 16
+
 
 Mode = Literal["light", "dark", "any"]
 
@@ -218,3 +372,108 @@ def _line_of(source: str, key: str, table: str = "") -> int:
 def _malformed(path: Path, line: int | None, problem: str) -> ShellError:
     place = str(path) if line is None else f"{path}:{line}"
     return UsageError(f"{place}: {problem}", code="malformed-theme")
+
+
+Piece = tuple[str, str]  # a prompt role, "" for none, and characters
+
+
+def page(theme: Theme, depth: Depth | None = None) -> str:
+    """Samples of the prompt and of output, in ANSI colors of the terminal's color depth."""
+    depth = depth_of(os.environ) if depth is None else depth
+    codes = theme.codes(depth) if depth else {}
+    lines = [_painted_prompt(theme, depth, line) for line in _PROMPT]
+    lines += ["".join(_ansi(codes.get(r, ""), part) for r, part in t.parts) for t in _answers()]
+    title = f"{theme.name}: {theme.description}" if theme.description else theme.name
+    return "\n".join([escape(title), "", *lines])
+
+
+def _painted_prompt(theme: Theme, depth: Depth, pieces: tuple[Piece, ...]) -> str:
+    return "".join(
+        _ansi(sgr(parse_style(theme.prompt.get(role, "")), depth) if depth else "", part)
+        for role, part in pieces
+    )
+
+
+def _ansi(code: str, part: str) -> str:
+    return f"\x1b[{code}m{part}\x1b[0m" if code and part else part
+
+
+_PROMPT: tuple[tuple[Piece, ...], ...] = (
+    (("banner", "dev: 3 brokers, 41 topics. Try: topics, health, help"),),
+    (
+        ("prompt", "kafka> "),
+        ("command", "alter-configs"),
+        ("", " orders "),
+        ("string", "retention.ms"),
+        ("operator", "="),
+        ("number", "7d"),
+        ("", " "),
+        ("option", "--dry-run"),
+        ("suggestion", " | grep 7d"),
+        ("comment", "  # a comment"),
+    ),
+    (
+        ("prompt-confirm", "staging> "),
+        ("command", "topics"),
+        ("", " "),
+        ("pattern", "/^svc-\\d+/"),
+        ("", "    "),
+        ("prompt-typed", "prod>"),
+        ("", " "),
+        ("unknown", "tpoics"),
+        ("", "    "),
+        ("prompt-read-only", "audit> "),
+    ),
+    (
+        ("", "       "),
+        ("menu-current", " retention.ms    "),
+        ("menu-meta-current", " 7d * "),
+    ),
+    (("", "       "), ("menu", " retention.bytes "), ("menu-meta", " -1   ")),
+    (("", "       "), ("documentation", " How long a log is kept before it is deleted.  ")),
+    (
+        ("toolbar", " dev   3 brokers   41 topics "),
+        ("toolbar-warning", " refresh failed "),
+    ),
+    (("", ""),),
+)
+
+
+def _answers() -> Iterator[Text]:
+    yield text("PARTITION  LEADER  REPLICAS  ISR    OFFLINE", "heading")
+    yield _line(("", "        0       1  1,2,3     1,2,3  "), ("dim", "-"))
+    yield _line(
+        ("", "        1       "),
+        ("warning", "3"),
+        ("", "  2,3,"),
+        ("warning", "1"),
+        ("", "     "),
+        ("warning", "2,3"),
+        ("", "    "),
+        ("bad", "1"),
+    )
+    yield Text()
+    yield text("KEY               VALUE        SOURCE", "heading")
+    yield _line(("key", "cleanup.policy    "), ("override", "compact      Dynamic topic *"))
+    yield _line(("key", "retention.ms      "), ("value", "7d           "), ("default", "Default"))
+    yield _line(
+        ("key", "ssl.key.password  "),
+        ("sensitive", "(sensitive)"),
+        ("", "  Static broker  "),
+        ("read-only", "read-only"),
+    )
+    yield Text()
+    yield _line(("heading", "topic orders"))
+    yield _line(("", "  "), ("key", "retention.ms"), ("", ": 7d -> "), ("added", "1d"))
+    yield _line(
+        ("", "  "), ("added", "+"), ("", " "), ("key", "segment.ms"), ("", ": "), ("added", "1h")
+    )
+    yield _line(("removed", "-"), ("", " "), ("heading", "topic old"))
+    yield _line(("good", "created"), ("", " "), ("name", "topic invoices"))
+    yield _line(("good", "healthy"), ("", "   "), ("warning", "2 warnings"))
+    yield _line(("error", "error: "), ("", "unknown command "), ("pointer", "tpoics"))
+    yield _line(("hint", "hint: "), ("", "did you mean topics?"))
+
+
+def _line(*pieces: tuple[Role, str]) -> Text:
+    return Text(pieces)

@@ -9,12 +9,10 @@ from typing import Any, TextIO
 
 from kafka_shell.common.command_results import Document, Listing, NoRows, StreamedOutput
 from kafka_shell.output.columns import columns_of
-from kafka_shell.output.renderers import NO_RENDERERS, Page, Renderers
 from kafka_shell.output.styled_stream import StyledStream
-from kafka_shell.output.styles import Depth, depth_of
-from kafka_shell.output.tables import draw_table, lay_out
+from kafka_shell.output.tables import NO_RENDERERS, Page, Renderers, draw_table, lay_out
 from kafka_shell.output.text import Text, hang, text
-from kafka_shell.output.theme import Theme
+from kafka_shell.output.theme import Depth, Theme, depth_of
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.outcome import Outcome
 from kafka_shell.plan.results import Parts, Results
@@ -102,7 +100,7 @@ class Writer:
         self._failures(pieces)
 
     def _encode(self, value: object) -> None:
-        from kafka_shell.output.encoders import ENCODERS, EncodingOptions
+        from kafka_shell.output.data import ENCODERS, EncodingOptions
 
         options = EncodingOptions(
             self.out.unicode, self.out.terminal, self.safe_csv, self.renderers
@@ -122,7 +120,7 @@ class Writer:
 
     def _draw(self, value: object) -> None:
         if isinstance(value, Plan):
-            from kafka_shell.output.plans import draw_plan
+            from kafka_shell.output.outcomes import draw_plan
 
             draw_plan(value, (), self, stream=self.out)
         elif isinstance(value, Outcome):
@@ -141,7 +139,7 @@ class Writer:
         elif isinstance(value, Iterator):
             self._stream(value)
         elif isinstance(value, Theme):
-            from kafka_shell.output import preview
+            from kafka_shell.output import theme as preview
 
             self.out.draw(preview.page(value, self.out.depth) + "\n")
         else:

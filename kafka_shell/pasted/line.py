@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.commands import REGISTRY
-from kafka_shell.common.masking import masked
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import masked, quote
 from kafka_shell.context import Context
 from kafka_shell.errors import UsageError
 from kafka_shell.language.tokens import Line, Word

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_shell.errors import UsageError
+from kafka_shell.language.command import Registry
 from kafka_shell.language.parse import parse
-from kafka_shell.language.registry import Registry
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import words_of
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
-    from kafka_shell.common.resource import Resource
+    from kafka_shell.common.structs import Resource
     from kafka_shell.errors import ShellError
 
 K = TypeVar("K")

@@ -14,8 +14,7 @@ from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
 from kafka_shell.language.argv import PASTED, without_prefix
-from kafka_shell.language.command import Invocation
-from kafka_shell.language.common import CHANGING, RUNNING, TIMEOUT
+from kafka_shell.language.command import CHANGING, RUNNING, TIMEOUT, Invocation
 from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, commands, words_of
@@ -175,7 +174,7 @@ def _run_connected(line: Line, invocation: Invocation, context: Context) -> Stat
         with ExitStack() as stack:
             out = context.out
             if line.redirect is not None:
-                from kafka_shell.run.redirect import redirected
+                from kafka_shell.run.pipe import redirected
 
                 path, append = to_path(line.redirect.path), line.redirect.append
                 file = stack.enter_context(redirected(path, append, context))
@@ -308,7 +307,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
         target, value = value.context, value.plan
     yes = invocation.get("force") or invocation.get("yes")
     if isinstance(value, Runbook):
-        from kafka_shell.run.runbook import run
+        from kafka_shell.run.execute import run
 
         status = run(
             value,
@@ -320,7 +319,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
         )
         return status, True
     if isinstance(value, Plan):
-        from kafka_shell.output.plans import draw_plan
+        from kafka_shell.output.outcomes import draw_plan
         from kafka_shell.run.execute import execute
 
         if context.observer is not None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
+from pathlib import Path
 from threading import Thread
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from msgspec import Struct
 
-from kafka_shell.context import Context
-from kafka_shell.errors import Status
+from kafka_shell.common.text import quoted
+from kafka_shell.context import Context, confirmed
+from kafka_shell.errors import ShellError, Status
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -77,3 +81,106 @@ def _has_descriptor(stream: TextIO) -> bool:
     except (OSError, ValueError):
         return False
     return True
+
+
+class Redirected:
+    """The stream to write to, and whether the output is complete."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.complete = True
+
+
+@contextmanager
+def redirected(path: Path, append: bool, context: Context) -> Iterator[Redirected]:
+    """Yield the stream to write to. Raises ShellError first if the file cannot be written."""
+    path = Path(os.path.realpath(path))  # keep symbolic links
+    current = _status(path)
+    if current is not None and not stat.S_ISREG(current.st_mode):
+        with _opened(path, os.O_WRONLY) as file:
+            yield Redirected(file)
+        return
+    if current is not None and not append:
+        _ask(path, context)
+    if current is not None and not os.access(path, os.W_OK):
+        raise _unwritable(path, "Permission denied")
+    temporary = path.with_name(f".{path.name[:200]}.{os.urandom(4).hex()}")
+    file = _opened(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, shown=path)
+    output = Redirected(file)
+    try:
+        yield output
+    except KeyboardInterrupt:  # ends commands that follow a log: keep what was written
+        with file:
+            written = file.tell()
+        _replace(temporary, path, append) if written else temporary.unlink()
+        raise
+    except BaseException:
+        with suppress(OSError):
+            file.close()
+        temporary.unlink(missing_ok=True)
+        raise
+    try:
+        file.close()
+        if output.complete or current is None or append:
+            _replace(temporary, path, append)
+        else:
+            temporary.chmod(stat.S_IMODE(current.st_mode))
+            _keep_apart(temporary, path, context)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _ask(path: Path, context: Context) -> None:
+    """Ask before a file is overwritten at the prompt; scripts overwrite files without a
+    question."""
+    if context.shell is None or context.ask is None or context.script.files:
+        return
+    if not confirmed(context.ask, f"Overwrite {quoted(str(path))}?"):
+        raise ShellError(
+            f"{path} already exists",
+            hint="The command was not run. Use >> to append to the file.",
+            code="file-exists",
+        )
+
+
+def _keep_apart(temporary: Path, path: Path, context: Context) -> None:
+    """Do not replace a file by output that lacks something."""
+    partial = path.with_name(f"{path.name}.partial")
+    temporary.replace(partial)
+    context.note(f"{path} was not replaced: the output is incomplete, and is in {partial.name}")
+
+
+def _replace(temporary: Path, path: Path, append: bool) -> None:
+    """Replace the target with the temporary file, or copy into it to keep its owner and links."""
+    with suppress(FileExistsError):  # a new file has the mode of the umask
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    current = path.stat()
+    if not append and current.st_nlink == 1 and current.st_uid == os.geteuid():
+        temporary.chmod(stat.S_IMODE(current.st_mode))
+        temporary.replace(path)
+        return
+    from shutil import copyfileobj
+
+    with temporary.open("rb") as source, path.open("ab" if append else "wb") as file:
+        copyfileobj(source, file)
+    temporary.unlink()
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _unwritable(path, error.strerror) from None
+
+
+def _opened(path: Path, flags: int, shown: Path | None = None) -> TextIO:
+    try:
+        return os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(shown or path, error.strerror) from None
+
+
+def _unwritable(path: Path, why: str | None) -> ShellError:
+    return ShellError(f"cannot write to {path}: {why}", hint="The command was not run.")

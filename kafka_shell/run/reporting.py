@@ -10,8 +10,8 @@ from kafka_shell.commands import render_module
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.language.command import Invocation
-from kafka_shell.output.renderers import Renderers
 from kafka_shell.output.styled_stream import PipeClosed, StyledStream, columns_of
+from kafka_shell.output.tables import Renderers
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
 from kafka_shell.settings import Settings

@@ -16,8 +16,16 @@ from kafka_shell.common.units import counted
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.output.resource_kinds import hint_of
-from kafka_shell.plan.apply import SENDING
-from kafka_shell.plan.model import Change, Monitor, Outcomes, Plan, Report, Step, StepInterrupted
+from kafka_shell.plan.model import (
+    SENDING,
+    Change,
+    Monitor,
+    Outcomes,
+    Plan,
+    Report,
+    Step,
+    StepInterrupted,
+)
 from kafka_shell.plan.outcome import ChangeResult, JournalEntry, has_moves
 from kafka_shell.plan.results import Failure, as_failure
 

@@ -1,27 +1,34 @@
-"""Start, inspect, stop and delete a sandbox: a real Kafka cluster on this machine."""
+"""File locks of a sandbox: one to start and stop it, one shared by its users."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from kafka_shell.common.class_data import make_archive
-from kafka_shell.common.java import find_java
+from msgspec import Struct
+
+from kafka_shell.common.files import locked
+from kafka_shell.common.java import find_java, make_archive
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox import jars
 from kafka_shell.sandbox.config import (
+    assign_ports,
     class_archive,
+    format_nodes,
     jvm_arguments,
+    new_sandbox,
+    require_free_ports,
+    require_same,
     server_properties,
     write_configuration,
 )
 from kafka_shell.sandbox.jars import Report, no_report
-from kafka_shell.sandbox.layout import assign_ports, new_sandbox, require_free_ports, require_same
-from kafka_shell.sandbox.options import SandboxOptions, check_options, exact_version
 from kafka_shell.sandbox.process import (
     TERM_SECONDS,
     find_all,
@@ -32,10 +39,88 @@ from kafka_shell.sandbox.process import (
 )
 from kafka_shell.sandbox.ready import wait_until_all_known, wait_until_started
 from kafka_shell.sandbox.security import make_secrets, write_client_properties
-from kafka_shell.sandbox.sharing import LOCK_FILES, Attachment, exclusive_lock, others_attached
 from kafka_shell.sandbox.stand_ins import STOP_SECONDS
-from kafka_shell.sandbox.state import Broker, Sandbox, begin, load, save, state_file
-from kafka_shell.sandbox.storage import format_nodes
+from kafka_shell.sandbox.state import (
+    Broker,
+    Sandbox,
+    SandboxOptions,
+    begin,
+    check_options,
+    exact_version,
+    load,
+    save,
+    state_file,
+)
+
+LOCK_FILES = ("lock", "users")
+
+
+def exclusive_lock(folder: Path, report: Report = no_report) -> AbstractContextManager[None]:
+    """Hold the lock to start and stop the sandbox; `report` is told if another process holds it."""
+    return locked(folder / "lock", on_wait=lambda: report("Waiting for another shell", 0, None))
+
+
+class Attachment(Struct):
+    """Marks a sandbox as used, until it is closed or the process ends."""
+
+    folder: Path
+    _file: int | None
+
+    def close(self) -> None:
+        """Release the sandbox."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def pass_on(self) -> int:
+        """Let a process that is started now use the sandbox, too, from its first moment until it
+        ends or closes this file descriptor."""
+        assert self._file is not None
+        os.set_inheritable(self._file, True)
+        return self._file
+
+    def __enter__(self) -> Attachment:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def attach(folder: Path, report: Report = no_report) -> Attachment:
+    """Mark the sandbox as used. Attach before `start`, so that no other shell stops it
+    meanwhile."""
+    with exclusive_lock(folder, report):
+        users = os.open(folder / "users", os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(users, fcntl.LOCK_SH)
+        return Attachment(folder, users)
+
+
+def in_use_by_others(folder: Path, own: Attachment | None = None) -> bool:
+    """Return whether other shells use the sandbox; `own` is not counted."""
+    if not folder.is_dir():
+        return False
+    with exclusive_lock(folder):
+        return others_attached(folder, own)
+
+
+def others_attached(folder: Path, own: Attachment | None = None) -> bool:
+    """Return the same as `in_use_by_others`, for callers that hold the lock, or that ask again
+    and again."""
+    if own is None or own._file is None:
+        try:
+            with locked(folder / "users", wait=False):
+                return False
+        except BlockingIOError:
+            return True
+    # Converting the shared lock may lose it, but nobody can attach during the check.
+    try:
+        fcntl.flock(own._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    finally:
+        fcntl.flock(own._file, fcntl.LOCK_SH)
+
 
 OUR_FILES = re.compile(r"node-\d+|tls|clients|secrets\.json|sandbox\.json|\..*\.json\..*")
 ABORT_SECONDS = 5.0

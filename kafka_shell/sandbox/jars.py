@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.common.private import private_folder
+from kafka_shell.common.files import private_folder, xdg_folder
 from kafka_shell.common.units import Bytes
-from kafka_shell.common.xdg import xdg_folder
 from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from kafka_shell.common.private import write_private
+from kafka_shell.common.files import write_private
 from kafka_shell.errors import ShellError
 
 try:

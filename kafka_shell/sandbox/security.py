@@ -6,8 +6,7 @@ import json
 import secrets
 from pathlib import Path
 
-from kafka_shell.common.java_properties import to_properties
-from kafka_shell.common.private import private_folder, write_private
+from kafka_shell.common.files import private_folder, to_properties, write_private
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 

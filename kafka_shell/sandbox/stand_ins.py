@@ -20,9 +20,8 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.jars import Report
-from kafka_shell.sandbox.options import RACKS
 from kafka_shell.sandbox.security import TWIN_USER
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import RACKS, Sandbox
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -140,8 +139,8 @@ def _register(
     controller: Cluster, cluster: Cluster, sandbox: Sandbox, ids: Sequence[int], report: Report
 ) -> None:
     from kafka_shell.admin.cluster import features
-    from kafka_shell.admin.wire.chunks import in_slices
     from kafka_shell.admin.wire.requests import Call
+    from kafka_shell.admin.wire.rounds import in_slices
     from kafka_shell.admin.wire.schemas.brokers import BrokerHeartbeatRequest
     from kafka_shell.admin.wire.schemas.brokers import BrokerRegistrationRequest as Registration
 
@@ -190,8 +189,8 @@ def _register(
 def _create_topics(cluster: Cluster, ids: Sequence[int], count: int, report: Report) -> None:
     """Create topics on the stand-ins and wait until the broker knows the last one."""
     from kafka_shell.admin.topics.steps import CreateTopics, records_of
-    from kafka_shell.admin.wire.chunks import in_requests
     from kafka_shell.admin.wire.failures import as_error
+    from kafka_shell.admin.wire.rounds import in_requests
 
     done = 0
     named = enumerate(topic_names(count))

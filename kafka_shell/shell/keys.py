@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from collections.abc import Callable
 
 from prompt_toolkit.application import get_app, run_in_terminal
+from prompt_toolkit.application.current import get_app_or_none
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
@@ -14,7 +17,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.bindings.search import start_reverse_incremental_search
 
 from kafka_shell.common.text import common_prefix
-from kafka_shell.language.logical_lines import incomplete_part
+from kafka_shell.language.tokens import incomplete_part
 from kafka_shell.shell.completer import Offer
 
 _at_prompt = has_focus(DEFAULT_BUFFER)
@@ -144,3 +147,24 @@ def _older(event: KeyPressEvent) -> None:
     buffer = event.current_buffer
     buffer.cancel_completion()
     buffer.auto_up(count=event.arg)
+
+
+def exit_application(status: int) -> None:
+    """Raise SystemExit in what is running: the prompt, a question or `top`, or else here."""
+    app = get_app_or_none()
+    if app is None or app.loop is None or not app.is_running:
+        sys.exit(status)
+    error = SystemExit(status)
+    app.loop.call_soon_threadsafe(lambda: app.exit(exception=error))
+
+
+_SWITCH_S = 0.001
+_GC_THRESHOLD = 20_000  # collections of a few milliseconds
+
+
+def reduce_latency() -> None:
+    """Set the thread switch interval to 1 ms, and keep garbage collections short: imported modules
+    are excluded from them."""
+    sys.setswitchinterval(_SWITCH_S)
+    gc.set_threshold(_GC_THRESHOLD)
+    gc.freeze()

@@ -25,13 +25,13 @@ from prompt_toolkit.styles import DynamicStyle
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.spark.sources import start_early
-from kafka_shell.common.signals import exiting_on
+from kafka_shell.common.processes import exiting_on
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.context import Context
 from kafka_shell.crash import report_crash
 from kafka_shell.errors import Status
-from kafka_shell.language.logical_lines import logical_lines
+from kafka_shell.language.tokens import logical_lines
 from kafka_shell.output import theme as themes
 from kafka_shell.output.styled_stream import PipeClosed
 from kafka_shell.output.terminal import terminal_size
@@ -39,12 +39,12 @@ from kafka_shell.plan.model import Report
 from kafka_shell.run.dispatch import is_valid, run_text
 from kafka_shell.run.script import run_file
 from kafka_shell.settings import Settings
-from kafka_shell.shell import banner, documentation, keys, screen
+from kafka_shell.shell import completer as documentation
+from kafka_shell.shell import keys, screen
 from kafka_shell.shell.background import Background, Work, named
 from kafka_shell.shell.completer import ShellCompleter
-from kafka_shell.shell.exiting import exit_application
-from kafka_shell.shell.history import PrivateHistory
-from kafka_shell.shell.lexer import ShellLexer
+from kafka_shell.shell.history import PrivateHistory, Suggest
+from kafka_shell.shell.keys import exit_application, reduce_latency
 from kafka_shell.shell.paging import (
     PagedOutput,
     StderrStream,
@@ -52,9 +52,7 @@ from kafka_shell.shell.paging import (
     discard_typed_ahead,
     typed_ahead,
 )
-from kafka_shell.shell.styles import cleaned, style_of
-from kafka_shell.shell.suggest import Suggest
-from kafka_shell.shell.switch_interval import reduce_latency
+from kafka_shell.shell.screen import ShellLexer, cleaned, style_of
 from kafka_shell.view.cache import TOPICS, Cache
 
 
@@ -91,7 +89,7 @@ class Session:
         self.cache = self._open_cache()
         self.completer = ShellCompleter(lambda: self.cache, REGISTRY, context)
         self._reported_unreachable = False
-        self._guard = banner.KnownGuard(context)
+        self._guard = screen.KnownGuard(context)
         self.prompt: PromptSession[str] = self._make_prompt()
         self._background = Background(
             lambda: self._schedule(self.prompt.app.invalidate), self._task_finished
@@ -102,7 +100,7 @@ class Session:
     def run(self) -> int:
         """Read and run lines until Ctrl-D or `exit`."""
         threading.excepthook = self._report_thread_crash
-        self._print(banner.lines(self.context.settings, terminal_size(self._stdout)[1]))
+        self._print(screen.lines(self.context.settings, terminal_size(self._stdout)[1]))
         reduce_latency()
         try:
             while not self._leaving:
@@ -305,13 +303,13 @@ class Session:
         failure = self.cache.state.failure
         if failure is not None and not self.cache.view.read_at and not self._reported_unreachable:
             self._reported_unreachable = True
-            run_in_terminal(lambda: self._print(banner.unreachable(failure)))
+            run_in_terminal(lambda: self._print(screen.unreachable(failure)))
 
     # -- the prompt itself -------------------------------------------------------------------------
 
     def _make_prompt(self) -> PromptSession[str]:
         prompt: PromptSession[str] = PromptSession(
-            message=lambda: cleaned(banner.prompt(self.context.settings, self._guard())),
+            message=lambda: cleaned(screen.prompt(self.context.settings, self._guard())),
             multiline=True,
             prompt_continuation=screen.continuation,
             lexer=ShellLexer(REGISTRY),

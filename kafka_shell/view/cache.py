@@ -1,32 +1,187 @@
-"""The cached view of a cluster, refreshed by a background thread.
+"""The cache on disk: names, and the documentation of config keys.
 
-The thread waits until the user types, a completion needs data, or a command changes something. It
-never polls.
+Does not import the package kafka, because completion scripts read names from here.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from binascii import crc32
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeVar
+from urllib.parse import quote
 
+import msgspec
 from msgspec import Struct
 
-from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
+from kafka_shell.common.files import write_private
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, as_failure
-from kafka_shell.view import names, readers
-from kafka_shell.view.disk import DiskCache
-from kafka_shell.view.view import NAMES, PARTS, ClusterView, Docs, Key, Part, TopicsOf
+from kafka_shell.view import readers
+from kafka_shell.view.match import NameIndex
+from kafka_shell.view.view import (
+    NAMES,
+    PARTS,
+    ClusterView,
+    ConfigDoc,
+    Docs,
+    Key,
+    Part,
+    TopicIndex,
+    TopicsOf,
+)
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.endpoint import ConnectionConfig
+
+
+_MOST_NAME = 100  # characters of a bootstrap in the name of its file
+Say = Callable[[str], None]
+File = TypeVar("File", bound=Struct)
+ConfigRow = tuple[int, str, str | None, bool, bool]
+"""The documentation of a config key: type, text, default, read-only, sensitive."""
+
+
+class _Topics(Struct, forbid_unknown_fields=True):
+    """The topic names of a cluster."""
+
+    cluster_id: str = ""
+    topics: list[str] = []
+    format: Literal[1] = 1
+
+
+class _Names(Struct, forbid_unknown_fields=True):
+    """Other names of a cluster, by part of the view."""
+
+    parts: dict[str, list[str]] = {}
+    format: Literal[1] = 1
+
+
+class _Documentation(Struct, forbid_unknown_fields=True):
+    """The documentation of the config keys of a resource type, for a Kafka version."""
+
+    keys: dict[str, ConfigRow] = {}
+    format: Literal[1] = 1
+
+
+class DiskCache:
+    """The files of a cache folder. Files that cannot be read or written are reported with `say`;
+    damaged ones, and those of another format, are replaced when something is saved next."""
+
+    def __init__(self, folder: Path, say: Say = lambda note: None) -> None:
+        self._folder = folder
+        self._say = say
+
+    def view(self, bootstrap: str) -> ClusterView:
+        """Return a view with the saved names and the newest documentation."""
+        kept = self._load(self._topics_file(bootstrap), _Topics)
+        view = ClusterView(bootstrap=bootstrap, cluster_id=kept.cluster_id)
+        if kept.topics:
+            view = replace(view, topics=Part(TopicIndex(NameIndex(kept.topics))))
+        for part, known in self.names(bootstrap).items():
+            view = view.with_part(part, Part(NameIndex(known)))
+        for kind in ResourceType:
+            if docs := self.any_documentation(kind):
+                view = view.with_documentation(kind, Part(MappingProxyType(docs)))
+        return view
+
+    # -- topics ----------------------------------------------------------------------------------
+
+    def save_topics(self, bootstrap: str, cluster_id: str, names: Iterable[str]) -> None:
+        """Save the names for the next session."""
+        self._store(self._topics_file(bootstrap), _Topics(cluster_id, list(names)))
+
+    def _topics_file(self, bootstrap: str) -> Path:
+        return self._folder / "topics" / f"{_key(bootstrap)}.json"
+
+    # -- other names -----------------------------------------------------------------------------
+
+    def names(self, bootstrap: str) -> dict[str, list[str]]:
+        """Return the saved names (groups, users ...) by part of the view."""
+        parts = self._load(self._names_file(bootstrap), _Names).parts
+        return {part: parts[part] for part in NAMES if parts.get(part)}
+
+    def save_names(self, bootstrap: str, names: Mapping[str, Iterable[str]]) -> None:
+        """Save the names of these parts for the next session."""
+        parts = {part: list(known) for part, known in names.items()}
+        self._store(self._names_file(bootstrap), _Names(parts))
+
+    def _names_file(self, bootstrap: str) -> Path:
+        return self._folder / "names" / f"{_key(bootstrap)}.json"
+
+    # -- documentation ---------------------------------------------------------------------------
+
+    def documentation(self, version: str, kind: ResourceType) -> dict[str, ConfigDoc]:
+        """Return the saved documentation of a resource type for a Kafka version."""
+        return _docs(self._load(self._docs_file(version, kind), _Documentation))
+
+    def any_documentation(self, kind: ResourceType) -> dict[str, ConfigDoc]:
+        """Return the saved documentation of the newest version, until a broker answers."""
+        files = (self._folder / "documentation").glob(f"*-{kind.name.lower()}.json")
+        newest = max(files, key=_version_in, default=None)
+        return _docs(self._load(newest, _Documentation)) if newest else {}
+
+    def save_documentation(
+        self, version: str, kind: ResourceType, docs: Mapping[str, ConfigDoc]
+    ) -> None:
+        """Save the documentation of a Kafka version."""
+        rows: dict[str, ConfigRow] = {
+            doc.name: (int(doc.type), doc.text, doc.default, doc.read_only, doc.sensitive)
+            for doc in docs.values()
+        }
+        self._store(self._docs_file(version, kind), _Documentation(rows))
+
+    def _docs_file(self, version: str, kind: ResourceType) -> Path:
+        safe = "".join(char if char.isalnum() or char == "." else "_" for char in version)
+        return self._folder / "documentation" / f"{safe}-{kind.name.lower()}.json"
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def _load(self, path: Path, kind: type[File]) -> File:
+        """Return the content of a file; nothing if it is missing, damaged or of another format."""
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=kind)
+        except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
+        except OSError as error:
+            self._say(f"cannot read the cache file {path}: {error.strerror}")
+        return kind()
+
+    def _store(self, path: Path, content: Struct) -> None:
+        try:
+            write_private(path, msgspec.json.encode(content))
+        except OSError as error:
+            self._say(f"cannot write the cache in {path.parent}: {error.strerror}")
+
+
+def view_on_disk(folder: Path, bootstrap: str) -> ClusterView:
+    """Return the saved view of the cluster at this bootstrap (`host:port[,host:port]`)."""
+    return DiskCache(folder).view(bootstrap)
+
+
+def _key(bootstrap: str) -> str:
+    """A file name: the addresses as far as there is room for them."""
+    return f"{quote(bootstrap, safe='')[:_MOST_NAME]}-{crc32(bootstrap.encode()):08x}"
+
+
+def _docs(found: _Documentation) -> dict[str, ConfigDoc]:
+    return {
+        name: ConfigDoc(name, ConfigType(kind), text, default, read_only, sensitive)
+        for name, (kind, text, default, read_only, sensitive) in found.keys.items()
+    }
+
+
+def _version_in(path: Path) -> tuple[int, ...]:
+    digits = path.name.rpartition("-")[0].split(".")
+    return tuple(int(part) if part.isdecimal() else 0 for part in digits)
+
 
 TOPICS = "topics"
 CONFIGS = "configs"
@@ -85,7 +240,7 @@ class Cache:
         self._closed = False
         self._on_disk: tuple[tuple[str, ...], str] = ((), "")  # topics and cluster ID
         self._names_on_disk: dict[str, tuple[str, ...]] = {}
-        self._last_read: names.LastRead = {}
+        self._last_read: readers.LastRead = {}
         self._docs_version = ""
 
     # -- for the thread of the prompt: never blocks ----------------------------------------------
@@ -233,7 +388,7 @@ class Cache:
             topics = readers.read_group_topics(cluster, groups, self._clock())
             self._swap(self._view.with_group_topics(topics, KEEP_CONFIGS))
         if parts := [want for want in wants if isinstance(want, str) and want in PARTS]:
-            found_parts = names.read(
+            found_parts = readers.read(
                 cluster, parts, self._view.part, self._clock(), self._last_read
             )
             view = self._view
@@ -279,10 +434,10 @@ class Cache:
         return replace(view, configs=ClusterView().configs, group_topics=ClusterView().group_topics)
 
     def _save_topics(self) -> None:
-        names, cluster_id = self._view.topics.value.names, self._view.cluster_id
-        if (names, cluster_id) != self._on_disk:
-            self._on_disk = (names, cluster_id)
-            self._disk_cache.save_topics(self.bootstrap, cluster_id, names)
+        readers, cluster_id = self._view.topics.value.names, self._view.cluster_id
+        if (readers, cluster_id) != self._on_disk:
+            self._on_disk = (readers, cluster_id)
+            self._disk_cache.save_topics(self.bootstrap, cluster_id, readers)
 
     def _save_names(self) -> None:
         known = {name: self._view.part(name).value.names for name in NAMES}

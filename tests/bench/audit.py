@@ -28,11 +28,11 @@ import psutil
 from kafka_shell.audit import collection, control, run, snapshot
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.policy import Policy
-from kafka_shell.audit.read_tasks import Target
 from kafka_shell.audit.table import DDL, Table
 from kafka_shell.audit.tables import TABLES
+from kafka_shell.audit.tasks import Target
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import SandboxOptions
 
 T = TypeVar("T")
 

@@ -28,11 +28,11 @@ from kafka_shell.audit import collection, run, server
 from kafka_shell.audit.control import controls_of
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.policy import Policy
-from kafka_shell.audit.read_tasks import Target
 from kafka_shell.audit.tables import TABLES
+from kafka_shell.audit.tasks import Target
 from kafka_shell.sandbox.cluster import wipe
-from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
+from kafka_shell.sandbox.state import SandboxOptions
 
 EMPTY = """
 from pyspark.sql import SparkSession

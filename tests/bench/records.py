@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import SandboxOptions
 from tests.bench.processes import contest
 from tests.bench.table import Measure, show
 from tests.support.jvm_tools import tool_command

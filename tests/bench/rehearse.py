@@ -19,12 +19,11 @@ from pathlib import Path
 
 import psutil
 
-from kafka_shell.commands.rehearse.original import read_original
-from kafka_shell.commands.rehearse.twins import running_twin
+from kafka_shell.commands.rehearse.twins import read_original, running_twin
 from kafka_shell.sandbox.cluster import wipe
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.session import options_from, start_with_data
-from kafka_shell.sandbox.twin import spare
+from kafka_shell.sandbox.twin import build as spare
 from kafka_shell.sandbox.twin.build import connect
 from kafka_shell.sandbox.twin.model import Original
 from tests.bench.table import HEADINGS, MIB, Measure, line, show

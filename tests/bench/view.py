@@ -28,7 +28,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.settings import Settings
 from kafka_shell.shell.completer import ShellCompleter
-from kafka_shell.shell.switch_interval import reduce_latency
+from kafka_shell.shell.keys import reduce_latency
 from kafka_shell.view.cache import Cache
 from kafka_shell.view.readers import read_topics
 from kafka_shell.view.view import ClusterView

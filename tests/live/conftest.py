@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support.brokers import running
 from tests.support.changes import connect
 from tests.support.schema_registry import Registry, running_registry

@@ -19,8 +19,7 @@ from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.transport import Link
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Effect
+from kafka_shell.plan.model import Effect, apply
 from kafka_shell.run.dispatch import run_text
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.group_data import commit

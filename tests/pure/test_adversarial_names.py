@@ -13,13 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.audit.declared_state import regex_of
+from kafka_shell.audit.policy import regex_of
 from kafka_shell.commands import REGISTRY
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import quote
 from kafka_shell.errors import near_miss
-from kafka_shell.language.cursor import completion_request
-from kafka_shell.language.highlight import classify
-from kafka_shell.language.selectors import is_pattern, select
+from kafka_shell.language.cursor import classify, completion_request
+from kafka_shell.language.kinds import is_pattern, select
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.results import mentions
 from kafka_shell.view.match import NameIndex

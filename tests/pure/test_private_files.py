@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.common.private import locked, open_private
+from kafka_shell.common.files import locked, open_private
 from kafka_shell.context import Paths
 from kafka_shell.errors import ShellError, Status
 

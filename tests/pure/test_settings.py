@@ -10,10 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.admin.wire.client_properties import is_secret
+from kafka_shell.admin.wire.client_properties import (
+    Property,
+    is_secret,
+    parse_jaas,
+    parse_properties,
+)
 from kafka_shell.admin.wire.endpoint import Address, parse_addresses
 from kafka_shell.admin.wire.oauth import bearer_token
-from kafka_shell.admin.wire.properties import Property, parse_jaas, parse_properties
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Secret

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafka_shell.sandbox.cluster import start, stop, wipe
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 
 
 def running(options: SandboxOptions) -> Iterator[Sandbox]:

@@ -11,11 +11,10 @@ from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic, Topic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.admin.wire.jobs import Job
 from kafka_shell.admin.wire.requests import Call, Coordinator, as_request
+from kafka_shell.admin.wire.runner import Job
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Change, Plan
+from kafka_shell.plan.model import Change, Plan, apply
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin

@@ -12,16 +12,15 @@ import pyarrow
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.audit.collect import collect, open_target
+from kafka_shell.audit.collection import COLUMNS, STATUS, summed
 from kafka_shell.audit.control import Control
 from kafka_shell.audit.evaluate import evaluate
 from kafka_shell.audit.model import AuditFinding
-from kafka_shell.audit.read_tasks import ClusterNames, ReadTask, Target, split
 from kafka_shell.audit.run import tables_for
 from kafka_shell.audit.source import record_batch
-from kafka_shell.audit.status import COLUMNS, STATUS, summed
 from kafka_shell.audit.table import arrow_schema
 from kafka_shell.audit.tables import TABLES
+from kafka_shell.audit.tasks import ClusterNames, ReadTask, Target, collect, open_target, split
 
 
 def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) -> ClusterTables:

@@ -12,9 +12,16 @@ from kafka_shell.commands.configs.kinds import (
 )
 from kafka_shell.commands.topics.changes import ASSIGNMENT, NEW_TOPIC
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Invocation, Option, Short
-from kafka_shell.language.common import TIMEOUT
-from kafka_shell.language.registry import Registry, words_of_command
+from kafka_shell.language.command import (
+    TIMEOUT,
+    Argument,
+    Command,
+    Invocation,
+    Option,
+    Registry,
+    Short,
+    words_of_command,
+)
 from kafka_shell.plan.model import Effect
 
 

@@ -16,17 +16,15 @@ from kafka.admin import NewTopic
 from kafka.errors import KafkaError
 from kafka.net.connection import KafkaConnection
 
-from kafka_shell.admin.client_configs.format import (
+from kafka_shell.admin.client_configs.model import (
     CONFIGS_TOPIC,
     REGISTRATIONS_TOPIC,
-    Unreadable,
-    config_record,
-    read_registration,
-)
-from kafka_shell.admin.client_configs.model import (
     ClientConfigAlteration,
     ClientEntity,
     ClientRegistration,
+    Unreadable,
+    config_record,
+    read_registration,
 )
 from kafka_shell.clients import store as reading
 from kafka_shell.clients.consumer import DynamicKafkaConsumer

@@ -22,17 +22,11 @@ from kafka_shell import admin
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, own_source
-from kafka_shell.admin.partitions import (
-    batch_health,
-    progress,
-    sizes,
-    steps,
-    throttle_steps,
-    throttles,
-)
+from kafka_shell.admin.partitions import follow as batch_health
+from kafka_shell.admin.partitions import progress, sizes, steps, throttles
 from kafka_shell.admin.partitions.model import Move, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.sizes import Sizes
-from kafka_shell.admin.partitions.throttle_configs import Config, broker_config
+from kafka_shell.admin.partitions.throttles import Config, broker_config
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
@@ -231,7 +225,7 @@ def given(topics: Mapping[str, Sequence[Replicas]], *brokers: int) -> Iterator[G
         _replace(patch, progress.under_way, lambda _, topics=None: facts.under_way(topics))
         _replace(patch, metadata_scan.scan, lambda _, *args: facts.scan(*args))
         patch.setattr(configs, "describe", lambda _, each, *__: facts.describe_configs(each))
-        patch.setattr(throttle_steps, "_alter", lambda _, new, check=False: facts.alter(new, check))
+        patch.setattr(throttles, "_alter", lambda _, new, check=False: facts.alter(new, check))
         patch.setattr(steps, "_send_moves", lambda _, moves, *, cancel: facts.send_moves(
             moves, cancel))  # fmt: skip
         patch.setattr(throttles, "registered", lambda _: frozenset(facts.registered))

@@ -5,16 +5,14 @@ from __future__ import annotations
 from kafka_shell.admin.groups import (
     members as group_members,
 )
-from kafka_shell.admin.groups import (
-    read as groups,
-)
+from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups import (
     resets as group_resets,
 )
 from kafka_shell.admin.groups.model import Group
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import done, make_topic
 from tests.support.waiting import wait_for

@@ -10,7 +10,7 @@ import pexpect
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 
 GUARDS = ("confirm", "typed", "read-only")
 

@@ -6,7 +6,7 @@ from kafka_shell.admin.cluster import health
 from kafka_shell.admin.cluster.model import Finding, Health
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.cluster.finding_commands import command_of
+from kafka_shell.commands.cluster.commands import command_of
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 

@@ -15,7 +15,7 @@ from kafka_shell.admin.configs.model import (
 )
 from kafka_shell.admin.topics.model import Partition, Topic, TopicSummary
 from kafka_shell.commands import render_module
-from kafka_shell.output.renderers import Renderers
+from kafka_shell.output.tables import Renderers
 from kafka_shell.output.text import Text
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Change, Effect, Plan, Resource

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kafka_shell.sandbox.cluster import _existing, _launch, _runtime, _stop
+from kafka_shell.sandbox.config import require_free_ports
 from kafka_shell.sandbox.jars import Report, no_report
-from kafka_shell.sandbox.layout import require_free_ports
 from kafka_shell.sandbox.ready import wait_until_all_known
 from kafka_shell.sandbox.state import Sandbox
 

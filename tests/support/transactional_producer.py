@@ -15,7 +15,7 @@ from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind, Node
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from tests.support.waiting import wait_for
 
 _VERIFICATION = "transaction.partition.verification.enable"

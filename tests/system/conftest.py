@@ -14,9 +14,8 @@ import pytest
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.cluster import wipe
 from kafka_shell.sandbox.jars import no_report
-from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support import reassigned_topics
 from tests.support.brokers import Templates, running
 from tests.support.changes import connect

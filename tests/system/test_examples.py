@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.wire.requests import as_request
+from kafka_shell.admin.wire.requests import api_name, as_request
 from kafka_shell.admin.wire.runner import Runner
-from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.command import Command, Example
 from kafka_shell.plan.model import Effect

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.transcripts import play, read, transcripts, write
 
 

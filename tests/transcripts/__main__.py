@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import SandboxOptions
 from tests.transcripts import play, read, transcripts, write
 
 

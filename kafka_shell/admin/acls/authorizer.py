@@ -138,7 +138,7 @@ def configured(cluster: Cluster) -> Rules:
     A config listed without a value is set to an unknown value; one that is not listed has Kafka's
     default.
     """
-    from kafka_shell.admin.configs.known import of_some_broker
+    from kafka_shell.admin.configs.read import of_some_broker
 
     try:
         configs = of_some_broker(cluster, [_SUPER_USERS, _NO_ACL, _AUTHORIZER])

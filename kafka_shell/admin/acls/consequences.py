@@ -35,9 +35,9 @@ from kafka_shell.admin.acls.read import EVERYTHING, describe_each, invalid_in_to
 from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked, not_checked_of
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import Group, GroupListing
-from kafka_shell.admin.wire.chunks import MANY
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.admin.wire.rounds import MANY
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted, some
 from kafka_shell.plan.model import NotChecked

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from kafka_shell.common.coded_enum import CodedEnum
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.structs import CodedEnum
+from kafka_shell.common.text import quote
 from kafka_shell.plan.model import Resource
 
 CLUSTER_NAME = "kafka-cluster"  # the name of the only CLUSTER resource

@@ -20,8 +20,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import SECURITY_DISABLED
 from kafka_shell.admin.wire.failures import BrokerError, as_error, failure, requires
 from kafka_shell.admin.wire.requests import Call
-from kafka_shell.common.resource import Resource
-from kafka_shell.common.structs import replace
+from kafka_shell.common.structs import Resource, replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_shell.admin.activity import rates, sample
+from kafka_shell.admin.activity import sample
 from kafka_shell.admin.calls import Family, Reads
 
 
@@ -19,6 +19,6 @@ class ActivityApi(Family):
 
     sample_topics = Reads(sample.sample_topics)
     sample_groups = Reads(sample.sample_groups)
-    topic_rates = staticmethod(rates.topic_rates)
-    broker_rates = staticmethod(rates.broker_rates)
-    group_rates = staticmethod(rates.group_rates)
+    topic_rates = staticmethod(sample.topic_rates)
+    broker_rates = staticmethod(sample.broker_rates)
+    group_rates = staticmethod(sample.group_rates)

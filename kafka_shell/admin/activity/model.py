@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import Resource
 
 if TYPE_CHECKING:
     from kafka_shell.plan.results import Failure

@@ -7,18 +7,19 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from kafka_shell.admin.client_configs import format as records
+from kafka_shell.admin.client_configs import model as records
 from kafka_shell.admin.client_configs import store as client_config_store
 from kafka_shell.admin.client_configs.checks import ConfigConstraints, Held, wrong
-from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.client_configs.model import (
+    CONFIGS_TOPIC,
+    REGISTRATIONS_TOPIC,
     ClientConfig,
     ClientConfigAlteration,
     ClientEntity,
     ClientRegistration,
 )
 from kafka_shell.admin.client_configs.read import ConfigLog, describe, read_log, registrations
-from kafka_shell.admin.records import log
+from kafka_shell.admin.records import read as log
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.users.model import prefixed_users
 from kafka_shell.admin.wire.connection import Cluster

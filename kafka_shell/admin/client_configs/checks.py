@@ -11,9 +11,9 @@ from kafka_shell.admin.client_configs.model import (
     ClientConfigAlteration,
     ClientConfigFilter,
     ClientEntity,
+    resolve,
 )
-from kafka_shell.admin.client_configs.resolve import resolve
-from kafka_shell.admin.configs.known import of_some_broker
+from kafka_shell.admin.configs.read import of_some_broker
 from kafka_shell.admin.facts import attempt, not_checked
 from kafka_shell.admin.quotas.model import Default
 from kafka_shell.admin.wire.connection import Cluster

@@ -10,18 +10,19 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from kafka_shell.admin.client_configs import format as records
+from kafka_shell.admin.client_configs import model as records
 from kafka_shell.admin.client_configs import store as client_config_store
 from kafka_shell.admin.client_configs.checks import check_filter
-from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.client_configs.model import (
+    CONFIGS_TOPIC,
+    REGISTRATIONS_TOPIC,
     ClientConfig,
     ClientConfigFilter,
     ClientEntity,
     ClientRegistration,
+    resolve,
 )
-from kafka_shell.admin.client_configs.resolve import resolve
-from kafka_shell.admin.records import log
+from kafka_shell.admin.records import read as log
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.results import Failure, Results

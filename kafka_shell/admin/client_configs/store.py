@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from kafka_shell.admin.acls.model import AclBinding, AclOperation, AclPermission, AclResourceType
-from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, EXPIRES_MS, REGISTRATIONS_TOPIC
+from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, EXPIRES_MS, REGISTRATIONS_TOPIC
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics import change as topic_changes
@@ -13,7 +13,7 @@ from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import Resource
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Failure
 

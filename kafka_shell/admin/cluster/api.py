@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.admin.calls import Family, Plans, Reads
-from kafka_shell.admin.cluster import feature_change, quorum_change, read, unregister
+from kafka_shell.admin.cluster import features as feature_change
+from kafka_shell.admin.cluster import quorum as quorum_change
+from kafka_shell.admin.cluster import read, unregister
 from kafka_shell.admin.cluster.decommission import plans as decommission_plans
 from kafka_shell.admin.cluster.decommission import read as decommission
 from kafka_shell.admin.cluster.features import api_versions
@@ -13,7 +15,7 @@ from kafka_shell.admin.cluster.features import describe as describe_features
 from kafka_shell.admin.cluster.health import health as find_problems
 from kafka_shell.admin.cluster.quorum import describe as describe_quorum
 from kafka_shell.admin.cluster.restart import read as restart
-from kafka_shell.admin.cluster.restart.model import BackInSync
+from kafka_shell.admin.cluster.restart.judge import BackInSync
 
 
 class ClusterApi(Family):

@@ -1,28 +1,530 @@
-"""What is wrong with the cluster now, the worst first.
-
-First all brokers are probed, then all checks run at once, each with its own timeout and
-connections, so that one that hangs does not delay the others. A check that could not run is a
-finding, too.
-"""
+"""The checks of `health`: each reads one kind of resource, and yields what is wrong."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
-from kafka_shell.admin.cluster import health_checks as checks
-from kafka_shell.admin.cluster.cluster_probe import probe_cluster
-from kafka_shell.admin.cluster.health_checks import Check, CheckInput
-from kafka_shell.admin.cluster.metadata_findings import of_metadata
-from kafka_shell.admin.cluster.model import Finding, Health
-from kafka_shell.admin.partitions.throttle_configs import Record
-from kafka_shell.admin.wire import parallel
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.units import some
+from msgspec import Struct
+
+from kafka_shell.admin.cluster import probes, quorum
+from kafka_shell.admin.cluster.model import Finding, Health, Quorum, QuorumReplica, Severity
+from kafka_shell.admin.cluster.probes import ClusterProbe, probe_cluster
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.groups.model import NOT_READY_STATES, REBALANCING_STATES
+from kafka_shell.admin.partitions import log_dirs, throttles
+from kafka_shell.admin.partitions import progress as move_progress
+from kafka_shell.admin.partitions.model import LogDir, TopicPartition
+from kafka_shell.admin.partitions.throttles import RATE_OF, Record
+from kafka_shell.admin.topics import min_isr
+from kafka_shell.admin.topics.model import Partition, Topic
+from kafka_shell.admin.topics.visibility import HIDDEN, hidden
+from kafka_shell.admin.transactions import read as transactions
+from kafka_shell.admin.wire import connection as parallel
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
+from kafka_shell.admin.wire.endpoint import Address
+from kafka_shell.admin.wire.failures import AUTHORIZATION, in_one_line
+from kafka_shell.admin.wire.metadata_scan import MetadataScan
+from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Report
-from kafka_shell.plan.results import as_failure
+from kafka_shell.plan.results import Failure, Results, as_failure
+
+EXAMPLES = 3
+_QUORUM_LAG_MS = 10_000  # a voter that has not caught up for longer is a finding
+_FETCH_S = 2.0  # in which each voter fetches from a new leader
+_FETCHED_MS = 3_000  # a controller that fetched more recently is running
+_LOW, _FULL = 0.05, 0.01  # free share of the volume of a log directory
+_TRANSACTIONS = "__transaction_state"  # created by the first transaction
+# Failures without any response. With others a controller responds, if only to refuse a client.
+_NOT_REACHED = frozenset({"connect-timeout", "unknown-host", "unreachable"})
+_NO_ANSWER = frozenset({"refused", "no-answer"})
+
+Found = Iterator[Finding]
+
+
+class CheckInput(Struct, frozen=True):
+    """What is read before the checks. `recorded` returns the replication throttles that were set
+    from here."""
+
+    probe: ClusterProbe
+    probe_timeout: float
+    recorded: Callable[[], Record] = dict
+
+    @property
+    def metadata(self) -> MetadataScan:
+        """The metadata of the cluster."""
+        return self.probe.metadata
+
+    @property
+    def answering(self) -> frozenset[int]:
+        """The brokers that respond."""
+        return frozenset(self.probe.probed.values)
+
+
+class Check(Struct, frozen=True):
+    """One check: what it reads, and the finding that its failure is."""
+
+    name: str
+    what: str
+    find: Callable[[Cluster, CheckInput], Found]
+    if_failed: Callable[[Check, Failure], Finding]
+
+
+class NotPermitted(Finding, frozen=True):
+    """The finding for `what` could not be checked for lack of a permission."""
+
+    what: str = ""
+    required: str = ""  # requires DESCRIBE on the cluster
+
+
+def not_checked(check: Check, why: Failure, count: int = 1, about: str = "") -> Finding:
+    """The finding for a check that could not run, or not completely."""
+    missing = why.hint if why.code in AUTHORIZATION else ""
+    required = missing[:1].lower() + missing[1:].rstrip(".")
+    summary = f"not checked: {check.what}: {required or in_one_line(why)}"
+    examples = (about,) if about else ()
+    if not missing:
+        return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples)
+    return NotPermitted(
+        Severity.NOT_CHECKED, check.name, summary, count, examples, check.what, required
+    )
+
+
+def combined(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings, with one for all checks that the same missing permission prevented."""
+    by_permission: dict[str, list[NotPermitted]] = {}
+    for finding in findings:
+        if isinstance(finding, NotPermitted):
+            by_permission.setdefault(finding.required, []).append(finding)
+        else:
+            yield finding
+    for required, (first, *more) in by_permission.items():
+        what = ", ".join(each.what for each in (first, *more))
+        yield Finding(
+            Severity.NOT_CHECKED,
+            "authorization" if more else first.check,
+            f"not checked: {what}: {required}",
+            first.count + len(more),
+            () if more else first.examples,
+        )
+
+
+def finding_about(severity: Severity, check: str, summary: str, about: Sequence[object]) -> Finding:
+    """The finding about these resources, some of which are its examples."""
+    return Finding(severity, check, summary, len(about), tuple(map(str, about[:EXAMPLES])))
+
+
+def _partly(check: Check, failures: Mapping[Any, Failure]) -> Found:
+    """The finding for a check that could not read everything."""
+    if failures:
+        about, failure = next(iter(failures.items()))
+        yield not_checked(check, failure, len(failures), str(about))
+
+
+# -- partitions and brokers ------------------------------------------------------------------------
+
+
+def _partitions(cluster: Cluster, given: CheckInput) -> Found:
+    found = given.metadata
+    sick = [found.topic(name) for name in found.unhealthy()]
+    partitions = [partition for topic in sick for partition in topic.partitions]
+    yield from _partition_finding(
+        Severity.CRITICAL, "offline", [p for p in partitions if p.leader is None],
+        "without a leader: reads and writes fail",
+    )  # fmt: skip
+    moved = " or being reassigned (reassignments not read)" if found.reassignments_unread else ""
+    yield from _partition_finding(
+        Severity.WARNING, "under-replicated", [p for p in partitions if p.under_replicated],
+        f"under-replicated{moved}: a replica is not in sync",
+    )  # fmt: skip
+
+
+def _topic_configs(cluster: Cluster, given: CheckInput) -> Found:
+    """The findings about the configs of all topics, which are read once."""
+    topics = [ConfigResource(ResourceType.TOPIC, name) for name in sorted(given.metadata.names)]
+    found = configs.describe(cluster, topics, [min_isr.KEY, *RATE_OF])
+    yield from _min_isr(cluster, given, min_isr.of_configs(found))
+    try:
+        yield from _throttles(cluster, given, found)
+    except ShellError as error:
+        yield not_checked(_THROTTLES, as_failure(error))
+
+
+def _min_isr(cluster: Cluster, given: CheckInput, read: Results[str, int]) -> Found:
+    """Partitions that acks=all producers cannot write to."""
+    found = given.metadata
+    sick = set(found.unhealthy())
+    capped = min_isr.is_capped(cluster)
+    topics = [found.topic(name) for name in read.values]
+    yield from _partition_finding(
+        Severity.CRITICAL, "under-min-isr",
+        list(min_isr.below(topics, read.values, capped=capped)),
+        "under min ISR (min.insync.replicas): producers with acks=all fail",
+    )  # fmt: skip
+    yield from _partition_finding(
+        Severity.WARNING, "at-min-isr",
+        list(min_isr.at([t for t in topics if t.name in sick], read.values, capped=capped)),
+        "at min ISR: producers with acks=all fail if one more replica falls out of sync",
+    )  # fmt: skip
+    # If the minimum is capped, partitions with all replicas in sync need no check.
+    unread = {n: failure for n, failure in read.failures.items() if n in sick or not capped}
+    yield from _partly(_MIN_ISR, {f"topic {name}": failure for name, failure in unread.items()})
+    if capped:
+        yield from _above_replicas(topics, read.values)
+
+
+def _above_replicas(topics: Sequence[Topic], minimum: Mapping[str, int]) -> Found:
+    above = [
+        topic.name
+        for topic in topics
+        if any(len(partition.replicas) < minimum[topic.name] for partition in topic.partitions)
+    ]
+    if above:
+        yield finding_about(
+            Severity.NOTE, "min-isr-above-replicas",
+            f"{counted(len(above), 'topic')} with min.insync.replicas above the number of"
+            " replicas: brokers require all replicas instead", above,
+        )  # fmt: skip
+
+
+def _partition_finding(
+    severity: Severity, check: str, partitions: Sequence[Partition], what: str
+) -> Iterator[Finding]:
+    if partitions:
+        places = [f"{partition.topic}:{partition.partition}" for partition in partitions]
+        yield finding_about(severity, check, f"{counted(len(places), 'partition')} {what}", places)
+
+
+# -- the rest --------------------------------------------------------------------------------------
+
+
+def _quorum(cluster: Cluster, given: CheckInput) -> Found:
+    described = given.probe.quorum
+    if described is None:
+        yield _quorum_failed(_QUORUM, given.probe.unread or Failure("UNKNOWN", "not read"))
+        return
+    if given.probe.unread is not None:  # no broker has caught up with it
+        yield not_checked(_PARTITIONS, given.probe.unread)
+    if described.leader < 0:
+        yield _no_leader(_QUORUM, "no leader")
+        return
+    yield from _controllers(cluster, given, described)
+    behind = _behind(cluster, described)
+    if behind:
+        yield Finding(
+            Severity.WARNING,
+            "quorum",
+            f"{counted(len(behind), 'voter')} of the metadata quorum"
+            f" {'is' if len(behind) == 1 else 'are'} behind",
+            len(behind),
+            tuple(str(replica.id) for replica in behind),
+        )
+
+
+def _behind(cluster: Cluster, described: Quorum) -> list[QuorumReplica]:
+    """The voters that lag. Those that have not fetched from a new leader have a moment for it."""
+    found = described.voters
+
+    def all_fetched() -> bool:
+        nonlocal found
+        found = quorum.describe(cluster).voters
+        return all(voter.behind_ms >= 0 for voter in found)
+
+    if any(voter.behind_ms < 0 for voter in found):
+        wait_until_visible(all_fetched, _FETCH_S)
+    return [voter for voter in found if not voter.keeps_up(_QUORUM_LAG_MS)]
+
+
+def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Found:
+    """Voters that do not respond. One that is unreachable from here counts as running if it fetches
+    from the leader: controllers are often in a separate network."""
+    at = {
+        voter.id: Address(voter.endpoints[0].host, voter.endpoints[0].port)
+        for voter in described.voters
+        if voter.endpoints
+    }
+    failed = probes.probe_controllers(
+        cluster.config, at, cluster.time_left(given.probe_timeout)
+    ).failures
+    now = max(replica.last_fetch for replica in described.voters)
+    fetching = {each.id for each in described.voters if _is_fetching(each, now)}
+    silent = {
+        id: failure
+        for id, failure in failed.items()
+        if failure.name in _NO_ANSWER or (failure.name in _NOT_REACHED and id not in fetching)
+    }
+    no_more = len(silent) == (len(described.voters) - 1) // 2
+    without = "; if one more fails, the metadata quorum loses its majority" if no_more else ""
+    far = [id for id, failure in failed.items() if failure.name in _NOT_REACHED and id in fetching]
+    if silent:
+        ids = ", ".join(map(str, list(silent)[:EXAMPLES]))
+        yield finding_about(
+            Severity.CRITICAL, "controllers",
+            (f"controller {ids} does not respond: {next(iter(silent.values())).message}"
+             if len(silent) == 1 else f"{len(silent):,} controllers do not respond: {ids}")
+            + without,
+            list(silent),
+        )  # fmt: skip
+    if far:
+        yield finding_about(
+            Severity.NOTE, "controllers",
+            f"{counted(len(far), 'controller')} cannot be reached from here, but fetched from the"
+            " quorum leader", far,
+        )  # fmt: skip
+
+
+def _is_fetching(replica: QuorumReplica, now: int) -> bool:
+    return replica.role == "leader" or now - replica.last_fetch < _FETCHED_MS
+
+
+def _no_leader(check: Check, failure: str) -> Finding:
+    return Finding(
+        Severity.CRITICAL, check.name,
+        f"the metadata quorum is unavailable: {failure}. Metadata may be out of date: leaders,"
+        " in-sync replicas and brokers may have changed",
+        1,
+    )  # fmt: skip
+
+
+def _quorum_failed(check: Check, failure: Failure) -> Finding:
+    """Critical if no way led to an active controller. One that did not may have failed itself."""
+    if failure.name == "no-controller":
+        return _no_leader(check, in_one_line(failure))
+    return not_checked(check, failure)
+
+
+def _moves(cluster: Cluster, given: CheckInput) -> Found:
+    """Partition reassignments in progress."""
+    moving = move_progress.under_way(cluster).values
+    if moving:
+        summary = f"{counted(len(moving), 'partition')} being reassigned"
+        yield finding_about(Severity.NOTE, "moves", summary, list(moving))
+
+
+def _throttles(cluster: Cluster, given: CheckInput, known: configs.Entries) -> Found:
+    """Throttles left behind."""
+    moving, recorded = move_progress.under_way(cluster).values, given.recorded()
+    left, not_read = throttles.left_behind(cluster, moving, recorded, known=known)
+    if unused := throttles.of_no_move(left, moving):
+        about = list(dict.fromkeys(str(row.resource) for row in unused))
+        summary = "leftover replication throttles that no reassignment uses"
+        yield finding_about(Severity.WARNING, "throttles", summary, about)
+    down = throttles.on_down_brokers(cluster, moving, recorded)
+    if down:
+        about = list(dict.fromkeys(str(row.resource) for row in down))
+        summary = "leftover throttles on brokers that are down; remove them when the brokers are up"
+        yield finding_about(Severity.WARNING, "throttles", summary, about)
+    yield from _partly(_THROTTLES, not_read)
+
+
+def _log_dirs(cluster: Cluster, given: CheckInput) -> Found:
+    known = given.metadata
+    # If no topics are visible, the replicas on disk show whether there are any.
+    described = log_dirs.describe(cluster, sorted(given.answering), [] if len(known) else None)
+    yield from _invisible(cluster, given, described)
+    every = [each for dirs in described for each in dirs]
+    offline = [f"{each.broker}:{each.path}" for each in every if each.error is not None]
+    left = {
+        f"{each.broker}:{each.path}": each.usable / each.total
+        for each in every
+        if each.usable is not None and each.total
+    }
+    full = [place for place, share in left.items() if share < _FULL]
+    low = [place for place, share in left.items() if _FULL <= share < _LOW]
+    cordoned = [f"{each.broker}:{each.path}" for each in every if each.cordoned]
+    for severity, places, what in (
+        (Severity.CRITICAL, offline, "offline"),
+        (Severity.CRITICAL, full, "full: less than 1% is left"),
+        (Severity.WARNING, low, "nearly full: less than 5% is left"),
+        (Severity.NOTE, cordoned, "cordoned: no new replicas are placed there"),
+    ):
+        if places:
+            are = "is" if len(places) == 1 else "are"
+            summary = f"{counted(len(places), 'log directory')} {are} {what}"
+            yield finding_about(severity, "log-dirs", summary, places)
+    yield from _partly(
+        _LOG_DIRS, {f"broker {broker}": failure for broker, failure in described.failures.items()}
+    )
+
+
+def _invisible(
+    cluster: Cluster, given: CheckInput, described: Results[int, tuple[LogDir, ...]]
+) -> Found:
+    """Topics and groups that the principal may not DESCRIBE: responses leave them out silently."""
+    topics = given.metadata
+    denied = [each for each in described.failures.values() if each.code in AUTHORIZATION]
+    unseen = not len(topics) and any(each.replicas for dirs in described for each in dirs)
+    names = [each for each in hidden(cluster, topics) if not each.startswith(HIDDEN)]
+    if denied and not names:
+        yield not_checked(_HIDDEN, denied[0])
+    elif unseen or names:
+        what = counted(len(names), "topic") if names else "topics and groups"
+        summary = f"not checked: {what} that this principal may not DESCRIBE"
+        summary += f"; visible: {counted(len(topics), 'topic')}"
+        examples = tuple(each.removeprefix("topic ") for each in names[:EXAMPLES])
+        yield Finding(Severity.NOT_CHECKED, "permissions", summary, max(1, len(names)), examples)
+
+
+def _groups(cluster: Cluster, given: CheckInput) -> Found:
+    """Groups whose members do not consume. How long this has been so is unknown."""
+    listed = groups.list_groups(cluster, (*REBALANCING_STATES, *NOT_READY_STATES))
+    for severity, states, what in (
+        (Severity.WARNING, NOT_READY_STATES, "waiting for topics that do not exist"),
+        (Severity.NOTE, REBALANCING_STATES, "rebalancing"),
+    ):
+        if names := [group.name for group in listed if group.state in states]:
+            yield finding_about(severity, "groups", f"{counted(len(names), 'group')} {what}", names)
+    yield from _partly(_GROUPS, listed.failures)
+
+
+def _hanging(cluster: Cluster, given: CheckInput) -> Found:
+    """Transactions that no coordinator will end, if transactions were ever used."""
+    found = given.metadata
+    if _TRANSACTIONS not in found:
+        return
+    led = [
+        TopicPartition(name, partition.partition)
+        for name in found.names
+        for partition in found.topic(name).partitions
+        if partition.leader in given.answering
+    ]
+    search = transactions.find_hanging(cluster, partitions=led)
+    if search.found:
+        count = counted(len(search.found), "hanging transaction")
+        yield finding_about(
+            Severity.WARNING, "transactions", f"{count}: read_committed consumers are blocked",
+            [each.topic_partition for each in search.found],
+        )  # fmt: skip
+    unread = {
+        f"{each.topic}:{each.partition}": Failure(
+            each.error, each.message, hint=each.hint, see=each.see
+        )
+        for each in search.unread
+    }
+    yield from _partly(_HANGING, unread)
+
+
+_PARTITIONS = Check("partitions", "partitions", _partitions, not_checked)
+_MIN_ISR = Check("under-min-isr", "min.insync.replicas", _topic_configs, not_checked)
+_THROTTLES = Check("throttles", "replication throttles", _topic_configs, not_checked)
+_TOPIC_CONFIGS = Check(
+    _MIN_ISR.name, f"{_MIN_ISR.what} and {_THROTTLES.what}", _topic_configs, not_checked
+)
+_QUORUM = Check("quorum", "the metadata quorum", _quorum, _quorum_failed)
+_MOVES = Check("moves", "partition reassignments", _moves, not_checked)
+_HIDDEN = Check("permissions", "hidden topics and groups", _log_dirs, not_checked)
+_LOG_DIRS = Check("log-dirs", "log directories", _log_dirs, not_checked)
+_GROUPS = Check("groups", "groups", _groups, not_checked)
+_HANGING = Check("transactions", "hanging transactions", _hanging, not_checked)
+CHECKS = (_PARTITIONS, _TOPIC_CONFIGS, _QUORUM, _MOVES, _LOG_DIRS, _GROUPS, _HANGING)
+
+
+# With other failures it responds, but refuses the login or TLS.
+_SILENT = frozenset(
+    {"refused", "no-answer", "connect-timeout", "unreachable", "unknown-host", "connection-lost"}
+)
+
+
+def of_metadata(probe: ClusterProbe) -> Iterator[Finding]:
+    """All of these findings."""
+    yield from _silent_brokers(probe.metadata, probe.probed.failures)
+    yield from _absent_brokers(probe.metadata)
+    yield from _behind_brokers(probe)
+    yield from _not_led_by_preferred(probe.metadata)
+
+
+def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator[Finding]:
+    """Brokers that are in the metadata, but do not respond."""
+    if not silent:
+        return
+    ids = ", ".join(map(str, silent))
+    yield Finding(
+        Severity.NOT_CHECKED, "brokers",
+        "not checked: log directories, groups, throttles and transactions of"
+        f" broker{'s' if len(silent) > 1 else ''} {ids}",
+        len(silent),
+    )  # fmt: skip
+    led = found.led_by()
+    what = (
+        "do not respond"
+        if all(each.name in _SILENT for each in silent.values())
+        else "do not respond, or reject this client"
+    )
+    total = sum(led[id] for id in silent)
+    if len(silent) == 1:
+        ((id, failure),) = silent.items()
+        what = "does not respond" if failure.name in _SILENT else "rejects this client"
+        yield Finding(
+            Severity.CRITICAL, "brokers",
+            f"broker {id} {what}, and leads {counted(total, 'partition')}: {failure.message}",
+            1, (str(id),),
+        )  # fmt: skip
+        return
+    yield Finding(
+        Severity.CRITICAL, "brokers",
+        f"{len(silent):,} brokers {what}, and lead {counted(total, 'partition')}",
+        len(silent),
+        tuple(
+            f"broker {id} (leads {led[id]:,}): {failure.message}"
+            for id, failure in list(silent.items())[: EXAMPLES]
+        ),
+    )  # fmt: skip
+
+
+def _absent_brokers(found: MetadataScan) -> Iterator[Finding]:
+    """Brokers that have replicas and are not in the cluster."""
+    gone = sorted(found.replica_ids() - {broker.id for broker in found.brokers})
+    if gone:
+        what = f"with replicas {'is' if len(gone) == 1 else 'are'} not running"
+        yield finding_about(
+            Severity.CRITICAL, "brokers", f"{counted(len(gone), 'broker')} {what}", gone
+        )
+
+
+def _behind_brokers(probe: ClusterProbe) -> Iterator[Finding]:
+    """Brokers that respond, but whose metadata is out of date."""
+    if behind := probe.behind:
+        if len(behind) == 1:
+            what = next(iter(behind.values())).message
+        else:
+            what = f"the metadata of {len(behind):,} brokers is out of date"
+        summary = f"{what}; clients may get outdated leaders"
+        yield finding_about(Severity.WARNING, "brokers", summary, list(behind))
+
+
+def _not_led_by_preferred(found: MetadataScan) -> Iterator[Finding]:
+    """Partitions not led by their preferred replica: the load is not as planned. An election can
+    only move the leadership to a replica that is in sync."""
+    sick = {*found.unhealthy(), *found.reassigned}
+    places, not_in_sync = list[str](), list[str]()
+    for topic, misplaced in groupby(found.misplaced(), key=itemgetter(0)):
+        waiting = _preferred_not_in_sync(found, topic) if topic in sick else frozenset()
+        for _, number in misplaced:
+            (not_in_sync if number in waiting else places).append(f"{topic}:{number}")
+    if places:
+        yield finding_about(Severity.NOTE, "off-preferred", _not_preferred(places), places)
+    if not_in_sync:
+        summary = f"{_not_preferred(not_in_sync)}, which is not in sync: an election would fail"
+        yield finding_about(Severity.NOTE, "preferred-not-in-sync", summary, not_in_sync)
+
+
+def _preferred_not_in_sync(found: MetadataScan, topic: str) -> frozenset[int]:
+    """The partitions of a topic whose preferred replica is not in sync."""
+    partitions = found.topic(topic).partitions
+    return frozenset(each.partition for each in partitions if each.replicas[0] not in each.isr)
+
+
+def _not_preferred(places: Sequence[str]) -> str:
+    their = "its" if len(places) == 1 else "their"
+    return f"{counted(len(places), 'partition')} not led by {their} preferred replica"
+
 
 PROBE_S = 2.0
 _LIMIT_S = 9.5  # for everything
@@ -64,7 +566,7 @@ def health(
     findings = list(of_metadata(probe))
     seconds = max(0.1, min(_CHECKS_S, until - time.monotonic() - parallel.GRACE_S))
     kraft = probe.quorum is not None or probe.unread is not None
-    wanted = [check for check in checks.CHECKS if kraft or check.name != "quorum"]
+    wanted = [check for check in CHECKS if kraft or check.name != "quorum"]
     outcomes = parallel.run_within(
         probe.config, {check: partial(_run, check, given) for check in wanted}, seconds,
         lambda left: progress([check.what for check in left]),
@@ -80,7 +582,7 @@ def health(
         brokers=len(found.brokers),
         topics=len(found),
         partitions=found.partitions,
-        findings=tuple(sorted(checks.combined(findings), key=lambda finding: finding.severity)),
+        findings=tuple(sorted(combined(findings), key=lambda finding: finding.severity)),
     )
 
 

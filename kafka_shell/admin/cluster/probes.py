@@ -6,21 +6,27 @@ An existing connection proves nothing: a process that hangs keeps its connection
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
 
-from kafka_shell.admin.cluster.model import Broker
-from kafka_shell.admin.wire import frames, versions
+from msgspec import Struct
+
+from kafka_shell.admin.cluster import quorum
+from kafka_shell.admin.cluster.model import Broker, Quorum
+from kafka_shell.admin.topics.reassigned import scan_reassigned
+from kafka_shell.admin.wire import frames
+from kafka_shell.admin.wire import requests as versions
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.dial import Loop
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.admin.wire.exchanges import Login, State
-from kafka_shell.admin.wire.link_errors import connect_timeout, silent
+from kafka_shell.admin.wire.failures import AUTHORIZATION, connect_timeout, silent
 from kafka_shell.admin.wire.login import log_in, request_api_versions
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.transport import Link
-from kafka_shell.common.structs import replace
+from kafka_shell.common.structs import Resource, replace
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Results, as_failure
+from kafka_shell.plan.results import Failure, Results, as_failure
 
 K = TypeVar("K")
 Waiting = Callable[[list[K]], None]
@@ -142,3 +148,146 @@ def _late(link: Link, timeout: float) -> ShellError:
     if link.state is State.CONNECTING:
         return connect_timeout(link.address)
     return silent(link.address, timeout)
+
+
+_SETTLE_S = 1.5  # after an election, the controller does not report yet which brokers caught up
+_ANSWER_S = 3.0
+_ASKED = 3  # brokers: one that is cut off cannot forward the request
+
+
+class ClusterProbe(Struct, frozen=True):
+    """What is known of the brokers before anything else is read.
+
+    `metadata` is from a broker that is not `behind`, if there is one, with the reassignments in
+    progress if replicas are not in sync. `probed` has the releases of the brokers that respond, and
+    why others do not. `quorum` is None with ZooKeeper, and if it could not be read. `unread` is why
+    it could not, or why no broker is current.
+    `config` connects only through brokers that respond and are not behind. Requests to a certain
+    broker are still sent to it if it is behind, but not if it does not respond.
+    """
+
+    metadata: MetadataScan
+    probed: Results[int, str]
+    quorum: Quorum | None
+    unread: Failure | None
+    behind: dict[int, Failure]
+    config: ConnectionConfig
+
+    @property
+    def not_current(self) -> dict[str, Failure]:
+        """Why the metadata may be out of date; empty if it is current."""
+        return {} if self.unread is None else {"metadata quorum": self.unread}
+
+
+class Freshness(Struct, frozen=True):
+    """The metadata quorum, or why it is `unread`, and which brokers are behind it, and why."""
+
+    quorum: Quorum | None
+    unread: Failure | None
+    behind: dict[int, Failure]
+
+
+def probe_cluster(
+    cluster: Cluster,
+    probe_timeout: float,
+    quorum_timeout: float,
+    waiting: Waiting[int] | None = None,
+) -> ClusterProbe:
+    """Probe all brokers, and read the metadata from one that is current. Raises ShellError if no
+    broker can be reached. The timeouts are in seconds."""
+    with fresh(cluster) as own:
+        at = addresses(own.brokers(refresh=True))
+        config = own.config
+    probed = probe_brokers(config, at, cluster.time_left(probe_timeout), waiting)
+    usable = without_silent(config, at, probed)
+    with Cluster(usable) as own:
+        own.join(cluster)
+        known = freshness(own, probed.values, quorum_timeout)
+        current = {at[id] for id in probed.values if id not in known.behind}
+        # Stand-ins have the address of a broker that answers for them.
+        behind = {id: why for id, why in known.behind.items() if at[id] not in current}
+        if not behind:
+            found = _metadata(own, known.unread)
+    if behind:
+        usable = _without(usable, [at[id] for id in behind])
+        with Cluster(usable) as own:
+            own.join(cluster)
+            found = _metadata(own, known.unread)
+    more = {id: address for id, address in addresses(found.brokers).items() if id not in at}
+    if more:  # the first answer was out of date
+        late = probe_brokers(config, more, cluster.time_left(probe_timeout), waiting)
+        probed = Results.merge((probed, late))
+        usable = replace(usable, avoid=frozenset(probed.failures))
+    here = {broker.id for broker in found.brokers}
+    probed = Results(
+        {id: release for id, release in probed.values.items() if id in here},
+        {id: failure for id, failure in probed.failures.items() if id in here},
+    )
+    behind = {id: why for id, why in behind.items() if id in here}  # else it is fenced by now
+    return ClusterProbe(found, probed, known.quorum, known.unread, behind, usable)
+
+
+def _metadata(cluster: Cluster, unread: Failure | None) -> MetadataScan:
+    """The metadata with the reassignments in progress, unless the controller does not respond."""
+    if unread is not None:
+        return scan(cluster).with_reassignments((), unread)
+    return scan_reassigned(cluster)
+
+
+def freshness(cluster: Cluster, brokers: Collection[int], seconds: float) -> Freshness:
+    """Which of these brokers are behind the active controller by more than 3 s. If all are, that is
+    why it is unread: no metadata is current."""
+    if not cluster.is_kraft():
+        return Freshness(None, None, {})
+    try:
+        with cluster.within(seconds):
+            described, behind = _settled(cluster, sorted(brokers))
+    except ShellError as error:
+        return Freshness(None, as_failure(error), {})
+    if behind and len(behind) == len(brokers):
+        return Freshness(described, next(iter(behind.values())), {})
+    return Freshness(described, None, behind)
+
+
+def why_out_of_date(cluster: Cluster) -> Failure | None:
+    """Why the metadata that was read may be out of date: no controller responds within 3 s, so
+    leaders and in-sync replicas may have changed, or a broker is behind it, which may be the one
+    that was asked. None if all are current, if the controller may not be asked (it responds with an
+    error, which brokers forward), and if brokers are too old for that."""
+    from kafka.protocol.admin import DescribeQuorumRequest
+
+    if not cluster.supports(DescribeQuorumRequest):
+        return None
+    fresh = freshness(cluster, [broker.id for broker in cluster.known_brokers()], _ANSWER_S)
+    if fresh.quorum is not None or fresh.unread is None:
+        return fresh.unread or next(iter(fresh.behind.values()), None)
+    if fresh.unread.code in AUTHORIZATION:
+        return None
+    return Failure(
+        "STALE_METADATA",
+        "the controller does not respond, so the metadata may be out of date:"
+        f" {fresh.unread.message}",
+        see=Resource("cluster"),
+    )
+
+
+def _settled(cluster: Cluster, brokers: list[int]) -> tuple[Quorum, dict[int, Failure]]:
+    """The quorum, and the brokers that are still behind after some time."""
+    asked = brokers[:: -(-len(brokers) // _ASKED) or 1]
+    for attempt in cluster.attempts(_SETTLE_S):
+        try:
+            described = quorum.describe_through(cluster, asked)
+        except ShellError:
+            if not attempt:
+                raise
+            break
+        behind = quorum.behind(described, brokers)
+        if not behind:
+            break
+    return described, behind
+
+
+def _without(config: ConnectionConfig, behind: list[Address]) -> ConnectionConfig:
+    """The config that sends these brokers only requests that no other broker can answer."""
+    kept = tuple(address for address in config.bootstrap if address not in behind)
+    return replace(config, bootstrap=kept, behind=frozenset(behind))

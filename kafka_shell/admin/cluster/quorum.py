@@ -8,20 +8,29 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from kafka_shell.admin.cluster.model import Endpoint, Quorum, QuorumReplica
+from msgspec import Struct
+
+from kafka_shell.admin.cluster.model import Endpoint, Quorum, QuorumReplica, Voter
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.wire import parallel
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.steps import BaseStep, row_failure
+from kafka_shell.admin.wire import connection as parallel
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
 from kafka_shell.admin.wire.endpoint import Address, parse_addresses
+from kafka_shell.admin.wire.error_codes import (
+    DUPLICATE_VOTER,
+    INVALID_REQUEST,
+    UNSUPPORTED_VERSION,
+    VOTER_NOT_FOUND,
+)
 from kafka_shell.admin.wire.failures import as_error, failure, requires
-from kafka_shell.admin.wire.requests import Call, Node
-from kafka_shell.admin.wire.uuids import format_uuid
-from kafka_shell.common.resource import Resource
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import approximate_duration
+from kafka_shell.admin.wire.requests import Call, Node, response_timeout
+from kafka_shell.admin.wire.uuids import format_uuid, uuid_of
+from kafka_shell.common.structs import Resource, replace
+from kafka_shell.common.units import approximate_duration, counted
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan
+from kafka_shell.plan.results import Failure, Results
 
 _TOPIC = "__cluster_metadata"
 _NO_ID = UUID(int=0)
@@ -179,3 +188,312 @@ def _replica(
         directory_id=format_uuid(id.bytes) if id is not None and id != _NO_ID else "",
         endpoints=endpoints.get(row.replica_id, ()) if role == "voter" else (),
     )
+
+
+DEFAULT_TIMEOUT_MS = 30_000
+UNKNOWN_DIRECTORY_ID = "unknown-directory-id"
+_FAR_BEHIND = 1_000  # records; the leader refuses a voter that has not caught up
+_VOTER_BEHIND_MS = 10_000  # a voter that has not caught up for longer commits nothing
+
+
+class AddVoter(Struct, BaseStep, frozen=True):
+    """One AddRaftVoter request (KIP-853, API key 80), done when the new set is committed.
+
+    The leader refuses a voter that has not caught up.
+    """
+
+    voter: Voter
+    timeout_ms: int
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return (Change(_resource(self.voter.id), "create", after=_format_voter(self.voter)),)
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        from kafka_shell.admin.wire.schemas.quorum import AddRaftVoterRequest
+
+        request = AddRaftVoterRequest(
+            cluster_id=cluster.cluster_id,
+            timeout_ms=self.timeout_ms,
+            voter_id=self.voter.id,
+            voter_directory_id=uuid_of(self.voter.directory_id),
+            listeners=[
+                AddRaftVoterRequest.Listener(
+                    name=endpoint.name, host=endpoint.host, port=endpoint.port
+                )
+                for endpoint in self.voter.endpoints
+            ],
+        )
+        call = Call(request, check=False, timeout=response_timeout(self.timeout_ms))
+        return _send(cluster, call, self.changes[0], self.voter, votes=True)
+
+
+class RemoveVoter(Struct, BaseStep, frozen=True):
+    """One RemoveRaftVoter request (KIP-853, API key 81). A leader that removes itself resigns.
+    `earlier` are the steps that are sent before."""
+
+    voter: Voter
+    earlier: tuple[AddVoter | RemoveVoter, ...] = ()
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return (Change(_resource(self.voter.id), "delete", before=_format_voter(self.voter)),)
+
+    def reread(self, cluster: Cluster) -> RemoveVoter:
+        quorum = describe(cluster)
+        for replica in quorum.voters:
+            if _key(replica) == _key(self.voter):
+                lost = _Majority.of(quorum, self.earlier).lost_without(self.voter)
+                if lost is not None:
+                    raise as_error(lost)
+                return replace(self, voter=_voter(replica))
+        raise as_error(_no_voter(self.voter, "it was removed"))
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        from kafka_shell.admin.wire.schemas.quorum import RemoveRaftVoterRequest
+
+        request = RemoveRaftVoterRequest(
+            cluster_id=cluster.cluster_id,
+            voter_id=self.voter.id,
+            voter_directory_id=uuid_of(self.voter.directory_id),
+        )
+        call = Call(request, check=False)
+        return _send(cluster, call, self.changes[0], self.voter, votes=False)
+
+
+def plan_alter(
+    cluster: Cluster,
+    add: Sequence[Voter] = (),
+    remove: Sequence[Voter] = (),
+    *,
+    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+) -> Plan:
+    """Add and remove voters, one after the other: a quorum changes by one at a time (API keys 80,
+    81).
+
+    Missing parts are looked up: the directory ID of an observer or voter, the name of a
+    controller's listener. Additions come first, so that the quorum is not smaller than needed;
+    only a voter that is replaced with another directory is removed before.
+    """
+    quorum = describe(cluster)
+    if not any(voter.directory_id for voter in quorum.voters):
+        requested = {_resource(voter.id): _STATIC for voter in (*add, *remove)}
+        return Plan(Effect.CHANGE, (), refused=Results({}, requested))
+    refused: dict[Resource, Failure] = {}
+    adding, removing = [], []
+    for voter in remove:
+        found = _voter_to_remove(quorum, voter)
+        if isinstance(found, Failure):
+            refused[_resource(voter.id)] = found
+        else:
+            removing.append(RemoveVoter(found))
+    if removing and len(removing) == len(quorum.voters) and not add:
+        refused |= {_resource(step.voter.id): _LAST for step in removing}
+        removing = []
+    replaced = {step.voter.id for step in removing}
+    for voter in add:
+        found = _voter_to_add(quorum, voter, replaced)
+        if isinstance(found, Failure):
+            refused[_resource(voter.id)] = found
+        else:
+            adding.append(AddVoter(found, timeout_ms))
+    back = {step.voter.id for step in adding}
+    live = _Majority.of(quorum).live
+    first = [step for step in removing if step.voter.id in back]
+    last = [step for step in removing if step.voter.id not in back]
+    last.sort(key=lambda step: _key(step.voter) in live)  # a majority of fewer voters is smaller
+    ordered: list[AddVoter | RemoveVoter] = [*first, *adding, *last]
+    steps: list[AddVoter | RemoveVoter] = []
+    for step in ordered:
+        lost = None
+        if isinstance(step, RemoveVoter):
+            lost = _Majority.of(quorum, steps).lost_without(step.voter)
+            step = replace(step, earlier=tuple(steps))
+        if lost is None:
+            steps.append(step)
+        else:
+            refused[_resource(step.voter.id)] = lost
+    return Plan(
+        Effect.DESTROY if removing else Effect.CHANGE,
+        tuple(steps),
+        chained=True,
+        touches=frozenset({"brokers"}),
+        fresh=describe,
+        warnings=tuple(_warnings(quorum, steps)),
+        refused=Results({}, refused),
+    )
+
+
+def _voter_to_remove(quorum: Quorum, voter: Voter) -> Voter | Failure:
+    candidates = [each for each in quorum.voters if each.id == voter.id]
+    found = [
+        candidate for candidate in candidates if voter.directory_id in ("", candidate.directory_id)
+    ]
+    if not candidates:
+        ids = ", ".join(map(str, sorted(each.id for each in quorum.voters)))
+        return _no_voter(voter, f"the voters are {ids}")
+    if not found:
+        return _no_voter(voter, f"its directory ID is {candidates[0].directory_id}")
+    return _voter(found[0])
+
+
+def _no_voter(voter: Voter, failure: str) -> Failure:
+    directory = f" with directory ID {voter.directory_id}" if voter.directory_id else ""
+    return Failure(
+        "VOTER_NOT_FOUND",
+        f"voter {voter.id}{directory} does not exist: {failure}",
+        VOTER_NOT_FOUND,
+        see=Resource("voter"),
+    )
+
+
+def _voter_to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Voter | Failure:
+    """The voter with its missing parts, as known to the quorum."""
+    if any(each.id == voter.id for each in quorum.voters) and voter.id not in replaced:
+        return Failure(
+            "DUPLICATE_VOTER", f"controller {voter.id} is already a voter", DUPLICATE_VOTER,
+            see=Resource("voter"),
+        )  # fmt: skip
+    directory = voter.directory_id
+    if not directory:
+        known = {r.directory_id for r in quorum.replicas if r.id == voter.id and not r.votes}
+        if len(known) != 1 or known == {""}:
+            why = "it is not an observer of the quorum"
+            if known:
+                several = len(known) > 1
+                why = "more than one observer has this ID" if several else "it is not reported"
+            return Failure(
+                UNKNOWN_DIRECTORY_ID,
+                f"the directory ID of controller {voter.id} is unknown: {why}",
+                hint="Start the controller first: it must catch up before it can be a voter. Or"
+                " specify its directory ID.",
+            )
+        (directory,) = known
+    name = next((endpoint.name for r in quorum.voters for endpoint in r.endpoints), "CONTROLLER")
+    endpoints = tuple(replace(each, name=each.name or name) for each in voter.endpoints)
+    return Voter(voter.id, directory, endpoints)
+
+
+class _Majority(Struct, frozen=True):
+    """The voters of a quorum, and those of them that keep up with the leader."""
+
+    voters: frozenset[tuple[int, str]]
+    live: frozenset[tuple[int, str]]
+
+    @classmethod
+    def of(cls, quorum: Quorum, steps: Iterable[AddVoter | RemoveVoter] = ()) -> _Majority:
+        """The majority after these steps. The leader adds no voter that does not keep up."""
+        voters = {_key(each) for each in quorum.voters}
+        live = {_key(each) for each in quorum.voters if each.keeps_up(_VOTER_BEHIND_MS)}
+        for step in steps:
+            if isinstance(step, AddVoter):
+                voters.add(_key(step.voter))
+                live.add(_key(step.voter))
+            else:
+                voters.discard(_key(step.voter))
+                live.discard(_key(step.voter))
+        return cls(frozenset(voters), frozenset(live))
+
+    @property
+    def behind(self) -> list[int]:
+        """The voters that do not keep up."""
+        return sorted(id for id, _ in self.voters - self.live)
+
+    @property
+    def tolerated(self) -> int:
+        """How many more voters may fail."""
+        return max(len(self.live) - len(self.voters) // 2 - 1, 0)
+
+    def lost_without(self, voter: Voter) -> Failure | None:
+        """Why a voter cannot be removed: too few of those that are left keep up, so that nothing
+        could be committed any more, the removal included."""
+        if _key(voter) not in self.live:
+            return None
+        if len(self.voters) == 1:
+            return _LAST
+        left, required = len(self.live) - 1, (len(self.voters) - 1) // 2 + 1
+        if left >= required:
+            return None
+        behind = ", ".join(map(str, self.behind))
+        one = len(self.behind) == 1
+        those = f"Voter {behind} has" if one else f"Voters {behind} have"
+        them = "it" if one else "them"
+        return Failure(
+            "majority-lost",
+            f"the metadata quorum would lose its majority without voter {voter.id}:"
+            f" {counted(left, 'voter')} left, {required} required",
+            hint=f"{those} not caught up with the leader: start or remove {them} first.",
+            see=Resource("voter"),
+        )
+
+
+def _warnings(quorum: Quorum, steps: Sequence[AddVoter | RemoveVoter]) -> Iterable[str]:
+    ids = [step.voter.id for step in steps if isinstance(step, AddVoter)]
+    for replica in quorum.replicas:
+        if replica.id in ids and not replica.votes and replica.lag > _FAR_BEHIND:
+            yield (
+                f"observer {replica.id} is {replica.lag:,} records behind the leader and cannot be"
+                " added until it catches up"
+            )
+    if len(ids) < len(steps):
+        majority = _Majority.of(quorum, steps)
+        left, failures = len(majority.voters), majority.tolerated
+        voters = "1 voter is" if left == 1 else f"{left} voters are"
+        behind = f" ({len(majority.behind)} not caught up)" if majority.behind else ""
+        tolerated = {0: "no failure", 1: "1 failure"}.get(failures, f"{failures} failures")
+        yield f"{voters} left{behind}: the quorum then tolerates {tolerated}"
+
+
+_LAST = Failure(
+    "INVALID_REQUEST",
+    "the last voter of the quorum cannot be removed",
+    INVALID_REQUEST,
+    "Add another voter first, as ID@HOST:PORT.",
+    Resource("voter"),
+)
+
+
+_STATIC = Failure(
+    "UNSUPPORTED_VERSION",
+    "the quorum of this cluster is static (kraft.version is 0)",
+    UNSUPPORTED_VERSION,
+    "Set the feature kraft.version to 1 first.",
+    Resource("feature"),
+)
+
+
+def _send(cluster: Cluster, call: Call, change: Change, voter: Voter, *, votes: bool) -> Outcomes:
+    (row,) = cluster.send_all([call])
+    about = change.resource
+    failure = row_failure(row, about, requires="ALTER on the cluster", see=Resource("voter"))
+    if failure is None:
+        wait_until_visible(lambda: _votes(cluster, voter) is votes)
+    return Results.of([change], [failure])
+
+
+def _votes(cluster: Cluster, voter: Voter) -> bool | None:
+    """Whether it is a voter; None while the quorum has no leader: the next step needs one."""
+    try:
+        now = describe(cluster).voters
+    except ShellError as error:
+        if error.code == "CLUSTER_AUTHORIZATION_FAILED":
+            raise
+        return None
+    return any(_key(each) == _key(voter) for each in now)
+
+
+def _resource(id: int) -> Resource:
+    return Resource("voter", str(id))
+
+
+def _key(each: Voter | QuorumReplica) -> tuple[int, str]:
+    return each.id, each.directory_id
+
+
+def _voter(replica: QuorumReplica) -> Voter:
+    return Voter(replica.id, replica.directory_id, replica.endpoints)
+
+
+def _format_voter(voter: Voter) -> str:
+    """`CONTROLLER://host:port:directory ID`, as in `--add ID@...`."""
+    return f"{','.join(map(str, voter.endpoints))}:{voter.directory_id}"

@@ -10,10 +10,9 @@ from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.steps import BaseStep, refused_of, row_failure
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
 from kafka_shell.admin.wire.error_codes import BROKER_ID_NOT_REGISTERED, INVALID_REQUEST
 from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
 from kafka_shell.common.units import counted, some
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource

@@ -1,4 +1,4 @@
-"""Plans that alter configs incrementally (KIP-226, 339; API key 44)."""
+"""What an alteration of configs changes: each value before and after it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.configs.alterations import change_of, changes_of
-from kafka_shell.admin.configs.checks import Refusals, check, entry_of, refuse_twice
-from kafka_shell.admin.configs.known import inherited, known_of, with_retention
-from kafka_shell.admin.configs.losses import DataLoss, is_tiered, related
+from kafka_shell.admin.cluster import quorum
+from kafka_shell.admin.configs.checks import (
+    LIST_OPS,
+    Refusals,
+    check,
+    entry_of,
+    is_settable,
+    refuse_twice,
+)
+from kafka_shell.admin.configs.losses import DataLoss, is_tiered, losses, related
 from kafka_shell.admin.configs.model import (
     DELETE_ALL,
+    HIDDEN,
     ConfigAlteration,
     ConfigEntry,
     ConfigOp,
@@ -22,13 +29,133 @@ from kafka_shell.admin.configs.model import (
     ResourceType,
     own_source,
 )
-from kafka_shell.admin.configs.read import by_name, by_target, describe, target_of, why_not
-from kafka_shell.admin.steps import BaseStep, confirmed, read_again
-from kafka_shell.admin.wire.chunks import in_requests
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.propagation import wait_until_visible
+from kafka_shell.admin.configs.read import (
+    by_name,
+    by_target,
+    describe,
+    inherited,
+    known_of,
+    target_of,
+    why_not,
+    with_retention,
+)
+from kafka_shell.admin.steps import BaseStep, confirmed, read_again, refused_of, row_failure
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
+from kafka_shell.admin.wire.endpoint import Address
+from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
+from kafka_shell.admin.wire.failures import as_error
+from kafka_shell.admin.wire.rounds import in_requests
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import same_value
+from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Results
+from kafka_shell.plan.results import Failure, Results
+
+
+def changes_of(
+    resource: ConfigResource,
+    alterations: Sequence[ConfigAlteration],
+    known: Mapping[str, ConfigEntry],
+) -> list[tuple[Change, DataLoss | None]]:
+    """The changes of one resource, each with what it deletes."""
+    changes = [
+        change_of(resource, alteration, known.get(alteration.key)) for alteration in alterations
+    ]
+    after = {
+        change.field: inherited(known[change.field]) if change.after is None else str(change.after)
+        for change in changes
+        if change.field in known and change.before != change.after
+    }
+    lost = losses(resource, known, after)
+    return [
+        (replace(change, lost=lost[change.field].final), lost[change.field])
+        if change.field in lost
+        else (change, None)
+        for change in changes
+    ]
+
+
+def change_of(
+    resource: ConfigResource, alteration: ConfigAlteration, entry: ConfigEntry | None
+) -> Change:
+    """The change of one config. Without an entry, its value before is unknown."""
+    is_own = entry is not None and entry.source is own_source(resource)
+    value = entry.value if entry is not None else None
+    before, effective = (value, None) if is_own else (None, value)
+    after, note = _after(alteration, entry, is_own)
+    reversible = True
+    if entry is not None and entry.sensitive:
+        before, effective = HIDDEN if is_own else None, None
+        after = None if alteration.op is ConfigOp.DELETE else HIDDEN
+        note = "sensitive: the value is not shown"
+    elif entry is not None and before is not None and not is_settable(entry, before):
+        note = "the previous value is invalid and cannot be restored"
+        reversible = False
+    return Change(
+        Resource(resource.kind, resource.name),
+        "alter",
+        alteration.key,
+        before,
+        after,
+        note=note,
+        reversible=reversible and before is not HIDDEN,
+        effective=effective,
+        source="" if entry is None or entry.source is ConfigSource.UNKNOWN else entry.source.label,
+    )
+
+
+def _after(
+    alteration: ConfigAlteration, entry: ConfigEntry | None, is_own: bool
+) -> tuple[str | None, str]:
+    """The new value at the resource's own level, and a note."""
+    if alteration.op is ConfigOp.DELETE:
+        return None, _inherited_note(entry) if is_own else "no change: not set"
+    after, note = alteration.value, ""
+    if alteration.op in LIST_OPS:
+        start, note = _list_before(alteration, entry, is_own)
+        after = _list_after(start, alteration)
+    if is_own and entry is not None and same_value(entry.name, entry.value, after, entry.type):
+        return entry.value, "no change: already set"
+    return after, note
+
+
+def _inherited_note(entry: ConfigEntry | None) -> str:
+    """A note with the value that is inherited after the deletion, if synonyms are known."""
+    weaker = [s for s in entry.synonyms if s.source is not entry.source] if entry else []
+    if not weaker:
+        return "falls back to the default"
+    below, name = weaker[0], entry.name if entry else ""
+    prefix = "" if below.name == name else f"{below.name}="  # another key may have another unit
+    return f"falls back to {prefix}{below.value} ({below.source.label})"
+
+
+def _list_before(
+    alteration: ConfigAlteration, entry: ConfigEntry | None, is_own: bool
+) -> tuple[str, str]:
+    """The list that the broker alters: its own, else Kafka's default (not the inherited value)."""
+    if entry is None or is_own:
+        return (entry.value or "" if entry else ""), ""
+    defaults = [s.value or "" for s in entry.synonyms if s.source is ConfigSource.DEFAULT]
+    start = defaults[0] if defaults else ""
+    if not defaults and entry.source is ConfigSource.DEFAULT:
+        start = entry.value or ""
+    if start == (entry.value or ""):
+        return start, ""
+    verb = "appended to" if alteration.op is ConfigOp.APPEND else "subtracted from"
+    return start, f"{verb} Kafka's default {start or '(empty)'}, not the effective value"
+
+
+def _list_after(current: str, alteration: ConfigAlteration) -> str:
+    items = _items(current)
+    given = _items(alteration.value or "")
+    if alteration.op is ConfigOp.APPEND:
+        return ",".join(dict.fromkeys(items + given))
+    return ",".join(item for item in items if item not in given)
+
+
+def _items(text: str) -> list[str]:
+    return [item for item in map(str.strip, text.split(",")) if item]
+
 
 Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]
 
@@ -284,3 +411,101 @@ def _is_visible(change: Change, resource: ConfigResource, entries: Sequence[Conf
         return False
     # The broker may normalize a value: it is enough that it is not the previous one.
     return entry.sensitive or entry.value != change.before or change.before == change.after
+
+
+_DELETE = 1  # the operation of IncrementalAlterConfigs
+_TOO_LATE = (
+    "Controllers delete the configs of a stopped broker only while it is registered. If they"
+    " are not deleted, they apply to the next broker that starts with this ID."
+)
+_NOTE = "unknown value: only the broker itself returns it"
+
+
+class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
+    """Dynamic configs of one broker, deleted by the active controller all or none. A key that
+    is not set counts as deleted."""
+
+    broker: int
+    keys: tuple[str, ...]
+    validates = True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        resource = Resource("broker", str(self.broker))
+        return tuple(
+            Change(resource, "delete", key, note=_NOTE, reversible=False) for key in self.keys
+        )
+
+    def reread(self, cluster: Cluster) -> DeleteLeftoverConfigs:
+        failure = _running_failure(cluster, self.broker)
+        if failure is not None:
+            raise as_error(failure)
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        # Controllers have no Metadata that tells the cluster ID: this cluster named the address.
+        config = replace(cluster.config, bootstrap=(_controller(cluster),), cluster_id="")
+        with Cluster(config) as controller:
+            controller.join(cluster)
+            response = controller.send(self._request(validate_only), check=False)
+        (row,) = response.responses
+        about = f"broker {self.broker}"
+        failure = row_failure(row, about, requires="ALTER_CONFIGS on the cluster")
+        if failure is not None and failure.name == "BROKER_ID_NOT_REGISTERED":
+            failure = replace(failure, hint=_TOO_LATE)
+        return Results.of(self.changes, [failure] * len(self.keys))
+
+    def _request(self, validate_only: bool) -> Any:
+        from kafka.protocol.admin import IncrementalAlterConfigsRequest
+
+        kind = IncrementalAlterConfigsRequest.AlterConfigsResource
+        configs = [
+            kind.AlterableConfig(name=key, config_operation=_DELETE, value=None)
+            for key in self.keys
+        ]
+        resource = kind(
+            resource_type=int(ResourceType.BROKER), resource_name=str(self.broker), configs=configs
+        )
+        return IncrementalAlterConfigsRequest(resources=[resource], validate_only=validate_only)
+
+
+def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -> Plan:
+    """Delete these dynamic configs of brokers that are not running. A running broker is refused.
+    Raises UsageError for `*`: they cannot be listed."""
+    if DELETE_ALL.key in keys:
+        raise UsageError(
+            "'*' cannot be used with other configs of a stopped broker",
+            hint="Use '*' alone to delete all of them.",
+            code="bad-value",
+        )
+    refused = {broker: _running_failure(cluster, broker) for broker in brokers}
+    return Plan(
+        Effect.DESTROY,
+        tuple(
+            DeleteLeftoverConfigs(broker, tuple(keys))
+            for broker in brokers
+            if refused[broker] is None
+        ),
+        touches=frozenset({"configs"}),
+        refused=refused_of("broker", refused),
+    )
+
+
+def _running_failure(cluster: Cluster, broker: int) -> Failure | None:
+    if all(each.id != broker for each in cluster.brokers(refresh=True)):
+        return None
+    return Failure("INVALID_REQUEST", f"broker {broker} is running", INVALID_REQUEST)
+
+
+def _controller(cluster: Cluster) -> Address:
+    """The address of the active controller."""
+    described = quorum.describe(cluster)
+    for replica in described.voters:
+        if replica.id == described.leader and replica.endpoints:
+            return Address(replica.endpoints[0].host, replica.endpoints[0].port)
+    raise ShellError(
+        "the address of the active controller is unknown",
+        hint="Requires Kafka 3.9 or later, and a metadata quorum with a leader.",
+        code="no-controller",
+        see=Resource("voter"),
+    )

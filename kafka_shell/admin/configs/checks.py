@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from kafka_shell.admin.configs.known import Known
 from kafka_shell.admin.configs.model import (
     ConfigAlteration,
     ConfigEntry,
@@ -18,9 +17,9 @@ from kafka_shell.admin.configs.model import (
     Unit,
     own_source,
 )
-from kafka_shell.common import config_units
-from kafka_shell.common.resource import Resource
-from kafka_shell.common.structs import replace
+from kafka_shell.admin.configs.read import Known
+from kafka_shell.common import units as config_units
+from kafka_shell.common.structs import Resource, replace
 from kafka_shell.errors import MistakeCollector, ShellError, near_miss
 
 # Resource types that refuse unknown keys. Brokers accept keys of plugins and with prefixes.

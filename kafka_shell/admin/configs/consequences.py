@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.configs import lost_records, unclean
+from kafka_shell.admin.configs import losses as lost_records
+from kafka_shell.admin.configs import unclean
 from kafka_shell.admin.configs.inheritance import TOPIC_KEYS, TopicValues
 from kafka_shell.admin.configs.inheritance import read as read_topics
 from kafka_shell.admin.configs.losses import (
@@ -32,8 +33,7 @@ from kafka_shell.admin.topics.model import Partition, named_topics
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
-from kafka_shell.common.config_units import format_limit
-from kafka_shell.common.units import counted, some
+from kafka_shell.common.units import counted, format_limit, some
 from kafka_shell.plan.model import Change, NotChecked, Resource
 from kafka_shell.plan.results import Failure
 

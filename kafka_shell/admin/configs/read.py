@@ -1,24 +1,142 @@
-"""Configs: describe and list (KIP-133, 226, 569; API keys 32, 74)."""
+"""DescribeConfigs (API key 32, KIP-133, 226, 569), v1 to v4, by hand.
+
+Describing topics reads configs; with this codec a one-shot command does not import kafka-python,
+which takes longer than all its requests.
+"""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
-from kafka_shell.admin.configs import wire as config_wire
-from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
+from kafka_shell.admin.configs.model import (
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    ConfigSynonym,
+    ConfigType,
+    ResourceType,
+)
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.similar import with_near_misses
-from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import INVALID_REQUEST, UNSUPPORTED_VERSION
-from kafka_shell.admin.wire.failures import BrokerError, failure, requires
+from kafka_shell.admin.wire.failures import BrokerError, as_error, failure, requires
+from kafka_shell.admin.wire.frames import Reader, count, string
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import ANY, Call, Node, RawRequest, Target
-from kafka_shell.common.resource import Resource
-from kafka_shell.common.structs import replace
+from kafka_shell.admin.wire.rounds import in_slices
+from kafka_shell.common.structs import Resource, replace
+from kafka_shell.common.units import convert_unit
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
+
+API_KEY = 32
+VERSIONS = (1, 4)
+DOCUMENTED_SINCE = 3  # types and documentation: Kafka 2.6
+FLEXIBLE_SINCE = 4
+_REMEMBERED = 4  # entries per position: the default, and values that some topics set
+
+_Fields = tuple[
+    str, str | None, ConfigSource, bool, bool, ConfigType, str, tuple[ConfigSynonym, ...]
+]
+Answer = tuple[ConfigResource, int, str, tuple[ConfigEntry, ...]]
+
+
+def encode_request(
+    version: int,
+    resources: Sequence[ConfigResource],
+    keys: Sequence[str] | None,
+    *,
+    synonyms: bool,
+    documentation: bool,
+) -> bytes:
+    """The body of a request; keys None requests all keys."""
+    flexible = version >= FLEXIBLE_SINCE
+    out = bytearray(count(len(resources), flexible))
+    for resource in resources:
+        out += struct.pack(">b", resource.type) + string(resource.name, flexible)
+        out += count(None if keys is None else len(keys), flexible)
+        for key in keys or ():
+            out += string(key, flexible)
+        out += b"\0" * flexible
+    out.append(synonyms)
+    if version >= DOCUMENTED_SINCE:
+        out.append(documentation)
+    return bytes(out + b"\0" * flexible)
+
+
+def read_response(version: int, body: bytes) -> list[Answer]:
+    """(resource, error code, error message, entries) of each requested resource."""
+    reader, flexible = Reader(body), version >= FLEXIBLE_SINCE
+    reader.int32()  # throttle time
+    entry = _Entries(reader, version, body)
+    responses: list[Answer] = []
+    for _ in range(reader.count(flexible)):
+        error, message = reader.int16(), reader.string(flexible) or ""
+        resource = ConfigResource(ResourceType(reader.int8()), reader.string(flexible) or "")
+        entries = [entry.next(resource, place) for place in range(reader.count(flexible))]
+        _end(reader, flexible)
+        entries.sort(key=lambda entry: entry.name)
+        responses.append((resource, error, message, tuple(entries)))
+    return responses
+
+
+class _Entries:
+    """Decodes the entries of one response. Most topics have the same configs in the same order:
+    bytes seen at the same position before are not decoded again, which saves most of the work for
+    a hundred thousand topics."""
+
+    def __init__(self, reader: Reader, version: int, body: bytes) -> None:
+        self._reader = reader
+        self._version = version
+        self._body = body
+        self._met: dict[int, list[tuple[bytes, _Fields]]] = {}
+
+    def next(self, resource: ConfigResource, place: int) -> ConfigEntry:
+        """The entry at the reader's position, for this resource."""
+        reader, start = self._reader, self._reader.position
+        met = self._met.setdefault(place, [])
+        for raw, fields in met:
+            if self._body.startswith(raw, start):
+                reader.skip(len(raw))
+                return ConfigEntry(resource, *fields)
+        fields = _fields(reader, self._version)
+        met.insert(0, (self._body[start : reader.position], fields))
+        del met[_REMEMBERED:]
+        return ConfigEntry(resource, *fields)
+
+
+def _fields(reader: Reader, version: int) -> _Fields:
+    """The fields of a ConfigEntry after its resource, in order."""
+    flexible = version >= FLEXIBLE_SINCE
+    name, value = reader.string(flexible) or "", reader.string(flexible)
+    read_only = bool(reader.int8())
+    source = ConfigSource(reader.int8())
+    sensitive = bool(reader.int8())
+    synonyms = tuple(_synonym(reader, flexible, sensitive) for _ in range(reader.count(flexible)))
+    kind, documentation = ConfigType.UNKNOWN, ""
+    if version >= DOCUMENTED_SINCE:
+        kind = ConfigType(reader.int8())
+        documentation = reader.string(flexible) or ""
+    _end(reader, flexible)
+    shown = None if sensitive else value
+    return name, shown, source, read_only, sensitive, kind, documentation, synonyms
+
+
+def _synonym(reader: Reader, flexible: bool, sensitive: bool) -> ConfigSynonym:
+    name, value = reader.string(flexible) or "", reader.string(flexible)
+    source = ConfigSource(reader.int8())
+    _end(reader, flexible)
+    return ConfigSynonym(name, None if sensitive else value, source)
+
+
+def _end(reader: Reader, flexible: bool) -> None:
+    if flexible:
+        reader.skip_tags()
+
 
 Entries = Results[ConfigResource, tuple[ConfigEntry, ...]]
 
@@ -73,7 +191,7 @@ def in_parts(
         yield wrong
     whole = by_target(requested)
     groups = _spread(cluster, whole)
-    lowest = config_wire.DOCUMENTED_SINCE if documentation else None
+    lowest = DOCUMENTED_SINCE if documentation else None
     calls = [
         Call(_request(group, keys, synonyms, documentation), to=target, lowest=lowest)
         for target, group in groups
@@ -202,16 +320,16 @@ def _request(
     documentation: bool,
 ) -> RawRequest:
     def body(version: int) -> bytes:
-        return config_wire.encode_request(
+        return encode_request(
             version, resources, keys, synonyms=synonyms, documentation=documentation
         )
 
     return RawRequest(
-        config_wire.API_KEY,
-        config_wire.VERSIONS,
+        API_KEY,
+        VERSIONS,
         body,
-        config_wire.FLEXIBLE_SINCE,
-        config_wire.read_response,
+        FLEXIBLE_SINCE,
+        read_response,
     )
 
 
@@ -269,3 +387,135 @@ def own_values(
         if entry.overridden
     ]
     return own, {resource.name: reason for resource, reason in found.failures.items()}
+
+
+Known = Mapping[str, ConfigEntry]
+
+# The keys of a client-metrics subscription (KIP-714). Brokers before 4.0 list only keys that are
+# set, without types.
+_SUBSCRIPTION = {
+    "interval.ms": ConfigType.INT,
+    "match": ConfigType.LIST,
+    "metrics": ConfigType.LIST,
+}
+# The configs of a broker for the retention time of its topics: the first that is set wins.
+_AGES = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
+_FIXED = (ConfigSource.STATIC_BROKER, ConfigSource.DEFAULT)
+
+
+def known_of(cluster: Cluster, resources: Iterable[ConfigResource]) -> Results[ConfigResource, Any]:
+    """All keys that each resource can have, with their types and effective values."""
+    found = describe(cluster, resources, synonyms=True)
+    known: Results[ConfigResource, Known] = Results({}, found.failures)
+    for resource, entries in found.values.items():
+        if resource.kind == "broker-default":
+            known.values[resource] = _of_default(cluster, resource, entries)
+        elif resource.type is ResourceType.CLIENT_METRICS:
+            known.values[resource] = _of_subscription(resource, entries)
+        else:
+            known.values[resource] = by_name(entries)
+    return known
+
+
+def _of_default(
+    cluster: Cluster, default: ConfigResource, own: Iterable[ConfigEntry]
+) -> dict[str, ConfigEntry]:
+    """A cluster-wide default lists only keys that are set: the rest is read from a broker."""
+    known: dict[str, ConfigEntry] = {}
+    try:
+        theirs = of_some_broker(cluster, synonyms=True)
+    except ShellError:  # the types stay unknown
+        theirs = {}
+    for entry in theirs.values():
+        fixed = tuple(synonym for synonym in entry.synonyms if synonym.source in _FIXED)
+        holds, source = entry.value, entry.source
+        if source not in _FIXED:
+            holds = fixed[0].value if fixed else None
+            source = fixed[0].source if fixed else ConfigSource.DEFAULT
+        known[entry.name] = replace(
+            entry, resource=default, value=holds, source=source, synonyms=fixed
+        )
+    for entry in own:
+        below = known.get(entry.name)
+        weaker = below.synonyms if below else ()
+        known[entry.name] = replace(entry, synonyms=(*entry.synonyms, *weaker))
+    return known
+
+
+def of_some_broker(
+    cluster: Cluster, keys: Sequence[str] | None = None, *, synonyms: bool = False
+) -> dict[str, ConfigEntry]:
+    """The configs of one broker by key: of the first that returns them, connected brokers first.
+    Raises ShellError if none does."""
+    if cluster.config.broker_configs is not None:
+        theirs = cluster.config.broker_configs(cluster)
+        return {key: each for key, each in theirs.items() if keys is None or key in keys}
+    reason = Failure("BROKER_NOT_AVAILABLE", "no broker is running", 8)
+    for broker in sorted(cluster.brokers(refresh=True), key=lambda each: not each.version):
+        resource = ConfigResource(ResourceType.BROKER, str(broker.id))
+        found = describe(cluster, [resource], keys, synonyms=synonyms)
+        if found.ok:
+            return by_name(found[resource])
+        reason = found.failures[resource]
+    raise as_error(reason)
+
+
+def _of_subscription(
+    resource: ConfigResource, entries: Iterable[ConfigEntry]
+) -> dict[str, ConfigEntry]:
+    known = {
+        key: ConfigEntry(resource, key, None, ConfigSource.DEFAULT, type=kind)
+        for key, kind in _SUBSCRIPTION.items()
+    }
+    for entry in entries:
+        if entry.type is ConfigType.UNKNOWN:
+            entry = replace(entry, type=_SUBSCRIPTION.get(entry.name, entry.type))
+        known[entry.name] = entry
+    return known
+
+
+def inherited(entry: ConfigEntry) -> str | None:
+    """The value without the resource's own one, in the key's unit; None if unknown (without
+    synonyms)."""
+    weaker = next((s for s in entry.synonyms if s.source is not entry.source), None)
+    if weaker is None or weaker.value is None:
+        return None
+    return convert_unit(weaker.value, weaker.name, entry.name)
+
+
+def with_retention(
+    cluster: Cluster, found: Mapping[ConfigResource, Known], removed: Iterable[ConfigResource]
+) -> dict[ConfigResource, Known]:
+    """The same with the inherited retention.ms of the `removed` topics: brokers leave it out of the
+    synonyms if log.retention.hours or log.retention.minutes sets it, so it is read from a
+    broker."""
+    topics = [
+        resource
+        for resource in removed
+        if (entry := found[resource].get("retention.ms")) and inherited(entry) is None
+    ]
+    if not topics:
+        return dict(found)
+    weaker = broker_retention(cluster)
+    return dict(found) | {
+        resource: {
+            **found[resource],
+            "retention.ms": _with_synonyms(found[resource]["retention.ms"], weaker),
+        }
+        for resource in topics
+    }
+
+
+def broker_retention(cluster: Cluster) -> tuple[ConfigSynonym, ...]:
+    """The broker config that sets the inherited retention.ms of topics; none if it is unknown."""
+    try:
+        broker = of_some_broker(cluster, _AGES)
+    except ShellError:
+        return ()
+    ages = [broker[key] for key in _AGES if key in broker and broker[key].value is not None]
+    return tuple(ConfigSynonym(entry.name, entry.value, entry.source) for entry in ages[:1])
+
+
+def _with_synonyms(entry: ConfigEntry, weaker: tuple[ConfigSynonym, ...]) -> ConfigEntry:
+    own = tuple(synonym for synonym in entry.synonyms if synonym.source is entry.source)
+    return replace(entry, synonyms=(*own, *weaker))

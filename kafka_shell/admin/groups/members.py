@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from kafka_shell.admin.groups import offsets as group_offsets
 from kafka_shell.admin.groups import read as groups
-from kafka_shell.admin.groups import streams
 from kafka_shell.admin.groups.model import (
     Group,
     GroupListing,
@@ -108,7 +107,7 @@ def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
         Effect.DESTROY,
         (DeleteGroups(deleted),) if deleted else (),
         touches=frozenset({"groups"}),
-        warnings=streams.warnings(cluster, [group.name for group in deleted], "deleting the group"),
+        warnings=groups.warnings(cluster, [group.name for group in deleted], "deleting the group"),
         refused=Results({}, refused),
         not_checked=()
         if unseen is None

@@ -21,8 +21,7 @@ from kafka_shell.admin.wire.error_codes import (
     UNKNOWN_TOPIC_OR_PARTITION,
 )
 from kafka_shell.admin.wire.failures import as_error, error_name, failure, requires
-from kafka_shell.common.resource import Resource
-from kafka_shell.common.structs import replace
+from kafka_shell.common.structs import Resource, replace
 from kafka_shell.common.units import some
 from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure, Results

@@ -8,11 +8,15 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.groups import read as groups
-from kafka_shell.admin.groups import streams
 from kafka_shell.admin.groups.model import Group, GroupType, Member, Reset, ResetTarget, ResetTo
 from kafka_shell.admin.groups.offsets import Offsets, committed, hidden
-from kafka_shell.admin.groups.share_offsets import AlterShareOffsets, DeleteShareOffsets
-from kafka_shell.admin.groups.steps import CommitOffsets, DeleteOffsets, offset_change
+from kafka_shell.admin.groups.steps import (
+    AlterShareOffsets,
+    CommitOffsets,
+    DeleteOffsets,
+    DeleteShareOffsets,
+    offset_change,
+)
 from kafka_shell.admin.partitions.model import Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic, list_offsets, ranges
 from kafka_shell.admin.wire.connection import Cluster
@@ -303,7 +307,7 @@ def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Ref
         warnings=(
             *([f"group {name} will skip up to {skipped}"] if skipped else ()),
             *found.warnings,
-            *streams.warnings(cluster, [name], "changing its offsets"),
+            *groups.warnings(cluster, [name], "changing its offsets"),
         )
         if steps
         else (),

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from kafka_shell.admin.calls import ClusterPlan, Family
-from kafka_shell.admin.partitions import (
-    batch_plans,
-    cancel,
-    drain,
-    elections,
-    log_dir_moves,
-    log_dirs,
-    progress,
-    reassignment,
-    rebalance,
-)
-from kafka_shell.admin.partitions.batches import BatchLimits
+from kafka_shell.admin.partitions import batched as batch_plans
+from kafka_shell.admin.partitions import elections, log_dir_moves, log_dirs, progress, reassignment
+from kafka_shell.admin.partitions import targets as drain
+from kafka_shell.admin.partitions.batched import BatchLimits
 from kafka_shell.admin.partitions.model import LogDir, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.planner.plan import Scope
 from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits
@@ -112,7 +104,7 @@ class PartitionsApi(Family):
         limited = max_bytes is not None or max_partitions is not None
 
         def plan(cluster: Cluster) -> Plan:
-            found = rebalance.plan_rebalance(
+            found = drain.plan_rebalance(
                 cluster,
                 topics,
                 Brokers(frozenset(brokers), frozenset(exclude_brokers), include_cordoned),
@@ -140,7 +132,7 @@ class PartitionsApi(Family):
 
     def plan_cancel(self, partitions: Sequence[TopicPartition]) -> ClusterPlan:
         """Cancel reassignments in progress (API key 45)."""
-        return self._calls.plan(cancel.plan_cancel, partitions)
+        return self._calls.plan(reassignment.plan_cancel, partitions)
 
     def plan_elect(
         self, chosen: Sequence[TopicPartition] | None = None, *, unclean: bool = False

@@ -14,14 +14,13 @@ from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDir, ReplicaOnDisk, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
 from kafka_shell.admin.wire.error_codes import (
     KAFKA_STORAGE_ERROR,
     LOG_DIR_NOT_FOUND,
     REPLICA_NOT_AVAILABLE,
 )
 from kafka_shell.admin.wire.failures import as_error, failure
-from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import Bytes, approximate_bytes, counted

@@ -25,9 +25,8 @@ from kafka_shell.admin.partitions.log_dir_moves import (
     target_dir,
 )
 from kafka_shell.admin.partitions.model import LogDir, MoveStatus, PartitionMove, TopicPartition
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
 from kafka_shell.admin.wire.error_codes import REPLICA_NOT_AVAILABLE
-from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import approximate_bytes
 from kafka_shell.errors import ShellError

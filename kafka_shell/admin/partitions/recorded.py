@@ -7,16 +7,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.partitions.batch_plans import StartBatches
+from kafka_shell.admin.partitions.batched import StartBatches
 from kafka_shell.admin.partitions.follow import Follow
 from kafka_shell.admin.partitions.model import Assignment
+from kafka_shell.admin.partitions.partition_files import MovePaths, rows_of, to_json
 from kafka_shell.admin.partitions.progress import assignment_of
-from kafka_shell.admin.partitions.reassignment_files import MovePaths, rows_of, to_json
 from kafka_shell.admin.partitions.steps import MoveReplicas
-from kafka_shell.admin.partitions.throttle_steps import SetThrottle
+from kafka_shell.admin.partitions.throttles import SetThrottle
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.private import write_private
+from kafka_shell.common.files import write_private
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError

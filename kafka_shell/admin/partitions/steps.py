@@ -11,19 +11,14 @@ from kafka_shell.admin.partitions.current_assignment import current
 from kafka_shell.admin.partitions.log_dir_targets import LogDirPlan
 from kafka_shell.admin.partitions.model import Assignment, Move, TopicPartition
 from kafka_shell.admin.partitions.progress import TIMEOUT_MS, needing, spell, under_way
-from kafka_shell.admin.partitions.throttle_steps import (
-    RemoveThrottle,
-    note_still_set,
-    with_still_set,
-)
+from kafka_shell.admin.partitions.throttles import RemoveThrottle, note_still_set, with_still_set
 from kafka_shell.admin.records.offsets import topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
-from kafka_shell.admin.wire.chunks import in_requests
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
 from kafka_shell.admin.wire.error_codes import NO_REASSIGNMENT_IN_PROGRESS
 from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
+from kafka_shell.admin.wire.rounds import in_requests
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.partitions import disks as broker_disks
-from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
+from kafka_shell.admin.partitions import write_rates
+from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
 from kafka_shell.admin.partitions.disks import Disks
 from kafka_shell.admin.partitions.model import (
     Assignment,
@@ -21,12 +22,21 @@ from kafka_shell.admin.partitions.model import (
 from kafka_shell.admin.partitions.planner import plan as planner
 from kafka_shell.admin.partitions.planner.plan import Scope
 from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits, Problem, Proposal
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.partitions.reassignment import plan_move
+from kafka_shell.admin.partitions.throttles import (
+    RemoveThrottle,
+    ThrottleRecord,
+    left_behind,
+    rates_of,
+)
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
 from kafka_shell.admin.wire.failures import failure
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Plan, Resource
+from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 Replicas = tuple[tuple[int, ...], ...]  # of each partition
@@ -409,3 +419,156 @@ def _stuck(problem: Problem, each: TopicPartition, no_broker: bool, left_out: st
         "Free disk space, or add brokers or log directories.",
         resource,
     )
+
+
+class Rebalance(Struct, frozen=True):
+    """What a rebalance moves: the current assignment, the disks, and the target replicas of the
+    partitions that change."""
+
+    now: CurrentAssignment
+    disks: Disks
+    targets: Targets
+
+
+def read_rebalance(
+    cluster: Cluster,
+    topics: Sequence[str] | None,
+    choose: Callable[[CurrentAssignment, Disks], Brokers],
+    *,
+    scope: Scope = Scope.ALL,
+    limits: PlanLimits | None = None,
+    min_gain: float = MIN_GAIN,
+    measure: float | None = None,
+) -> Rebalance:
+    """Plan how to balance these topics (None: all) between the brokers that `choose` returns.
+
+    `measure` is for how many seconds to measure what is written to each partition.
+    """
+    now, disks = _current(cluster)
+    brokers, writes = choose(now, disks), None
+    if measure is not None:
+        writes = write_rates.measure(cluster, now, disks.sizes, measure)
+        now, disks = _current(cluster)  # others may have changed the cluster meanwhile
+        brokers = choose(now, disks)
+    return Rebalance(now, disks, rebalanced(
+        now, disks, topics, brokers, scope=scope, limits=limits, min_gain=min_gain, writes=writes
+    ))  # fmt: skip
+
+
+def _current(cluster: Cluster) -> tuple[CurrentAssignment, Disks]:
+    now = current_assignment(cluster)
+    return now, read_disks(cluster, now)
+
+
+def plan_rebalance(
+    cluster: Cluster,
+    topics: Sequence[str] | None = None,
+    brokers: Brokers | None = None,
+    *,
+    scope: Scope = Scope.ALL,
+    limits: PlanLimits | None = None,
+    min_gain: float = MIN_GAIN,
+    measure: float | None = None,
+    throttle: int | None = None,
+) -> Plan:
+    """Balance these topics (None: all) by the goals of the planner (API key 45).
+
+    `measure` is in seconds, and `throttle` in bytes per second. The figures are the load of brokers
+    and topics and the score of each goal, before and after. Raises ShellError if a named broker
+    cannot receive replicas.
+    """
+
+    def checked(now: CurrentAssignment, disks: Disks) -> Brokers:
+        chosen = brokers or Brokers()
+        check_named(cluster, now, disks, chosen)
+        return chosen
+
+    found = read_rebalance(
+        cluster, topics, checked, scope=scope, limits=limits, min_gain=min_gain, measure=measure
+    )
+    replicas, sizes = found.targets.replicas, found.disks.sizes
+    plan = plan_move(cluster, replicas, throttle=throttle, now=found.now, sizes=sizes)
+    return found.targets.explaining(plan)
+
+
+class Drain(Struct, frozen=True):
+    """How a broker can be drained: the current assignment, the disks, and the target replicas of
+    what is not yet moving off the broker."""
+
+    broker: int
+    now: CurrentAssignment
+    disks: Disks
+    targets: Targets
+
+    @property
+    def leaving(self) -> dict[TopicPartition, tuple[int, ...]]:
+        """The partitions that are being moved off the broker, and their target replicas."""
+        return {
+            each: move.after
+            for each, move in self.now.moving.items()
+            if self.broker in move.removing
+        }
+
+    @property
+    def wanted(self) -> Assignment:
+        """The target replicas of all partitions that leave the broker, moving or not yet."""
+        return {**self.targets.replicas, **self.leaving}
+
+    @property
+    def busy(self) -> list[TopicPartition]:
+        """The partitions that are being reassigned and get or keep a replica on the broker."""
+        return [each for each, move in self.now.moving.items() if self.broker in move.after]
+
+    @property
+    def held(self) -> list[TopicPartition]:
+        """The partitions with a replica on the broker, those being moved off it included."""
+        return _held(self.now.found, self.broker)
+
+
+def _held(found: MetadataScan, broker: int) -> list[TopicPartition]:
+    return [
+        TopicPartition(name, each.partition)
+        for name in found.names
+        for each in found.topic(name).partitions
+        if broker in each.replicas
+    ]
+
+
+def read_drain(cluster: Cluster, broker: int) -> Drain:
+    """Plan where the replicas of a broker go. Raises ShellError if no other broker is running."""
+    now = current_assignment(cluster)
+    disks = read_disks(cluster, now)
+    return Drain(broker, now, disks, drained(now, disks, broker))
+
+
+def plan_drain(cluster: Cluster, broker: int, *, throttle: int | None = None) -> Plan:
+    """Move all replicas off a broker (API key 45), and follow those that are already moving off it.
+
+    `throttle` is in bytes per second, and is set for reassignments in progress as well. A topic
+    that fits nowhere else is refused.
+    """
+    drain = read_drain(cluster, broker)
+    plan = plan_move(
+        cluster, drain.wanted, throttle=throttle, additional=True, now=drain.now,
+        sizes=drain.disks.sizes,
+    )  # fmt: skip
+    return drain.targets.explaining(plan)
+
+
+def wait_until_drained(cluster: Cluster, broker: int) -> None:
+    """Wait a moment until brokers show the end of the reassignments, too."""
+    wait_until_visible(lambda: not _held(scan(cluster), broker))
+
+
+def plan_remove_throttle(
+    cluster: Cluster, broker: int, record: ThrottleRecord | None = None
+) -> Plan:
+    """Remove what an interrupted drain left of its throttle: what is in the `record`, and lists
+    with replicas of the broker. Reassignments in progress keep theirs."""
+    record = record or ThrottleRecord()
+    known = record.read()
+    rows, _ = left_behind(cluster, under_way(cluster).values, known)
+    lists = [row for row in rows if any(each.endswith(f":{broker}") for each in row.entries)]
+    ours = known.keys() | {row.config for row in lists} | rates_of(lists)
+    rows = tuple(row for row in rows if row.config in ours)
+    return Plan(Effect.CHANGE, (RemoveThrottle(rows, record),) if rows else ())

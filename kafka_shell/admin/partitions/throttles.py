@@ -1,55 +1,202 @@
-"""Replication throttles of partition reassignments (KIP-73): set, remove, find leftover ones.
-
-A throttle consists of two kinds of dynamic configs: the rates at which each broker sends and
-receives, and per topic the list of replicas that the rates apply to, as entries `partition:broker`.
-
-Setting a throttle adds missing entries to the lists and sets the rates. Before that, the entries
-and rates are recorded, each rate with the value it replaces. If the rate is recorded already, its
-recorded previous value is kept. Removing a throttle follows three rules:
-
-1. The added entries are removed once their partitions are not being reassigned.
-2. A rate is restored to its previous value, unless the list of a partition that is still being
-   reassigned has an entry for the broker: the end of that reassignment restores it.
-3. Configs that were not set here are not changed. A rate counts as set here while it has the
-   recorded value, or while an entry that was added for its broker is still listed.
-
-A throttle that is not recorded (set by another tool or machine) is a leftover if it lists
-partitions that are not being reassigned. These entries are removed, and the rates of their brokers
-by rule 2; the previous rates are unknown. Entries of a broker that is down are kept, so that its
-rates are found when it is back. `*`, all replicas of a topic, is never a leftover, and while
-a topic has it, nor are rates that are not recorded.
-"""
+"""The configs of replication throttles (KIP-73), and the record of those that were set."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.cluster.registrations import not_running, registered
-from kafka_shell.admin.configs.model import ConfigResource
-from kafka_shell.admin.configs.read import Entries
-from kafka_shell.admin.partitions.model import Move, TopicPartition
-from kafka_shell.admin.partitions.throttle_configs import (
-    FOLLOWER_REPLICAS,
-    LEADER_REPLICAS,
-    RATE_OF,
-    RATES,
-    Config,
-    Moving,
-    Record,
-    ThrottleConfigs,
-    Throttled,
-    broker_config,
-    entries_of,
-    rates_of,
-    topic_config,
-)
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.configs import read as configs_module
+from kafka_shell.admin.configs.change import AlterConfigs
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.configs.read import Entries, by_target
+from kafka_shell.admin.partitions.model import Move, Reassignment, TopicPartition
+from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
+from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.admin.wire.rounds import in_requests
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Resource
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.model import Change, Outcomes, Resource
+from kafka_shell.plan.results import Failure, Results, as_failure
+
+LEADER_RATE = "leader.replication.throttled.rate"
+FOLLOWER_RATE = "follower.replication.throttled.rate"
+LEADER_REPLICAS = "leader.replication.throttled.replicas"
+FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
+RATES = (LEADER_RATE, FOLLOWER_RATE)
+RATE_OF = {LEADER_REPLICAS: LEADER_RATE, FOLLOWER_REPLICAS: FOLLOWER_RATE}
+_KEYS = (*RATES, *RATE_OF)
+
+
+Config = tuple[ConfigResource, str]
+Moving = Mapping[TopicPartition, Reassignment]
+
+
+class Throttled(Struct, frozen=True):
+    """One config of a throttle: entries of a topic's list (`0:1,0:2`), or a broker's rate (bytes
+    per second) and the value it `replaced`. `now` is the whole value when planned."""
+
+    resource: ConfigResource
+    key: str
+    value: str
+    replaced: str | None = None
+    now: str | None = None
+
+    @property
+    def config(self) -> Config:
+        return self.resource, self.key
+
+    @property
+    def entries(self) -> dict[str, None]:
+        """The entries of a list; none for a rate."""
+        return entries_of(self.value if self.key in RATE_OF else None)
+
+    @property
+    def when_set(self) -> str:
+        """The whole value of the config with the throttle."""
+        return self.value if self.key in RATES else ",".join(entries_of(self.now) | self.entries)
+
+    @property
+    def when_removed(self) -> str | None:
+        """The whole value of the config without the throttle; None if the config is deleted."""
+        if self.key in RATES:
+            return self.replaced
+        own = self.entries
+        return ",".join(entry for entry in entries_of(self.now) if entry not in own) or None
+
+    def only(self, condition: Callable[[TopicPartition], object]) -> Throttled:
+        """The same list with the entries of the partitions that meet the condition."""
+        numbers = {entry: entry.partition(":")[0] for entry in self.entries}
+        return replace(self, value=",".join(
+            entry for entry, number in numbers.items()
+            if number.isdecimal() and condition(TopicPartition(self.resource.name, int(number)))
+        ))  # fmt: skip
+
+    def without_brokers(self, ids: Collection[int]) -> Throttled:
+        """The same list without the entries of these brokers."""
+        gone = set(map(str, ids))
+        kept = (each for each in self.entries if each.partition(":")[2] not in gone)
+        return replace(self, value=",".join(kept))
+
+    def change(self, before: str | None, after: str | None) -> Change:
+        """The change of this config from one whole value to another."""
+        resource = Resource("throttle", str(self.resource))
+        return Change(resource, "alter", self.key, before, after)
+
+
+Record = Mapping[Config, Throttled]
+
+
+class ThrottleRecord:
+    """The throttles that were set and not removed yet, in memory."""
+
+    def __init__(self) -> None:
+        self._rows: Record = {}
+
+    def read(self) -> Record:
+        """The record by config."""
+        return self._rows
+
+    def update(self, change: Callable[[Record], Record]) -> None:
+        """Replace the record by the result of `change`. Raises ShellError if that fails."""
+        self._rows = change(self._rows)
+
+
+# -- current values --------------------------------------------------------------------------------
+
+
+def entries_of(value: str | None) -> dict[str, None]:
+    return dict.fromkeys(filter(None, map(str.strip, (value or "").split(","))))
+
+
+def rates_of(lists: Iterable[Throttled]) -> set[Config]:
+    """The rates for these entries: for `0:1` in a list of leader replicas, the rate of broker 1."""
+    ids = ((row.key, entry.partition(":")[2]) for row in lists for entry in row.entries)
+    return {(broker_config(id), RATE_OF[key]) for key, id in ids if id.isdecimal()}
+
+
+def broker_config(id: int | str) -> ConfigResource:
+    return ConfigResource(ResourceType.BROKER, str(id))
+
+
+def topic_config(name: str) -> ConfigResource:
+    return ConfigResource(ResourceType.TOPIC, name)
+
+
+class ThrottleConfigs(Struct, frozen=True):
+    """The throttle configs set on brokers and topics, failures of those that were not read, and the
+    topics that do not exist."""
+
+    values: dict[Config, str]
+    failures: dict[ConfigResource, Failure]
+    gone: frozenset[ConfigResource]
+
+    @classmethod
+    def read(
+        cls,
+        cluster: Cluster,
+        resources: Iterable[ConfigResource],
+        moving: Moving | None = None,
+        known: configs_module.Entries | None = None,
+    ) -> ThrottleConfigs:
+        """The configs of these resources, and of the topics that are being reassigned. Those that
+        are `known` are not read again."""
+        every = dict.fromkeys([*resources, *(topic_config(each.topic) for each in moving or ())])
+        known = known or Results()
+        there = known.values.keys() | known.failures.keys()
+        missing = [each for each in every if each not in there]
+        read = configs_module.describe(cluster, missing, _KEYS)
+        found = Results.merge([known, read])
+        values = {
+            (resource, entry.name): entry.value
+            for resource, entries in found.values.items()
+            for entry in entries
+            if entry.name in _KEYS and entry.overridden and entry.value
+        }
+        gone = {r for r, why in found.failures.items() if why.code == UNKNOWN_TOPIC_OR_PARTITION}
+        failures = {r: why for r, why in found.failures.items() if r not in gone}
+        return cls(values, failures, frozenset(gone))
+
+    @property
+    def rows(self) -> list[Throttled]:
+        """All configs, also those set by others."""
+        return [Throttled(*config, value, now=value) for config, value in self.values.items()]
+
+    def in_use(self, moving: Moving) -> set[Config]:
+        """The rates for partitions that are being reassigned: if the lists of a topic could not be
+        read, all rates of their brokers."""
+        unread = [each for each in moving.values() if topic_config(each.topic) in self.failures]
+        maybe = {
+            (broker_config(id), key) for each in unread for id in each.replicas for key in RATES
+        }
+        return maybe | rates_of(row.only(moving.__contains__) for row in self.rows)
+
+    @property
+    def throttles_all(self) -> bool:
+        """Whether all replicas of a topic that was read are throttled (`*`)."""
+        return any("*" in entries_of(value) for (_, key), value in self.values.items()
+                   if key not in RATES)  # fmt: skip
+
+    def still_set(self, record: Record) -> dict[Config, Throttled]:
+        """The recorded configs that are still set (rule 3), or could not be read."""
+        still = {config: row for config, row in record.items() if row.resource in self.failures}
+        for config, row in record.items():
+            listed = entries_of(self.values.get(config))
+            if entries := [entry for entry in row.entries if entry in listed]:
+                still[config] = replace(row, value=",".join(entries))
+        listed_rates = rates_of(still.values())
+        for config in (config for config in record if config[1] in RATES):
+            value = self.values.get(config)
+            if value is not None and (value == record[config].value or config in listed_rates):
+                still[config] = record[config]
+        return still
+
 
 _NOTICED_S, _PAUSE_S = 15.0, 0.5  # until a cluster has noticed that a broker has died
 _LEFT_S = 3.0  # of the deadline: too little to wait for that
@@ -239,3 +386,213 @@ def on_down_brokers(cluster: Cluster, moving: Moving, record: Record) -> list[Th
         return []
     known = registered(cluster)
     return [row for row in down if known is None or int(row.resource.name) in known]
+
+
+_IN_USE = "unchanged: another partition reassignment uses it"
+_NOT_OURS = "unchanged: modified after the throttle was set"
+_STILL_SET = "The throttle is still set."
+_THROTTLE = Resource("throttle")
+_UNKNOWN = ("deadline", "outcome-unknown", "REQUEST_TIMED_OUT")  # it may have been set
+
+
+class SetThrottle(Struct, BaseStep, frozen=True):
+    """Set a throttle: IncrementalAlterConfigs requests (API key 44) for the topics, and one per
+    broker. If one fails, the others are undone. Replaced rates are not read again."""
+
+    rows: tuple[Throttled, ...]
+    record: ThrottleRecord = field(default_factory=ThrottleRecord)
+    validates = True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return tuple(row.change(row.now, row.when_set) for row in self._changed)
+
+    @property
+    def _changed(self) -> list[Throttled]:
+        return [row for row in self.rows if row.now != row.when_set]
+
+    @property
+    def removal(self) -> RemoveThrottle:
+        """The step that removes the throttle."""
+        rows = (replace(row, now=row.when_set) for row in self.rows)
+        return RemoveThrottle(tuple(rows), self.record)
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Raises ShellError if a config cannot be set, or the record cannot be written."""
+        if not validate_only:
+            self.record.update(self._recorded)
+        values = {row.config: row.when_set for row in self._changed}
+        failures = _alter(cluster, values, validate_only)
+        results = Results.of(self.changes, (failures.get(row.config) for row in self._changed))
+        if results.failures and not validate_only:
+            change, failure = next(iter(results.failures.items()))
+            error = ShellError(
+                f"{change.resource} could not be set: {failure.message}",
+                hint=failure.hint
+                or "No partition was moved. Omit the throttle to move at any rate.",
+                code=failure.name,
+                see=failure.see,
+            )
+            nothing_set = len(results.failures) == len(self._changed) and not any(
+                each.name in _UNKNOWN for each in results.failures.values()
+            )
+            if not self.removal.attempt(cluster) and not nothing_set:
+                note_still_set(error)
+            raise error
+        return results
+
+    def _recorded(self, record: Record) -> Record:
+        new = dict(record)
+        for row in self.rows:
+            both = {**(record[row.config].entries if row.config in record else {}), **row.entries}
+            new[row.config] = replace(row, value=",".join(both) or row.value)
+        return new
+
+
+class RemoveThrottle(Struct, BaseStep, frozen=True):
+    """Remove a throttle by the three rules. The configs are read again when it is sent."""
+
+    rows: tuple[Throttled, ...]
+    record: ThrottleRecord = field(default_factory=ThrottleRecord)
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return tuple(row.change(row.now, row.when_removed) for row in self._changed)
+
+    @property
+    def _changed(self) -> list[Throttled]:
+        return [row for row in self.rows if row.now != row.when_removed]
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Configs that are removed already count as removed; notes explain those that are kept."""
+        moving = under_way(cluster).values
+        resources = [row.resource for row in self.rows]
+        with suppress(ShellError):  # a record that cannot be read is reported where it is used
+            resources += [each for each, key in self.record.read() if key not in RATES]
+        configs = ThrottleConfigs.read(cluster, resources, moving)
+        still = configs.still_set({row.config: row for row in self.rows})
+        used = configs.in_use(moving)
+        target: dict[Config, str | None] = {}
+        notes: dict[Config, str] = {}
+        for config, row in still.items():
+            if config in used:
+                notes[config] = _IN_USE
+            elif row.resource not in configs.failures:
+                current = replace(row, now=configs.values[config])
+                ended = current.only(lambda each: each not in moving)
+                target[config] = (ended if row.entries else current).when_removed
+        changed = {c: value for c, value in target.items() if value != configs.values[c]}
+        failed = _alter(cluster, changed)
+        after = configs.values | {c: changed[c] for c in changed.keys() - failed.keys()}
+        results: Outcomes = Results()
+        for row, change in zip(self._changed, self.changes, strict=True):
+            config, value = row.config, after.get(row.config)
+            if failure := failed.get(config) or configs.failures.get(row.resource):
+                about = with_still_set(failure)
+                results.failures[change] = replace(about, see=failure.see or _THROTTLE)
+            else:
+                own = config in still or row.entries or value is None
+                note = notes.get(config, "" if own else _NOT_OURS)
+                results.values[change] = replace(change, after=value, note=note)
+        kept = failed.keys() | notes.keys()
+        done = {row.config for row in self.rows if row.resource not in configs.failures} - kept
+        with suppress(ShellError):  # a row that stays in the record too long is harmless (rule 3)
+            self.record.update(lambda record: {
+                config: row for config, row in record.items() if row.resource not in configs.gone
+                and (config not in done
+                     or row.entries.keys() & entries_of(after.get(config)).keys())
+            })  # fmt: skip
+        return results
+
+    def attempt(self, cluster: Cluster) -> bool:
+        """Remove a throttle for which nothing was moved. Returns whether that worked; the record
+        has the configs that are still set."""
+        try:
+            return self.send(cluster, validate_only=False).ok
+        except ShellError:
+            return False
+
+
+def note_still_set(error: ShellError) -> None:
+    """Add to an error that the throttle is still set."""
+    error.hint, error.see = f"{error.hint} {_STILL_SET}".strip(), _THROTTLE
+
+
+def with_still_set(failure: Failure) -> Failure:
+    """A failure that also says that the throttle is still set."""
+    return replace(failure, hint=f"{failure.hint} {_STILL_SET}".strip(), see=_THROTTLE)
+
+
+class ReportLeft(Struct, BaseStep, frozen=True):
+    """Sends nothing: it fails for the rates in the record that cannot be removed, as their brokers
+    are down."""
+
+    record: ThrottleRecord
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return ()
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Returns what it found as failed changes."""
+        down = on_down_brokers(cluster, under_way(cluster).values, self.record.read())
+        return Results({}, {
+            row.change(row.value, row.when_removed): Failure(
+                "broker-down", f"broker {row.resource.name} is down", hint=_STILL_SET,
+                see=_THROTTLE,
+            )
+            for row in down
+        })  # fmt: skip
+
+
+def own_left(
+    cluster: Cluster, record: ThrottleRecord, topics: Collection[str], moving: Moving
+) -> tuple[Throttled, ...]:
+    """What the record has of these topics, and the rates, as far as nothing needs it."""
+    recorded = record.read()
+    if not recorded:
+        return ()
+    named = {each.name for each, key in recorded if key not in RATES}.intersection(topics)
+    rows, _ = left_behind(cluster, moving, recorded, named)
+    return tuple(row for row in rows if row.config in recorded)
+
+
+def remove_own(cluster: Cluster, record: ThrottleRecord, topics: Collection[str]) -> Outcomes:
+    """Remove what `record` says was set, on topics that are not being reassigned."""
+    own = own_left(cluster, record, topics, under_way(cluster).values)
+    return RemoveThrottle(own, record).send(cluster, validate_only=False) if own else Results()
+
+
+def _alter(
+    cluster: Cluster, target: Mapping[Config, str | None], validate_only: bool = False
+) -> dict[Config, Failure]:
+    """Set or delete (None) each config. Returns the failures."""
+    by_resource: dict[ConfigResource, list[ConfigAlteration]] = {}
+    for (resource, key), value in target.items():
+        op = ConfigOp.DELETE if value is None else ConfigOp.SET
+        by_resource.setdefault(resource, []).append(ConfigAlteration(key, op, value))
+    failed: dict[Config, Failure] = {}
+    requests = (
+        request
+        for group in by_target(by_resource).values()
+        for request in in_requests(group, lambda resource: len(by_resource[resource]))
+    )
+    for group in requests:
+        step = AlterConfigs(tuple((each, tuple(by_resource[each])) for each in group), ())
+        configs = [(each, alteration.key) for each in group for alteration in by_resource[each]]
+        try:
+            failures = step.send(cluster, validate_only=validate_only).failures
+        except ShellError as error:
+            failed |= dict.fromkeys(configs, as_failure(error))
+            continue
+        pairs = zip(configs, step.changes, strict=True)
+        failed |= {config: failures[change] for config, change in pairs if change in failures}
+    done = {config: value for config, value in target.items() if config not in failed}
+    if done and not validate_only:  # later removals depend on these values
+
+        def visible() -> bool:
+            values = ThrottleConfigs.read(cluster, by_resource).values
+            return all(values.get(config) == value for config, value in done.items())
+
+        wait_until_visible(visible)
+    return failed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.admin.calls import Family, Plans, Reads
-from kafka_shell.admin.quotas import change, read, resolution
+from kafka_shell.admin.quotas import change, read
 
 
 class QuotasApi(Family):
@@ -25,5 +25,5 @@ class QuotasApi(Family):
     """
 
     describe = Reads(read.describe)
-    resolve = Reads(resolution.resolve)
+    resolve = Reads(read.resolve)
     plan_alter = Plans(change.plan_alter)

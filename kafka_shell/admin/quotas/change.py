@@ -12,11 +12,10 @@ from kafka_shell.admin.quotas.model import Default, Quota, QuotaAlteration, Quot
 from kafka_shell.admin.quotas.read import describe_each
 from kafka_shell.admin.steps import BaseStep, confirmed, read_again, row_failure
 from kafka_shell.admin.users.model import prefixed_users
-from kafka_shell.admin.wire.chunks import in_requests
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
 from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
-from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.admin.wire.rounds import in_requests
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results

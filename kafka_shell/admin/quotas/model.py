@@ -9,7 +9,7 @@ from typing import Final, cast
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import quote
 from kafka_shell.plan.model import Resource
 
 

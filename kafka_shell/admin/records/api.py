@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.calls import ClusterPlan, Family, Plans, Reads
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records import copy_plan, delete, produce
+from kafka_shell.admin.records import copy as copy_plan
+from kafka_shell.admin.records import delete, produce
 from kafka_shell.admin.records.codecs import CODECS
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.offsets import list_offsets, ranges
-from kafka_shell.admin.records.read import Position
-from kafka_shell.admin.records.stream import RecordStream, last_of
+from kafka_shell.admin.records.read import Position, RecordStream, last_of
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Plan
 

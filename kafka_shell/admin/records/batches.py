@@ -18,7 +18,7 @@ from kafka_shell.admin.records.offsets import partition_rows, topic_rows
 from kafka_shell.admin.steps import row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Call, Node
-from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import Resource
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
 

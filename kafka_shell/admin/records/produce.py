@@ -8,10 +8,14 @@ from msgspec import Struct
 
 from kafka_shell.admin.records.codecs import NONE
 from kafka_shell.admin.records.model import NewRecord, Numbered
-from kafka_shell.admin.records.outgoing import WriteInterrupted, Written
-from kafka_shell.admin.records.partitioner import Partitioner
-from kafka_shell.admin.records.tally import Tally
-from kafka_shell.admin.records.write import OF_ONE_RECORD, Writer
+from kafka_shell.admin.records.write import (
+    OF_ONE_RECORD,
+    Partitioner,
+    Tally,
+    WriteInterrupted,
+    Writer,
+    Written,
+)
 from kafka_shell.admin.steps import BaseStep, refused_of
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import Topic

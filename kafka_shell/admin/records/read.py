@@ -6,18 +6,27 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from typing import TypeVar
 
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.admin.records.batches import Batch
-from kafka_shell.admin.records.chunk import Chunk, Filter, Span
 from kafka_shell.admin.records.decode import body, values
-from kafka_shell.admin.records.fetching import Fetching, failure_in, fetching
-from kafka_shell.admin.records.model import Record
+from kafka_shell.admin.records.fetching import (
+    PARTITION_BYTES,
+    Chunk,
+    Fetching,
+    Filter,
+    Span,
+    failure_in,
+    fetching,
+)
+from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.offsets import list_offsets, ranges
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
@@ -288,3 +297,165 @@ def merge(sources: Iterable[Iterator[list[Record]]]) -> Iterator[list[Record]]:
 def _next_block(source: Iterator[list[Record]]) -> list[Record]:
     """The next records of a source that has any, else an empty list."""
     return next((block for block in source if block), [])
+
+
+_CHUNK_BYTES = 1 << 18  # of one response for one partition
+_WINDOW_BYTES = 1 << 21  # of a window; with a filter 16 times as many
+_GROWTH = 4
+
+
+class _Tail:
+    """The last records of one partition so far: all from offset `low` on."""
+
+    def __init__(self, span: Span, count: int) -> None:
+        assert span.end is not None
+        self.first, self.low, self.width = span.start, span.end, count
+        self.topic_id = span.topic_id
+        self.records: list[Record] = []
+
+    @property
+    def window(self) -> Span:
+        return Span(max(self.first, self.low - self.width), self.low, self.topic_id)
+
+
+def last(reading: Reading, count: int) -> list[Record]:
+    """The last records of the spans, at most `count`, in the order of their timestamps. Failures
+    are added to those of the reading."""
+    tails = {where: _Tail(span, count) for where, span in reading.spans.items()}
+    while open_ := {
+        where: tail
+        for where, tail in tails.items()
+        if tail.low > tail.first and len(tail.records) < count and where not in reading.ended
+    }:
+        _read_windows(reading, open_, count)
+    blocks = merge([iter([tail.records]) for tail in tails.values()])
+    found = [record for block in blocks for record in block]
+    return found[-count:]
+
+
+def _read_windows(reading: Reading, tails: dict[TopicPartition, _Tail], count: int) -> None:
+    chunk_bytes = _CHUNK_BYTES if reading.keep is None else PARTITION_BYTES
+    most = _WINDOW_BYTES if reading.keep is None else 16 * _WINDOW_BYTES
+    found: dict[TopicPartition, list[Record]] = {where: [] for where in tails}
+    sizes = dict.fromkeys(tails, 0)
+    with fetching(
+        reading.cluster,
+        {where: tail.window for where, tail in tails.items()},
+        committed=reading.committed,
+        warn=reading.warn,
+        partition_bytes=chunk_bytes,
+    ) as source:
+        while (chunk := source.chunk()) is not None:
+            where = chunk.where
+            sizes[where] += len(chunk.raw)
+            if sizes[where] > most and tails[where].width > count:
+                source.stop(where)
+                continue
+            for block in reading.blocks(source, chunk):
+                found[where] += block
+                del found[where][:-count]
+        reading.ended |= source.failures
+    for where, tail in tails.items():
+        if sizes[where] > most and tail.width > count:
+            tail.width = max(count, tail.width // _GROWTH)
+            continue
+        tail.records = (found[where] + tail.records)[-count:]
+        tail.low = tail.window.start
+        if sizes[where] < most // (2 * _GROWTH):
+            tail.width *= _GROWTH
+
+
+Blocks = Callable[[Reading], Iterator[list[Record]]]
+
+
+class RecordStream:
+    """Iterates over records. Each iteration reads again, through a connection of its own, so that
+    other calls need not wait for it.
+
+    `failures` are the partitions that could not be read, or not to their end: complete after the
+    last record. `warnings` are what changed meanwhile, such as records that were deleted.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Cluster],
+        partitions: Sequence[TopicPartition],
+        start: Position | None,
+        end: Position | None,
+        committed: bool,
+        blocks: Blocks = Reading.ordered,
+    ) -> None:
+        self.failures: dict[TopicPartition, Failure] = {}
+        self.warnings: list[str] = []
+        self._connect, self._blocks = connect, blocks
+        self._partitions = partitions
+        self._start, self._end = start or FROM_EARLIEST, end or TO_LATEST
+        self._committed = committed
+
+    def __iter__(self) -> Iterator[Record]:
+        self.failures, self.warnings = {}, []
+        warn = self.warnings.append
+        with self._connect() as cluster:
+            found = spans(
+                cluster, self._partitions, self._start, self._end, committed=self._committed,
+                warn=warn,
+            )  # fmt: skip
+            reading = Reading(cluster, Results(found.values), committed=self._committed, warn=warn)
+            try:
+                for block in self._blocks(reading):
+                    yield from block
+            finally:
+                self.failures |= {**found.failures, **reading.failures}
+
+
+def last_of(count: int) -> Blocks:
+    """The last records of a reading."""
+    return lambda reading: iter([last(reading, count)])
+
+
+def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[Record, ...]:
+    """Every record, from the log start offset to the high watermark as it is now.
+
+    Raises ShellError for an unknown topic, without READ on it, without a leader, or if the end is
+    not reached. Never returns a part of the records.
+    """
+    where = TopicPartition(topic, partition)
+    span = ranges(cluster, [where])
+    for why in span.failures.values():
+        raise as_error(why)
+    limits = span[where]
+    found: list[Record] = []
+    with fetching(cluster, {where: Span(limits.earliest, limits.latest)}) as reading:
+        while (chunk := reading.chunk()) is not None:
+            for batch, at in chunk.batches():
+                found += chain.from_iterable(chunk.records(batch, at))
+    for why in reading.failures.values():
+        raise as_error(why)
+    if reading.lost:
+        raise ShellError(
+            f"topic {topic} partition {partition}: records were deleted while they were read",
+            hint="Try again.",
+            code="incomplete",
+        )
+    return tuple(found)
+
+
+def append(
+    cluster: Cluster,
+    topic: str,
+    records: Sequence[tuple[bytes | None, bytes | None]],
+    partition: int = 0,
+) -> int:
+    """Append the records as one batch, all or none, to every in-sync replica; the first's offset.
+
+    Raises ShellError without WRITE, with too few in-sync replicas until the deadline, or if the
+    outcome is unknown at the deadline ("outcome-unknown").
+    """
+    from kafka_shell.admin.records.write import Writer
+
+    (written,) = Writer(cluster, topic).write(
+        {partition: [NewRecord(key, value) for key, value in records]}, whole=True
+    )
+    if written.failure is not None:
+        raise as_error(written.failure)
+    return written.offset or 0

@@ -1,43 +1,125 @@
-"""Records written to the partitions of a topic by an idempotent producer (API keys 0 and 22).
-
-A batch has the sequence number of its producer, so that it is sent again after a lost response or a
-change of leader, and is still written once (KIP-98). Each partition has one batch in flight.
-"""
+"""Batches on their way to a partition, and what became of their records."""
 
 from __future__ import annotations
 
+import random
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.batches import wait_out
 from kafka_shell.admin.records.codecs import NONE
-from kafka_shell.admin.records.encode import ProducerId, encode_batch, next_sequence
+from kafka_shell.admin.records.encode import ProducerId, encode_batch, encoded_size, next_sequence
 from kafka_shell.admin.records.model import NewRecord
-from kafka_shell.admin.records.outgoing import (
-    OUTCOME_UNKNOWN,
-    Batch,
-    WriteInterrupted,
-    Written,
-    batches_of,
-    failed,
-    may_be_sent,
-    part,
-    unsent,
-)
 from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import MOVED, NEW_LEADER, as_error, failure, requires
-from kafka_shell.admin.wire.link_errors import TEMPORARY
+from kafka_shell.admin.wire.failures import (
+    MAY_STILL_HAPPEN,
+    MOVED,
+    NEW_LEADER,
+    TEMPORARY,
+    as_error,
+    failure,
+    requires,
+)
 from kafka_shell.admin.wire.requests import Call, Node
-from kafka_shell.common.structs import replace
+from kafka_shell.common.structs import Resource, replace
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, as_failure
+from kafka_shell.plan.model import Change, Outcomes
+from kafka_shell.plan.results import Failure, Results, as_failure
+
+OUTCOME_UNKNOWN = "outcome-unknown"
+NOT_SENT = "not-sent"
+
+_BATCH_BYTES = 900_000  # below the default max.message.bytes (1,048,588)
+
+
+class Written(Struct, frozen=True):
+    """The result of writing consecutive records to one partition: `count` records, from index
+    `first` of the input. `offset` is that of the first one; None if it failed, or if the leader no
+    longer has it."""
+
+    partition: int
+    first: int
+    count: int
+    offset: int | None = None
+    failure: Failure | None = None
+
+    @property
+    def unknown(self) -> bool:
+        """Whether the records may have been written or not."""
+        return self.failure is not None and self.failure.name == OUTCOME_UNKNOWN
+
+
+class WriteInterrupted(KeyboardInterrupt):
+    """Ctrl-C while records were written. `written` is what became of all of them."""
+
+    def __init__(self, written: list[Written]) -> None:
+        super().__init__()
+        self.written = written
+
+
+class Batch(Struct):
+    """Records to write with one sequence number. If `whole`, they are not split."""
+
+    first: int
+    records: Sequence[NewRecord]
+    size: int
+    whole: bool = False
+    producer: ProducerId | None = None  # set when it is first sent, with `sequence` and `until`
+    sequence: int = 0
+    until: float = 0.0
+    maybe: bool = False  # whether it may have been written
+    why: Failure | None = None  # it is not written yet
+
+
+def may_be_sent(why: Failure) -> bool:
+    """Whether a request may have been processed although its connection failed."""
+    return why.name == OUTCOME_UNKNOWN or why.message.endswith(MAY_STILL_HAPPEN)
+
+
+def failed(partition: int, batch: Batch) -> Written:
+    """A batch that was not written, or perhaps written, for the reason it has."""
+    assert batch.why is not None
+    why = batch.why
+    if batch.maybe:
+        message = f"sent, but not acknowledged: {why.message.removesuffix(MAY_STILL_HAPPEN)}"
+        why = Failure(OUTCOME_UNKNOWN, message, why.code, why.hint, why.see)
+    elif why.name == "deadline":
+        why = replace(why, name=NOT_SENT)
+    return Written(partition, batch.first, len(batch.records), None, why)
+
+
+def unsent(partition: int, batch: Batch, why: str) -> Written:
+    failed = Failure(NOT_SENT, f"not sent: {why}")
+    return Written(partition, batch.first, len(batch.records), None, failed)
+
+
+def batches_of(records: Sequence[NewRecord], whole: bool) -> list[Batch]:
+    """The records as batches, each of a size that brokers accept by default."""
+    made: list[Batch] = []
+    first, size = 0, 0
+    for index, record in enumerate(records):
+        more = encoded_size(record)
+        if index > first and size + more > _BATCH_BYTES and not whole:
+            made.append(Batch(first, records[first:index], size))
+            first, size = index, 0
+        size += more
+    made.append(Batch(first, records[first:], size, whole))
+    return made
+
+
+def part(batch: Batch, begin: int, end: int | None) -> Batch:
+    records = batch.records[begin:end]
+    size = sum(map(encoded_size, records))
+    return Batch(batch.first + begin, records, size, until=batch.until)
+
 
 _NAMED = 12  # the last version of Produce with topic names; later ones have topic IDs
 _REQUEST_BYTES = 8 << 20
@@ -412,3 +494,169 @@ class Writer:
                 raise as_error(replace(why, hint=hint)) from None
             raise
         return ProducerId(response.producer_id, response.producer_epoch)
+
+
+FEW = 19  # so many records are reported one by one, more by partition
+_MOST_FAILURES = 1_000  # reported one by one; more are counted
+
+Origin = TypeVar("Origin")
+"""Where a record is from: the number of its line, or its source partition and offset."""
+
+
+class _Range(Struct):
+    """Offsets written to one partition. Records of others may be between them."""
+
+    first: int
+    last: int
+    records: int = 0
+
+
+class Tally(Struct, Generic[Origin]):
+    """Counts the records of one topic by partition and outcome; `verb` is write or copy, `noun`
+    what an origin is called, such as line."""
+
+    topic: str
+    verb: str
+    noun: str
+    total: int = 0
+    written: int = 0
+    few: list[tuple[Origin, int, int | None]] = field(default_factory=list)
+    ranges: dict[int, _Range] = field(default_factory=dict)
+    failed: dict[Change, Failure] = field(default_factory=dict)
+    more: dict[Resource, Change] = field(default_factory=dict)  # failures that are only counted
+
+    def add(self, outcomes: Sequence[Written], origins: dict[int, list[Origin]]) -> None:
+        """Add outcomes; `origins` are those of the records of each partition."""
+        for each in outcomes:
+            named = origins[each.partition][each.first : each.first + each.count]
+            if each.failure is None:
+                self._succeeded(each, named)
+            else:
+                self.fail(each.failure, each.partition, named)
+
+    def fail(self, why: Failure, partition: int | None, named: Sequence[Origin]) -> None:
+        """Add records that were not written, or perhaps written."""
+        resource = self._resource(partition)
+        count = len(named)
+        self.total += count
+        about = f"{self.noun} {named[0]}"
+        if count > 1:
+            about = f"{counted(count, 'record')}, {self.noun} {named[0]} to {named[-1]}"
+        if len(self.failed) < _MOST_FAILURES:
+            self.failed[self._failed(resource, about, count)] = why
+            return
+        if (before := self.more.get(resource)) is not None:
+            del self.failed[before]
+            count += before.records or 0
+        self.more[resource] = self._failed(resource, "more records", count)
+        self.failed[self.more[resource]] = why
+
+    def _failed(self, resource: Resource, about: str, count: int) -> Change:
+        return Change(resource, self.verb, about, reversible=False, records=count)
+
+    def refuse(self, about: str, why: Failure) -> None:
+        """Add records that could not be counted."""
+        self.failed[Change(self._resource(None), self.verb, about, reversible=False)] = why
+
+    def end(self, error: ShellError) -> Outcomes:
+        """The changes, if this error ended them: what is not among them was not sent."""
+        why = as_failure(error)
+        return self._ended(replace(why, name=NOT_SENT) if why.name == "deadline" else why)
+
+    def interrupted(self) -> Outcomes:
+        """The changes, if Ctrl-C ended them."""
+        return self._ended(Failure(NOT_SENT, "not sent: interrupted"))
+
+    def _ended(self, why: Failure) -> Outcomes:
+        self.refuse("all other records" if self.total else "records", why)
+        return self.results()
+
+    def results(self) -> Outcomes:
+        """The changes: each record if they are few, else the offsets of each partition."""
+        values = list(self._each() if self.written <= FEW else self._by_partition())
+        return Results({each: each for each in values}, dict(self.failed))
+
+    def skip(self, records: int | None) -> None:
+        """Add records that were not sent because others failed; None if their number is unknown."""
+        if records == 0:
+            return
+        about = "all other records" if records is None else counted(records, "other record")
+        change = Change(
+            self._resource(None), self.verb, about, reversible=False, records=records or 0
+        )
+        self.failed[change] = Failure(NOT_SENT, "not sent: earlier records failed")
+
+    def _succeeded(self, each: Written, named: Sequence[Origin]) -> None:
+        self.total += each.count
+        self.written += each.count
+        if self.written <= FEW:
+            for number, origin in enumerate(named):
+                offset = None if each.offset is None else each.offset + number
+                self.few.append((origin, each.partition, offset))
+        if each.offset is None:
+            offsets = self.ranges.setdefault(each.partition, _Range(-1, -1))
+        else:
+            last = each.offset + each.count - 1
+            offsets = self.ranges.setdefault(each.partition, _Range(each.offset, last))
+            offsets.first = each.offset if offsets.first < 0 else offsets.first
+            offsets.last = last
+        offsets.records += each.count
+
+    def _each(self) -> list[Change]:
+        return [
+            self._change(partition, f"{self.noun} {origin}", offset, 1)
+            for origin, partition, offset in self.few
+        ]
+
+    def _by_partition(self) -> list[Change]:
+        return [
+            self._change(
+                partition, "offsets",
+                f"{offsets.first}-{offsets.last}" if offsets.first >= 0 else None, offsets.records,
+            )
+            for partition, offsets in sorted(self.ranges.items())
+        ]  # fmt: skip
+
+    def _change(
+        self, partition: int, about: str, offsets: int | str | None, records: int
+    ) -> Change:
+        return Change(
+            self._resource(partition), self.verb, about, None, offsets, reversible=False,
+            records=records,
+        )  # fmt: skip
+
+    def _resource(self, partition: int | None) -> Resource:
+        if partition is None:
+            return Resource("topic", self.topic)
+        return TopicPartition(self.topic, partition).resource
+
+
+_STICKY_BYTES = 1 << 16  # without keys, so many bytes go to one partition before the next one
+
+
+def partition_of(key: bytes, partitions: int) -> int:
+    """The partition of a key in a topic with so many partitions: its murmur2 hash decides."""
+    from kafka.partitioner.default import murmur2
+
+    hashed: int = murmur2(key)
+    return (hashed & 0x7FFFFFFF) % partitions
+
+
+class Partitioner:
+    """Chooses partitions: the record's own, else that of its key, else one of those that can be
+    written (`available`), which changes from time to time (KIP-480)."""
+
+    def __init__(self, partitions: int, available: Sequence[int]) -> None:
+        self._partitions = partitions
+        self._available = available or range(partitions)
+        self._sticky, self._bytes = random.choice(self._available), 0
+
+    def __call__(self, record: NewRecord) -> int:
+        if record.partition is not None:
+            return record.partition
+        if record.key is not None:
+            return partition_of(record.key, self._partitions)
+        if self._bytes >= _STICKY_BYTES:
+            self._sticky, self._bytes = random.choice(self._available), 0
+        self._bytes += len(record.value or b"") + 1
+        return self._sticky

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from kafka_shell.admin.schemas.budget import check_json
 from kafka_shell.admin.schemas.errors import MissingSchema, SchemaError, UnavailableSchema, reason
-from kafka_shell.admin.wire.properties import Property
+from kafka_shell.admin.wire.client_properties import Property
 from kafka_shell.common.nesting import limited
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.wire.client_properties import read_tls
+from kafka_shell.admin.wire.client_properties import Property, bad, parse_jaas, read_tls
 from kafka_shell.admin.wire.endpoint import Tls
-from kafka_shell.admin.wire.properties import Property, bad, parse_jaas
 from kafka_shell.plan.model import Secret
 
 URL = "schema.registry.url"

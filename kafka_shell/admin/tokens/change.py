@@ -18,13 +18,12 @@ from kafka_shell.admin.tokens.read import (
     read_tokens,
     split_principal,
 )
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
 from kafka_shell.admin.wire.error_codes import (
     DELEGATION_TOKEN_AUTHORIZATION_FAILED,
     DELEGATION_TOKEN_NOT_FOUND,
 )
 from kafka_shell.admin.wire.failures import failure
-from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import format_duration, format_time

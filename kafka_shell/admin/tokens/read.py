@@ -14,8 +14,7 @@ from kafka_shell.admin.tokens.model import DelegationToken
 from kafka_shell.admin.wire import error_codes as codes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error, failure
-from kafka_shell.common.resource import Resource
-from kafka_shell.common.structs import replace
+from kafka_shell.common.structs import Resource, replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret
 from kafka_shell.plan.results import Failure

@@ -11,7 +11,7 @@ from kafka_shell.admin.configs.checks import Refusals, checked_for_create
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
 from kafka_shell.admin.steps import refused_of
 from kafka_shell.admin.topics import growth
-from kafka_shell.admin.topics.internal import INTERNAL_STATE
+from kafka_shell.admin.topics.growth import INTERNAL_STATE
 from kafka_shell.admin.topics.model import (
     NewTopic,
     Topic,
@@ -28,9 +28,9 @@ from kafka_shell.admin.topics.steps import (
     Growth,
     records_of,
 )
-from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.admin.wire.rounds import in_requests
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted, times
 from kafka_shell.errors import ShellError

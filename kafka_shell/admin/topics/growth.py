@@ -1,17 +1,90 @@
-"""What more partitions mean for the records and the state that a topic contains: the warnings of a
-plan that adds partitions."""
+"""The cleanup policies of topics, for the warnings of a plan."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.topics.cleanup import cleanup_policies
-from kafka_shell.admin.topics.internal import INTERNAL_STATE
+from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.losses import POLICY, policies
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.facts import Budget, attempt, not_checked, not_checked_of
 from kafka_shell.admin.topics.model import named_topics
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.common.units import counted
 from kafka_shell.plan.model import NotChecked
+from kafka_shell.plan.results import Failure
+
+
+def cleanup_policies(
+    cluster: Cluster, topics: Sequence[str], unread: list[NotChecked]
+) -> dict[str, frozenset[str]]:
+    """The items of cleanup.policy of each topic, as far as they can be read in a few seconds
+    (DescribeConfigs, API key 32). What cannot be read is added to `unread`."""
+    if not topics:
+        return {}
+    resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
+    with Budget(cluster).until(1):
+        read = attempt(lambda: configs.describe(cluster, resources, [POLICY]))
+    if isinstance(read, Failure):
+        unread.append(not_checked(f"{POLICY} of {counted(len(topics), 'topic')}", read))
+        return {}
+    unread += not_checked_of(f"{POLICY} of", read.failures.values(), "topic")
+    return {
+        resource.name: frozenset(policies(each.value or ""))
+        for resource, entries in read.values.items()
+        for each in entries
+        if each.name == POLICY
+    }
+
+
+# Brokers find the state of a group or a transactional ID in the partition hash(ID) % partitions,
+# with the number of partitions when they started.
+_ELSEWHERE = "after a restart, brokers look for the state of most {} in another partition: {}"
+_READ_IN_ORDER = "kafka.sh and clients require exactly one partition, to read it in order"
+
+
+class InternalState(Struct, frozen=True):
+    """What happens if the topic is deleted, and if it gets more partitions."""
+
+    deleted: str
+    grown: str
+
+
+INTERNAL_STATE = {
+    "__consumer_offsets": InternalState(
+        "the committed offsets of all groups are lost",
+        _ELSEWHERE.format("groups", "their committed offsets are lost"),
+    ),
+    "__transaction_state": InternalState(
+        "the state of all transactional IDs is lost",
+        _ELSEWHERE.format(
+            "transactional IDs",
+            "their open transactions hang, and their old producers are not fenced",
+        ),
+    ),
+    "__share_group_state": InternalState(
+        "the state of all share groups is lost",
+        _ELSEWHERE.format("partitions of share groups", "their start offsets are lost"),
+    ),
+    "__remote_log_metadata": InternalState(
+        "brokers no longer find the records in remote storage of any topic",
+        "after a restart, brokers cannot use remote storage, because the number of partitions must"
+        " be that of remote.log.metadata.topic.num.partitions",
+    ),
+    CONFIGS_TOPIC: InternalState("the dynamic configs of all clients are lost", _READ_IN_ORDER),
+    REGISTRATIONS_TOPIC: InternalState("the registrations of all clients are lost", _READ_IN_ORDER),
+}
+
+# Topics whose configs and use are decided by Kafka Streams, Kafka Connect, MirrorMaker 2, Schema
+# Registry and the like (which begin their names with _).
+OF_OTHER_SYSTEMS = (
+    r".*-(changelog|repartition)|.*-subscription-(registration|response)-topic"
+    r"|(.*[-_.])?connect([-_.].*)?[-_.](configs?|offsets?|status(es)?)"
+    r"|mm2-.*|(.*\.)?heartbeats|.*\.checkpoints\.internal|_.*"
+)
 
 
 class GrowthEffects(Struct):

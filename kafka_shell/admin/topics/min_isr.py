@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from kafka_shell.admin.configs import read as configs
-from kafka_shell.admin.configs.known import of_some_broker
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.configs.read import of_some_broker
 from kafka_shell.admin.facts import Budget, attempt, not_checked
 from kafka_shell.admin.partitions.model import Move, TopicPartition
 from kafka_shell.admin.topics.model import NewTopic, Partition, Topic, named_topics

@@ -9,8 +9,8 @@ from typing import TypeVar
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.common.escaping import escape
 from kafka_shell.common.structs import replace
+from kafka_shell.common.text import escape
 from kafka_shell.errors import ShellError, near_miss
 from kafka_shell.plan.results import Failure
 

@@ -1,34 +1,220 @@
-"""The requests that change topics: create, delete, add partitions (KIP-4; API keys 19, 20, 37).
-
-A controller responds before the brokers have applied a change. Each step waits, within its own
-timeout, until a broker's metadata shows it, so that the next command sees the change.
-"""
+"""New topics as requests, and the defaults of a cluster for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigType
-from kafka_shell.admin.steps import BaseStep
-from kafka_shell.admin.topics.defaults import DEFAULT_TIMEOUT_MS as DEFAULT_TIMEOUT_MS
-from kafka_shell.admin.topics.defaults import creatable, has_default, with_defaults
+from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.model import NewTopic, Topic, format_assignment
-from kafka_shell.admin.topics.sending import Timeout, by_name, by_topic, send_items, validated
-from kafka_shell.admin.wire.chunks import Rows
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_ID
+from kafka_shell.admin.wire.error_codes import (
+    REQUEST_TIMED_OUT,
+    THROTTLING_QUOTA_EXCEEDED,
+    UNKNOWN_TOPIC_ID,
+)
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
+from kafka_shell.admin.wire.rounds import RestInterrupted, Rows, send_within_quota
 from kafka_shell.admin.wire.uuids import format_uuid, uuid_of
-from kafka_shell.common.config_units import format_config_value
 from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
+from kafka_shell.common.units import counted, format_config_value
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes, Resource
-from kafka_shell.plan.results import Failure
+from kafka_shell.plan.model import Change, Outcomes, Resource, StepInterrupted
+from kafka_shell.plan.results import Failure, Results
+
+DEFAULT_TIMEOUT_MS = 30_000
+_ASKED = 20  # topics of which the controller is asked for the defaults
+
+
+def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic]:
+    """The topics with the cluster's default number of partitions and replication factor, where a
+    topic has none and the controller reports them (CreateTopics, validated only; Kafka 2.4). If it
+    refuses the topics, because they exist, a broker's configs are read."""
+    incomplete = [new for new in topics if has_default(new)][:_ASKED]
+    if not incomplete:
+        return list(topics)
+    from kafka.protocol.admin import CreateTopicsRequest
+
+    request = CreateTopicsRequest(
+        topics=[creatable(CreateTopicsRequest, NewTopic(new.name)) for new in incomplete],
+        timeout_ms=DEFAULT_TIMEOUT_MS,
+        validate_only=True,
+    )
+    try:
+        rows = cluster.send(request, to=CONTROLLER, lowest=5).topics
+    except ShellError as error:
+        if error.code == "deadline":  # as what follows would
+            raise
+        return list(topics)  # the defaults apply anyway, and the plan says so
+    accepted = [row for row in rows if not row.error_code and row.num_partitions > 0]
+    if accepted:
+        count, factor = accepted[0].num_partitions, accepted[0].replication_factor
+    else:
+        try:
+            count, factor = _configured(cluster)
+        except ShellError:
+            return list(topics)
+    return [
+        replace(
+            new,
+            partitions=new.partitions or count,
+            replication_factor=new.replication_factor or factor,
+        )
+        if has_default(new)
+        else new
+        for new in topics
+    ]
+
+
+def _configured(cluster: Cluster) -> tuple[int, int]:
+    """The defaults in the configs of a broker. Raises ShellError."""
+    from kafka_shell.admin.configs.read import of_some_broker
+
+    keys = ("num.partitions", "default.replication.factor")
+    found = of_some_broker(cluster, keys)
+    values = [found[key].value if key in found else None for key in keys]
+    if not all(value and value.isdecimal() for value in values):
+        raise ShellError("the broker does not report the defaults of new topics", code="UNKNOWN")
+    return int(values[0] or 0), int(values[1] or 0)
+
+
+def has_default(new: NewTopic) -> bool:
+    """Whether the cluster decides on the number of partitions or the replication factor."""
+    return not new.assignment and None in (new.partitions, new.replication_factor)
+
+
+def creatable(request: Any, new: NewTopic) -> Any:
+    """A topic of a CreateTopics request."""
+    kind = request.CreatableTopic
+    return kind(
+        name=new.name,
+        num_partitions=-1 if new.partitions is None else new.partitions,
+        replication_factor=-1 if new.replication_factor is None else new.replication_factor,
+        assignments=[
+            kind.CreatableReplicaAssignment(partition_index=index, broker_ids=list(replicas))
+            for index, replicas in enumerate(new.assignment)
+        ],
+        configs=[kind.CreatableTopicConfig(name=key, value=value) for key, value in new.configs],
+    )
+
+
+_POLL_S = 0.05
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_Item = TypeVar("_Item", bound=_Named)
+
+
+def send_items(
+    cluster: Cluster,
+    items: Sequence[_Item],
+    ask: Callable[[Sequence[_Item]], tuple[int, Rows]],
+    outcomes_of: Callable[[Mapping[str, Any]], Outcomes],
+) -> Outcomes:
+    """The outcomes of the items, by the rows of their topics. Ctrl-C raises StepInterrupted with
+    those that were received."""
+    try:
+        rows = send_within_quota(cluster, items, lambda item: item.name, ask)
+    except RestInterrupted as interrupted:
+        raise StepInterrupted(outcomes_of(interrupted.rows)) from None
+    return outcomes_of(rows)
+
+
+class Timeout:
+    """The timeout of a request at the broker, and of the wait for its effect."""
+
+    def __init__(self, cluster: Cluster, timeout_ms: int) -> None:
+        self._cluster = cluster
+        self._waits = timeout_ms > 0
+        self.broker_ms = timeout_ms if self._waits else DEFAULT_TIMEOUT_MS
+        self._until = 0.0
+
+    def begin(self) -> float:
+        """Start the timeout, and return how long the response may take (seconds)."""
+        self._until = time.monotonic() + self.broker_ms / 1000
+        return response_timeout(self.broker_ms)
+
+    def wait(
+        self, results: Outcomes, visible: Callable[[MetadataScan, str], bool], otherwise: str
+    ) -> Outcomes:
+        """Wait until brokers show the changes. A change not visible in time is a
+        REQUEST_TIMED_OUT. Ctrl-C does not change the outcomes."""
+        try:
+            return self._wait(results, visible, otherwise)
+        except KeyboardInterrupt:
+            raise StepInterrupted(results) from None
+
+    def _wait(
+        self, results: Outcomes, visible: Callable[[MetadataScan, str], bool], otherwise: str
+    ) -> Outcomes:
+        waiting = {change.resource.name: change for change in results.values}
+        while self._waits and waiting:
+            try:
+                seen = scan(self._cluster, list(waiting))
+            except ShellError as error:  # the change is made: only reading it back failed
+                return _late(
+                    results,
+                    waiting.values(),
+                    f"was changed, but could not be read back: {error.message}",
+                )
+            for name in [name for name in waiting if visible(seen, name)]:
+                del waiting[name]
+            if waiting and time.monotonic() > self._until:
+                return _late(results, waiting.values(), otherwise)
+            if waiting:
+                time.sleep(_POLL_S)
+        return results
+
+
+def validated(results: Outcomes) -> Outcomes:
+    """The outcomes of a validation, without those that failed for an exhausted quota only."""
+    return Results(
+        results.values,
+        {
+            c: failure
+            for c, failure in results.failures.items()
+            if failure.code != THROTTLING_QUOTA_EXCEEDED
+        },
+    )
+
+
+def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:
+    for change in changes:
+        name = change.resource.name
+        del results.values[change]
+        results.failures[change] = Failure(
+            "REQUEST_TIMED_OUT",
+            f"topic {name} {what}",
+            REQUEST_TIMED_OUT,
+            see=change.resource,
+        )
+    return results
+
+
+def by_name(answer: tuple[int, Rows]) -> dict[str, Any]:
+    """The rows of a response, given with its throttle time, by topic."""
+    _, rows = answer
+    return {row.name: row for row in rows}
+
+
+def by_topic(changes: Iterable[Change], rows: Mapping[str, Any], operation: str) -> Outcomes:
+    """The outcome of each change by the row or Failure of its topic. `operation` is required on
+    the topic."""
+    topics = [change.resource for change in changes]
+    return Results.of(
+        changes,
+        (row_failure(rows.get(t.name), t, requires=f"{operation} on {t}", see=t) for t in topics),
+    )
+
 
 _PARTITIONS_BY_DEFAULT = 10  # an estimate, used if the broker decides
 

@@ -15,7 +15,7 @@ from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.admin.transactions.model import HangingTransaction, Transaction
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
 from kafka_shell.admin.wire.error_codes import (
     CONCURRENT_TRANSACTIONS,
     LEADER_NOT_AVAILABLE,
@@ -29,7 +29,6 @@ from kafka_shell.admin.wire.failures import (
     failure_of_rest,
     requires,
 )
-from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind, Node
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted

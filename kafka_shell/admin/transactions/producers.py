@@ -10,7 +10,6 @@ from kafka_shell.admin.records.offsets import add_rows, by_topic, known
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.transactions.model import ProducerState
-from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.error_codes import (
     LEADER_NOT_AVAILABLE,
@@ -18,7 +17,7 @@ from kafka_shell.admin.wire.error_codes import (
     REPLICA_NOT_AVAILABLE,
 )
 from kafka_shell.admin.wire.requests import Call, Node
-from kafka_shell.admin.wire.rounds import ask_in_rounds
+from kafka_shell.admin.wire.rounds import ask_in_rounds, in_slices
 from kafka_shell.plan.results import Failure, Results
 
 States = Results[TopicPartition, tuple[ProducerState, ...]]

@@ -25,7 +25,7 @@ from kafka_shell.admin.wire.failures import AUTHORIZATION, COORDINATION, failure
 from kafka_shell.admin.wire.metadata_scan import is_missing, scan
 from kafka_shell.admin.wire.requests import Call, CoordinatorKind, Node
 from kafka_shell.admin.wire.rounds import ask_in_rounds
-from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import Resource
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.common.coded_enum import CodedEnum
+from kafka_shell.common.structs import CodedEnum
 from kafka_shell.plan.results import Failure
 
 if TYPE_CHECKING:

@@ -24,7 +24,6 @@ from kafka_shell.admin.client_configs.model import (
 )
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.quotas import read as quotas
-from kafka_shell.admin.quotas import resolution as quota_resolution
 from kafka_shell.admin.quotas.model import DEFAULT, Default, EffectiveQuotas, Quota, QuotaFilter
 from kafka_shell.admin.tokens import read as delegation_tokens
 from kafka_shell.admin.users import scram
@@ -155,7 +154,7 @@ def _of_user(found: Sequence[Quota], user: str) -> tuple[Quota, ...]:
 
 def _limits(found: Sequence[Quota], user: str) -> tuple[EffectiveQuotas, ...]:
     named = [None, *_named(_of_user(found, user))]
-    return tuple(quota_resolution.effective_quotas(found, user, client) for client in named)
+    return tuple(quotas.effective_quotas(found, user, client) for client in named)
 
 
 def _named(found: Sequence[Quota]) -> list[str]:

@@ -19,12 +19,11 @@ from kafka_shell.admin.users.model import (
     ScramMechanism,
     prefixed_users,
 )
-from kafka_shell.admin.wire.chunks import in_requests
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
 from kafka_shell.admin.wire.error_codes import RESOURCE_NOT_FOUND
 from kafka_shell.admin.wire.failures import BrokerError, requires
-from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.admin.wire.rounds import in_requests
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.wire.failures import NoBrokerError
-from kafka_shell.admin.wire.jobs import Job
 from kafka_shell.admin.wire.requests import Call
+from kafka_shell.admin.wire.runner import Job
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import as_failure
 

@@ -1,9 +1,12 @@
-"""Java client properties as a ConnectionConfig."""
+"""Java's `.properties` files, and the value of sasl.jaas.config."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
 
 from kafka_shell.admin.wire.endpoint import (
     Address,
@@ -11,13 +14,164 @@ from kafka_shell.admin.wire.endpoint import (
     OAuth,
     Sasl,
     Tls,
+    is_loopback,
     parse_addresses,
 )
 from kafka_shell.admin.wire.password_source import PasswordSource
-from kafka_shell.admin.wire.properties import Jaas, Property, bad, parse_jaas
+from kafka_shell.common.files import read_bytes
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Secret
+
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_BLANK = " \t\f"
+_MAX_SIZE = 1 << 22  # bytes; the file may contain certificates
+
+
+class Property(Struct, frozen=True):
+    """A value and its place, such as `client.properties:4`. `own`: of a profile in config.toml."""
+
+    value: str
+    where: str
+    own: bool = False
+
+    def __repr__(self) -> str:
+        return f"Property({self.where!r})"
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """The values of a Java `.properties` file. Raises OSError, or ShellError with file and line,
+    also for a key that is set twice."""
+    text = _decode(read_bytes(path, largest=_MAX_SIZE))
+    properties = parse_properties(text, str(path), unique=True)
+    return {key: found.value for key, found in properties.items()}
+
+
+def read_located(path: Path) -> dict[str, Property]:
+    """The values of a Java `.properties` file with their lines."""
+    return parse_properties(_decode(read_bytes(path, largest=_MAX_SIZE)), str(path))
+
+
+def _decode(data: bytes) -> str:
+    # Java reads ISO-8859-1, but most files are UTF-8.
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("iso-8859-1")
+
+
+def parse_properties(text: str, name: str, *, unique: bool = False) -> dict[str, Property]:
+    """Java's rules: `=`, `:` or blanks separate, `\\` continues and escapes, the last value of a
+    key wins. If `unique`, a key that is set twice is an error."""
+    found: dict[str, Property] = {}
+    for number, line in _logical_lines(text):
+        where = f"{name}:{number}"
+        key, value = _split(line)
+        if value is None:
+            raise bad(where, f"{_first_word(line)} is not a setting", "Expected key=value.")
+        key = _unescape(key, where)
+        if unique and key in found:
+            raise bad(where, f"{key} is set twice", f"It is also set at {found[key].where}.")
+        found[key] = Property(_unescape(value, where), where)
+    return found
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers, without comments, and with continuation lines joined."""
+    lines = iter(enumerate(re.split(r"\r\n|\r|\n", text), 1))
+    for number, natural in lines:
+        line = natural.lstrip(_BLANK)
+        if not line or line[0] in "#!":
+            continue
+        while _continues(line):
+            _, more = next(lines, (0, ""))
+            line = line[:-1] + more.lstrip(_BLANK)
+        yield number, line
+
+
+def _continues(line: str) -> bool:
+    """Whether the line ends with an odd number of backslashes."""
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
+
+
+def _split(line: str) -> tuple[str, str | None]:
+    """Key and value, still escaped. The value is None without a separator."""
+    match = re.match(r"((?:\\.|[^\\=: \t\f])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+)(.*)", line, re.S)
+    return (match[1], match[2]) if match else (line, None)
+
+
+def _unescape(text: str, where: str) -> str:
+    def plain(match: re.Match[str]) -> str:
+        if match[1]:
+            return chr(int(match[1], 16))
+        if match[2] == "u":
+            raise bad(where, "\\u is not followed by four hexadecimal digits", "Expected \\uXXXX.")
+        return _ESCAPES.get(match[2], match[2])
+
+    if "\\" not in text:
+        return text
+    replaced = re.sub(r"\\u([0-9a-fA-F]{4})|\\(.)", plain, text)
+    # Two escapes may be the surrogates of one character.
+    return replaced.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def bad(where: str, what: str, expected: str) -> ShellError:
+    """The error of an invalid file: the place, the problem, and the expected form."""
+    return ShellError(f"{where}: {what}", hint=expected, code="bad-file", status=Status.WRONG)
+
+
+def _first_word(line: str) -> str:
+    """The line's first word, because the rest may be a secret."""
+    word = re.split(r"[\s=:]", line, maxsplit=1)[0]
+    return repr(word[:40])
+
+
+# -- sasl.jaas.config ------------------------------------------------------------------------------
+
+
+class Jaas(Struct, frozen=True):
+    """A login module's class name and its options, some of which are secrets."""
+
+    module: str
+    options: dict[str, str]
+
+    def __repr__(self) -> str:
+        return f"Jaas({self.module!r})"
+
+
+_OPTION = re.compile(
+    r"""\s*([\w.\-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|([^\s;"']+))"""
+)
+_CONTROL = ("required", "requisite", "sufficient", "optional")
+
+
+def parse_jaas(found: Property) -> Jaas:
+    """`org...PlainLoginModule required username="a" password="b";`. Raises ShellError."""
+    text = found.value.strip()
+    words = text.split(None, 2)
+    if len(words) < 2 or words[1].rstrip(";").lower() not in _CONTROL:
+        raise _bad_jaas(found.where, "it must start with a login module and `required`")
+    rest = words[2] if len(words) > 2 else ""
+    if not text.endswith(";"):
+        raise _bad_jaas(found.where, "missing semicolon")
+    options, at = {}, 0
+    while match := _OPTION.match(rest, at):
+        at = match.end()
+        quoted = match[2] if match[2] is not None else match[3]
+        value = match[4] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+        options[match[1]] = value
+    if rest[at:].strip(" \t\r\n;"):
+        raise _bad_jaas(found.where, f'expected key="value" after option {len(options)}')
+    return Jaas(words[0].rpartition(".")[2], options)
+
+
+def _bad_jaas(where: str, why: str) -> ShellError:
+    return bad(
+        where,
+        f"sasl.jaas.config is malformed: {why}",
+        'Expected: LOGIN_MODULE required OPTION="VALUE" OPTION="VALUE";',
+    )
+
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
@@ -383,3 +537,85 @@ def _unsecured_claims(
         elif kind == "unsecuredLoginList" and value:
             claims.append((name, tuple(value[1:].split(value[0]))))
     return tuple(claims)
+
+
+# Correct properties of Java that are similar to a property in KNOWN.
+_NEIGHBORS = {"sasl.oauthbearer.jwks.endpoint.url", "socket.connection.setup.timeout.max.ms"}
+_IDENTIFICATION = "ssl.endpoint.identification.algorithm"
+
+
+def connection_warnings(
+    properties: Mapping[str, Property], connection: ConnectionConfig
+) -> tuple[str, ...]:
+    """Misspelled names, unused logins, disabled checks, and unencrypted passwords."""
+    return (
+        *_misspelled(properties),
+        *_unused_credentials(properties, connection),
+        *_no_host_name_check(properties, connection),
+        *_unencrypted_password(connection),
+    )
+
+
+def _misspelled(properties: Mapping[str, Property]) -> Iterator[str]:
+    for name, found in properties.items():
+        if name in KNOWN or name in _NEIGHBORS or "." not in name:
+            continue
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, KNOWN, n=1, cutoff=0.88)
+        if near:
+            yield f"{found.where}: unknown client property {name}; did you mean {near[0]}?"
+
+
+def _unused_credentials(
+    properties: Mapping[str, Property], connection: ConnectionConfig
+) -> Iterator[str]:
+    """SASL credentials that are ignored because of security.protocol; Java does not say so."""
+    names = ("sasl.jaas.config", "sasl.mechanism", "password-command", "keyring")
+    found = next((properties[name] for name in names if name in properties), None)
+    if found is None or connection.uses_sasl:
+        return
+    name = connection.security_protocol
+    yield f"{found.where}: SASL credentials are ignored because security.protocol is {name}"
+
+
+def _no_host_name_check(
+    properties: Mapping[str, Property], connection: ConnectionConfig
+) -> Iterator[str]:
+    found = properties.get(_IDENTIFICATION)
+    if found is not None and connection.uses_tls and not found.value.strip():
+        yield (
+            f"{found.where}: {_IDENTIFICATION} is empty: any host with a trusted certificate"
+            " can impersonate a broker"
+        )
+
+
+def _unencrypted_password(connection: ConnectionConfig) -> Iterator[str]:
+    sasl = connection.sasl
+    if sasl is None or sasl.mechanism not in ("PLAIN", "OAUTHBEARER") or connection.uses_tls:
+        return
+    if all(is_loopback(address.host) for address in connection.bootstrap):
+        return
+    secret = "password" if sasl.mechanism == "PLAIN" else "token"
+    yield (
+        f"SASL {sasl.mechanism} without TLS: the {secret} is sent unencrypted;"
+        " use security.protocol=SASL_SSL"
+    )
+
+
+def file_warnings(properties: Mapping[str, Property]) -> Iterator[str]:
+    """Files with secrets that every user of this machine can read."""
+    files: dict[Path, str] = {}
+    for name, found in properties.items():
+        if is_secret(name) and found.value:
+            files.setdefault(Path(found.where.rpartition(":")[0]), "secrets")
+    store = properties.get("ssl.keystore.location")
+    if store is not None and store.value.strip():
+        files.setdefault(to_path(store.value.strip()), "a private key")
+    for file, content in files.items():
+        try:
+            mode = file.stat().st_mode if file.name else 0
+        except OSError:
+            continue
+        if mode & 0o004:
+            yield f"{file} contains {content} and is readable by every user; run chmod 600 on it"

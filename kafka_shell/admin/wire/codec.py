@@ -16,7 +16,7 @@ from typing import Any
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, LimitTime, Sasl
 from kafka_shell.admin.wire.failures import COORDINATION, unreachable
 from kafka_shell.admin.wire.frames import MalformedError
-from kafka_shell.common.escaping import escape, quoted
+from kafka_shell.common.text import escape, quoted
 from kafka_shell.errors import ShellError
 
 

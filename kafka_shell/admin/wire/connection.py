@@ -6,20 +6,21 @@ needed.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
 from kafka_shell.admin.cluster.model import Broker
-from kafka_shell.admin.wire import frames, versions
+from kafka_shell.admin.wire import frames
+from kafka_shell.admin.wire import requests as versions
 from kafka_shell.admin.wire.calls_in_flight import CallsInFlight
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
-from kafka_shell.admin.wire.jobs import Job, shared_address
-from kafka_shell.admin.wire.malformed import reading
+from kafka_shell.admin.wire.failures import reading
 from kafka_shell.admin.wire.pool import Pool
 from kafka_shell.admin.wire.requests import ANY, METADATA, Call, Coordinator, Node, Target
-from kafka_shell.admin.wire.runner import Runner
+from kafka_shell.admin.wire.runner import Job, Runner, shared_address
 from kafka_shell.admin.wire.transport import Link
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
@@ -289,3 +290,69 @@ class Cluster:
             # Ctrl-C may interrupt between any two steps: a connection may be in an invalid state.
             self._pool.close()
             raise
+
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+_WAITING_INTERVAL_S = 0.25  # between two calls of `waiting`
+GRACE_S = 0.25  # for an operation to end by itself after its deadline
+
+
+def run_within(
+    config: ConnectionConfig,
+    operations: Mapping[K, Callable[[Cluster], T]],
+    seconds: float,
+    waiting: Callable[[list[K]], None] = lambda running: None,
+) -> dict[K, T | ShellError]:
+    """The result of each operation, or its ShellError (code `deadline` after these seconds).
+
+    `waiting` is called repeatedly with the operations that are still running. Other exceptions are
+    raised.
+    """
+    ended = threading.Condition()
+    outcomes: dict[K, T | BaseException] = {}
+
+    def run(key: K, operation: Callable[[Cluster], T]) -> None:
+        outcome: T | BaseException
+        try:
+            with Cluster(config) as cluster, cluster.within(seconds):
+                outcome = operation(cluster)
+        except BaseException as error:  # raised on the calling thread
+            outcome = error
+        with ended:
+            outcomes[key] = outcome
+            ended.notify_all()
+
+    until = time.monotonic() + seconds + GRACE_S
+    for key, operation in operations.items():
+        threading.Thread(target=run, args=(key, operation), daemon=True).start()
+    with ended:
+        while running := [key for key in operations if key not in outcomes]:
+            left = until - time.monotonic()
+            if left <= 0:
+                break
+            waiting(running)
+            ended.wait(min(left, _WAITING_INTERVAL_S))
+    late = ShellError(f"no response within {seconds:.0f} s", code="deadline")
+    results: dict[K, T | ShellError] = {}
+    for key in operations:
+        outcome = outcomes.get(key, late)
+        if isinstance(outcome, BaseException) and not isinstance(outcome, ShellError):
+            raise outcome
+        results[key] = outcome
+    return results
+
+
+MAX_WAIT_S = 10.0  # a loaded broker may be seconds behind the controller
+_FIRST_POLL_S, _LAST_POLL_S = 0.005, 0.1
+
+
+def wait_until_visible(visible: Callable[[], bool], seconds: float = MAX_WAIT_S) -> None:
+    """Wait until `visible()` returns true, but not longer. Its ShellErrors end the wait."""
+    until = time.monotonic() + seconds
+    pause = _FIRST_POLL_S
+    with suppress(ShellError):
+        while not visible() and time.monotonic() < until:
+            time.sleep(pause)
+            pause = min(2 * pause, _LAST_POLL_S)

@@ -16,7 +16,7 @@ from kafka_shell.admin.wire.error_codes import COORDINATOR_NOT_AVAILABLE, TOPIC_
 from kafka_shell.admin.wire.failures import COORDINATION, failure, requires
 from kafka_shell.admin.wire.metadata_scan import is_missing, scan
 from kafka_shell.admin.wire.requests import Call, CoordinatorKind, Node
-from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import Resource
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results, as_failure
 

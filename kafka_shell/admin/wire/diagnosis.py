@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 
 from kafka_shell.admin.wire import frames
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, LimitTime
-from kafka_shell.admin.wire.link_errors import is_tls_alert, not_kafka, tls_needed
+from kafka_shell.admin.wire.failures import is_tls_alert, not_kafka, tls_needed
 from kafka_shell.admin.wire.login import sasl_needed
-from kafka_shell.common.escaping import escape
+from kafka_shell.common.text import escape
 from kafka_shell.errors import ShellError
 
 _MAX_S = 1.0  # the server was reachable a moment ago

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.admin.wire.link_errors import connect_error, unknown_host
+from kafka_shell.admin.wire.failures import connect_error, unknown_host
 from kafka_shell.errors import ShellError
 
 _STAGGER = 0.2  # seconds before the next address is tried in parallel (RFC 8305)

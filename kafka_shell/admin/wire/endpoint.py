@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, field
 
 from kafka_shell.admin.wire.password_source import PasswordSource
-from kafka_shell.common.escaping import escape
+from kafka_shell.common.text import escape
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.plan.model import Secret
 

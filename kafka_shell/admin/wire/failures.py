@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import re
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
 
 from kafka_shell.admin.wire import error_codes as codes
-from kafka_shell.common.escaping import quoted
-from kafka_shell.common.resource import Resource
+from kafka_shell.admin.wire.endpoint import Address
+from kafka_shell.admin.wire.frames import MalformedError
+from kafka_shell.common.structs import Resource
+from kafka_shell.common.text import quoted
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, as_failure, mentions
 
@@ -144,3 +151,195 @@ class OtherClusterError(ShellError):
 
 class NoBrokerError(ShellError):
     """No broker at all could be reached."""
+
+
+TEMPORARY = frozenset(
+    {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
+)
+"""The codes of errors after which the same broker may be reached later."""
+
+
+def unknown_host(address: Address, error: OSError) -> ShellError:
+    """The host name cannot be resolved."""
+    if error.errno == socket.EAI_AGAIN:
+        return unreachable(
+            f"the name server does not respond: cannot resolve {address.host}",
+            "Check the network and /etc/resolv.conf.",
+            "unknown-host",
+        )
+    return unreachable(
+        f"cannot resolve host name {address.host}",
+        "Check the spelling of the bootstrap servers, and the name server of this machine.",
+        "unknown-host",
+    )
+
+
+def connect_error(address: Address, error: OSError | None) -> ShellError:
+    """The TCP connection failed."""
+    code = error.errno if error else None
+    if code == errno.ECONNREFUSED:
+        return unreachable(
+            f"{address} refused the connection: no process listens on this port",
+            "Check that the broker is running and that the port is correct.",
+            "refused",
+        )
+    if code == errno.ETIMEDOUT:
+        return connect_timeout(address)
+    why = errno.errorcode.get(code or 0, "") if code else "no address"
+    if code in (errno.ENETUNREACH, errno.EHOSTUNREACH):
+        why = "no route to host"
+    return unreachable(f"{address} cannot be reached: {why}", "Check the network.", "unreachable")
+
+
+def connect_timeout(address: Address) -> ShellError:
+    """There was no response to the TCP handshake."""
+    return unreachable(
+        f"{address} does not respond: TCP connection timed out",
+        "The host may be down, or a firewall may block it. Check the address and the network.",
+        "connect-timeout",
+    )
+
+
+def lost(address: Address) -> ShellError:
+    """An established connection was closed."""
+    return unreachable(
+        f"the connection to {address} was lost",
+        "The broker may be restarting. Retry the command.",
+        "connection-lost",
+    )
+
+
+def token_expired(address: Address, token: str) -> ShellError:
+    """The connection was closed at the first request after a login with a delegation token: that is
+    how brokers reject an expired token."""
+    return unreachable(
+        f"{address} closed the session of delegation token {token}: the token may have expired",
+        "Check its expiry time as its owner, or use a new delegation token.",
+        "token-expired",
+    )
+
+
+def silent(address: Address, seconds: float) -> ShellError:
+    """A response is overdue."""
+    return unreachable(
+        f"{address} accepted the connection but has not responded for {seconds:.0f} s",
+        "The broker may be overloaded, or the address may not be a Kafka listener.",
+        "no-answer",
+    )
+
+
+def not_kafka(address: Address, data: bytes) -> ShellError:
+    """The other side does not use the Kafka protocol. `data` is the beginning of its response."""
+    if is_tls_alert(data):
+        return tls_needed(address)
+    words = data.partition(b"\r")[0].partition(b"\n")[0][:40]
+    text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in words)
+    response = f": it responded with {quoted(text)}" if sum(c.isalnum() for c in text) >= 3 else ""
+    what = "an HTTP server" if data[:5] == b"HTTP/" else "not a Kafka broker"
+    return unreachable(
+        f"{address} is {what}{response}",
+        "Check the port. Kafka's default port is 9092.",
+        "not-kafka",
+    )
+
+
+def is_tls_alert(data: bytes) -> bool:
+    """Whether a response begins with an alert of TLS, which a TLS listener sends to plaintext."""
+    return data[:2] == b"\x15\x03"
+
+
+def tls_needed(address: Address) -> ShellError:
+    """A plaintext connection to a TLS listener."""
+    return unreachable(
+        f"{address} requires TLS",
+        "Set security.protocol=SSL (SASL_SSL if it requires a login) in the client properties.",
+        "tls-needed",
+    )
+
+
+def closed_early(address: Address, uses_tls: bool) -> ShellError:
+    """Closed before the first response, for an unknown reason."""
+    if uses_tls:
+        hint = "The broker may be starting or stopping, or it may not be a Kafka broker. Try again."
+    else:
+        hint = "The listener may require TLS (security.protocol=SSL), or not be a Kafka broker."
+    return unreachable(
+        f"{address} closed the connection at the first request", hint, "closed-early"
+    )
+
+
+_HINT = "A proxy or a defect of the broker may have corrupted it."
+_OURS = "If the broker is not at fault, this is a bug in kafka.sh: please report it with"
+_READERS = "kafka_shell.admin."
+_HERE = (__name__, "kafka_shell.admin.wire.connection")
+# Called by the code that reads responses.
+_SHARED = ("kafka_shell.plan", "kafka_shell.common.units", *_HERE)
+
+
+def malformed(who: str, api: str, why: object, status: Status = Status.FAILED) -> ShellError:
+    """The response of a broker cannot be read. `why` is an exception or a reason."""
+    reason = _describe(why) if isinstance(why, Exception) else why
+    return ShellError(
+        f"{who} sent a malformed response to {api}: {reason}",
+        hint=_HINT,
+        code="malformed-answer",
+        status=status,
+    )
+
+
+@contextmanager
+def reading(sender: Callable[[], tuple[str, str] | None]) -> Iterator[None]:
+    """Turn exceptions of the code that reads responses into ShellErrors.
+
+    A decoded response can still be invalid: the requested partition or a name is missing, or a
+    number is unknown. `sender` returns the broker and the API of the last responses.
+    """
+    try:
+        yield
+    except (ShellError, ImportError, NameError):  # of an installation that was changed meanwhile
+        raise
+    except Exception as error:
+        sent_by = sender() if _while_reading(error.__traceback__) else None
+        if sent_by is None:
+            raise
+        raise _unexpected(*sent_by, error) from error
+
+
+def _unexpected(who: str, api: str, error: Exception) -> ShellError:
+    """A decoded response with unexpected content. `__cause__` is for crash.log."""
+    return ShellError(
+        f"{who} sent a malformed response to {api}, or kafka.sh misread it: {_describe(error)}",
+        hint=f"{_OURS} crash.log.",
+        code="malformed-answer",
+    )
+
+
+def _while_reading(trace: TracebackType | None) -> bool:
+    """Whether an exception comes from the code that reads responses, and not from its caller."""
+    modules = []
+    while trace is not None:
+        modules.append(trace.tb_frame.f_globals.get("__name__", ""))
+        trace = trace.tb_next
+    while modules and modules[0] in _HERE:
+        del modules[0]
+    called = [
+        name
+        for name in modules[1:]  # the first one only calls the code that reads responses
+        if name.startswith("kafka_shell.")
+        and not name.startswith(_SHARED)
+        and not name.endswith(".model")
+    ]
+    return bool(called) and called[-1].startswith(_READERS)
+
+
+def _describe(error: Exception) -> str:
+    """The type and place of an exception, without any part of the response."""
+    if isinstance(error, MalformedError):
+        return str(error)
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        name = trace.tb_frame.f_globals.get("__name__", "")
+        if name.startswith("kafka_shell."):
+            place = f" in {name.removeprefix('kafka_shell.')}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return type(error).__name__ + place

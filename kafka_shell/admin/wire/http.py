@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.wire.endpoint import is_loopback, normalize_url
-from kafka_shell.common.escaping import quoted
+from kafka_shell.common.text import quoted
 
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector, Request

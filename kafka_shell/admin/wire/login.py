@@ -14,9 +14,8 @@ from kafka_shell.admin.wire.error_codes import (
     UNSUPPORTED_VERSION,
 )
 from kafka_shell.admin.wire.exchanges import Login, LoginRequest, LoginResult
-from kafka_shell.admin.wire.failures import failure, unreachable
-from kafka_shell.admin.wire.link_errors import not_kafka
-from kafka_shell.common.escaping import quoted
+from kafka_shell.admin.wire.failures import failure, not_kafka, unreachable
+from kafka_shell.common.text import quoted
 from kafka_shell.errors import ShellError
 
 _MECHANISM = re.compile(r"[A-Z0-9_-]{1,20}")  # RFC 4422; other names are not shown

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.wire import http
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, OAuth, Sasl, is_loopback
 from kafka_shell.admin.wire.failures import unreachable
-from kafka_shell.common.escaping import quoted
+from kafka_shell.common.text import quoted
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret

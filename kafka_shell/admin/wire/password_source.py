@@ -65,7 +65,7 @@ class PasswordSource(Struct, frozen=True):
         return lines[0]
 
     def _failed(self, how: str, message: str) -> ShellError:
-        from kafka_shell.common.masking import masked
+        from kafka_shell.common.text import masked
 
         detail = f": {masked(message, '***')}" if message else ""
         return ShellError(
@@ -88,7 +88,7 @@ class PasswordSource(Struct, frozen=True):
         try:
             password: str | None = keyring.get_password(self.keyring, username)
         except Exception as error:  # each backend has its own exceptions
-            from kafka_shell.common.masking import masked
+            from kafka_shell.common.text import masked
 
             raise ShellError(
                 f"{self.where}: the keyring cannot be read: {masked(str(error), '***')}",

@@ -14,9 +14,8 @@ from kafka_shell.admin.wire.endpoint import STAND_INS, Address, ConnectionConfig
 from kafka_shell.admin.wire.exchanges import Login
 from kafka_shell.admin.wire.failures import NoBrokerError, OtherClusterError, late
 from kafka_shell.admin.wire.login import log_in
-from kafka_shell.admin.wire.requests import Coordinator
+from kafka_shell.admin.wire.requests import Coordinator, is_controller
 from kafka_shell.admin.wire.transport import Link
-from kafka_shell.admin.wire.versions import is_controller
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
 

@@ -1,44 +1,39 @@
-"""Runs calls: routes them to a broker, sends them, and retries them until their deadline."""
+"""A call in progress, and the errors of calls."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
-from kafka_shell.admin.wire import frames, versions
-from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.admin.wire import frames
+from kafka_shell.admin.wire import requests as versions
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
+from kafka_shell.admin.wire.error_codes import (
+    COORDINATOR_LOAD_IN_PROGRESS,
+    COORDINATOR_NOT_AVAILABLE,
+    REQUEST_TIMED_OUT,
+)
 from kafka_shell.admin.wire.exchanges import Exchange
 from kafka_shell.admin.wire.failures import (
+    MAY_STILL_HAPPEN,
+    MOVED,
+    TEMPORARY,
     NoBrokerError,
     OtherClusterError,
     as_error,
     error_name,
     failure,
+    late,
+    malformed,
 )
-from kafka_shell.admin.wire.jobs import (
-    Job,
-    advertised_address_error,
-    awaited_brokers,
-    deadline_error,
-    ends_at,
-    needs_check,
-    needs_other_broker,
-    no_such_broker,
-    outcome_unknown,
-    retriable_code,
-    shared_address,
-    waited_since,
-    wake_time,
-)
-from kafka_shell.admin.wire.locator import Locator
-from kafka_shell.admin.wire.malformed import malformed
-from kafka_shell.admin.wire.pool import REPORT_WAIT_S, Pool
+from kafka_shell.admin.wire.pool import REPORT_WAIT_S, SILENCE_S, Pool
 from kafka_shell.admin.wire.requests import (
+    ANY,
     METADATA,
     AnyBroker,
     Call,
@@ -46,11 +41,375 @@ from kafka_shell.admin.wire.requests import (
     Coordinator,
     Node,
     RawRequest,
+    Request,
     as_request,
 )
-from kafka_shell.admin.wire.retries import Retries
 from kafka_shell.admin.wire.transport import Link
-from kafka_shell.errors import ShellError
+from kafka_shell.common.structs import Resource
+from kafka_shell.common.units import some
+from kafka_shell.errors import ShellError, Status
+
+_MAX_NAMES = 3  # of brokers in one message
+_NO_CONTROLLER_S = 10.0  # without response, after which no controller is active
+_SHORT_S = 1.0  # a wait that does not explain why a deadline has passed
+_NOT_YET = (COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE)
+
+
+class Job:
+    """One call until it has a `result` or an `error`. `extensible`: its deadline is that of the
+    user, who can increase it."""
+
+    def __init__(self, call: Call, request: Request, deadline: float, extensible: bool) -> None:
+        self.call = call
+        self.request = request
+        self.deadline = deadline
+        self.extensible = extensible
+        self.started = time.monotonic()
+        self.link: Link | None = None
+        self.sent = False
+        self.sent_to: set[Address] = set()
+        self.done = False
+        self.result: Any = None
+        self.error: ShellError | None = None
+        self.retry_at = 0.0
+        self.tries = 0
+        self.lost_connections = 0  # connections that ended with it in flight
+        self.reached_broker = False  # it was sent before, so waiting for a broker may help
+        self.last_failure = ""  # why it is retried
+
+    def finish(self, result: Any) -> None:
+        """Set the result."""
+        self.result, self.done = result, True
+
+    def fail(self, error: ShellError) -> None:
+        """Set the error."""
+        self.error, self.done = error, True
+
+
+def can_use_any_broker(job: Job) -> bool:
+    """Whether it can be sent to another broker: a read that any broker can answer, or an unsent
+    change that any broker forwards (KRaft)."""
+    if not isinstance(job.call.to, AnyBroker | Controller):
+        return False
+    return not (job.sent and job.call.changes(job.request))
+
+
+def needs_other_broker(job: Job) -> bool:
+    """Whether its broker does not respond, and another one can be used."""
+    return job.link is not None and job.link.silence >= SILENCE_S and can_use_any_broker(job)
+
+
+def needs_check(job: Job, link: Link) -> bool:
+    """Whether the broker has not been used for a while, and another one can be used for a change:
+    then a broker that responds is found first."""
+    silent = time.monotonic() - link.last_received >= SILENCE_S
+    return silent and job.call.changes(job.request) and can_use_any_broker(job)
+
+
+def no_such_broker(pool: Pool, node: int) -> ShellError:
+    """The metadata has no broker with this ID."""
+    ids = ", ".join(str(row[0]) for row in sorted(pool.head.brokers))
+    return ShellError(
+        f"broker {node} does not exist or is down",
+        hint=f"Running brokers: {ids}.",
+        code="unknown-broker",
+    )
+
+
+def shared_address(address: Address, nodes: Sequence[int]) -> ShellError:
+    """Several brokers advertise this address: which one responds there is unknown."""
+    return ShellError(
+        f"brokers {some(nodes, _MAX_NAMES)} advertise the same address, {address}:"
+        " requests to one of them may reach another",
+        hint="Set advertised.listeners to a different address on each broker.",
+        code="shared-address",
+    )
+
+
+def advertised_address_error(
+    pool: Pool, config: ConnectionConfig, job: Job, address: Address, error: ShellError
+) -> ShellError:
+    """A broker cannot be reached at its advertised address."""
+    if isinstance(job.call.to, AnyBroker) or address in config.bootstrap:
+        return error
+    to = job.call.to
+    who = f"{to} ({address})" if isinstance(to, Node) else pool.describe(address)
+    if error.code == "no-answer":  # the address is right, but the broker hangs
+        message = error.message.replace(str(address), who, 1)
+        return ShellError(message, hint=error.hint, code=error.code, status=error.status)
+    return ShellError(
+        f"{who} cannot be reached at its advertised address: {error.message}",
+        hint=error.hint
+        if error.code.startswith(("tls", "sasl"))
+        else "The advertised.listeners of the brokers must be reachable from this machine.",
+        code=error.code,
+        status=Status.UNREACHABLE,
+    )
+
+
+def outcome_unknown(job: Job, error: ShellError) -> ShellError:
+    """A change was sent, and the connection was closed before the response."""
+    return ShellError(
+        f"{job.request.name} was sent, but {error.message}: outcome unknown",
+        hint="Check whether it was applied before you retry.",
+        code="outcome-unknown",
+    )
+
+
+def deadline_error(pool: Pool, job: Job) -> ShellError:
+    """The deadline passed: what was being waited for, and whether a change may still happen."""
+    link, name = job.link, job.request.name
+    if job.sent and link is not None:
+        what = f"{name} response from {_broker(pool, job, link)}"
+    elif link is not None and not link.ready and not link.closed:
+        what = f"{link.state.value} {_broker(pool, job, link)}"
+    else:
+        what = f"{job.call.to} ({name})" if name else str(job.call.to)
+    forwarded = job.sent and isinstance(job.call.to, Controller)
+    if forwarded and link is not None and time.monotonic() < job.deadline:
+        return ShellError(
+            f"no active controller responds: {_broker(pool, job, link)} has forwarded {name} to it"
+            f" for {_NO_CONTROLLER_S:.0f} s",
+            hint=_deadline_hint(job, may_happen=False, forwarded=True),
+            see=Resource("cluster"),
+            code="deadline",
+        )
+    what += ", which forwards it to the active controller" if forwarded else ""
+    last = f" (last error: {job.last_failure})" if job.last_failure else ""
+    now = time.monotonic()
+    silence = pool.silences.get(link.address) if link is not None else None
+    if link and silence and job.started - silence.began >= 1 and not forwarded:
+        # It waited for less time, as the broker had not responded before.
+        why = f"{_broker(pool, job, link)} has not responded for {now - silence.began:.0f} s"
+    elif now - job.started < _SHORT_S and (others := _other_silent_brokers(pool, link)):
+        silent = some([pool.describe(each) for each in others], _MAX_NAMES)
+        why = f"{late(job.extensible)}: waiting for {silent} left no time for {what}"
+    else:
+        why = f"{late(job.extensible)} after waiting {now - job.started:.1f} s for {what}"
+    is_change = job.call.changes(job.request)
+    may_happen = job.sent and is_change
+    reached = pool.command.responded or job.reached_broker or job.sent
+    return ShellError(
+        f"{why}{last}" + (MAY_STILL_HAPPEN if may_happen else ""),
+        hint=_deadline_hint(job, may_happen=may_happen, forwarded=forwarded),
+        see=Resource("cluster") if forwarded else None,
+        code="not-sent" if is_change and not job.sent else "deadline",
+        status=Status.FAILED if reached else Status.UNREACHABLE,
+    )
+
+
+def _other_silent_brokers(pool: Pool, link: Link | None) -> list[Address]:
+    """The brokers that this command has waited for, besides the one of this connection."""
+    return [each for each in pool.silences if link is None or each != link.address]
+
+
+def _deadline_hint(job: Job, *, may_happen: bool, forwarded: bool) -> str:
+    if may_happen:
+        return "Check whether it was applied before you retry."
+    if forwarded:
+        return "Check that there is an active controller; without one, a longer wait does not help."
+    return "Increase the deadline." if job.extensible else ""
+
+
+def waited_since(job: Job) -> float:
+    """Since when a job has waited without any activity on its connection."""
+    if job.sent and job.link is not None:
+        return max(job.started, job.link.last_activity)
+    return job.started
+
+
+def ends_at(job: Job) -> float:
+    """When it fails without a response: at its deadline; earlier if a broker forwards it to the
+    controller, and it changes nothing."""
+    forwarded = job.sent and isinstance(job.call.to, Controller)
+    if not forwarded or job.call.changes(job.request):
+        return job.deadline
+    return min(job.deadline, waited_since(job) + _NO_CONTROLLER_S)
+
+
+def awaited_brokers(pool: Pool, jobs: Sequence[Job]) -> str:
+    """The brokers that these jobs wait for, such as "broker 3 (host:9092)"; empty for no jobs."""
+    brokers = dict.fromkeys(
+        _broker(pool, job, job.link) if job.link is not None else str(job.call.to) for job in jobs
+    )
+    return some(list(brokers), _MAX_NAMES)
+
+
+def _broker(pool: Pool, job: Job, link: Link) -> str:
+    to = job.call.to
+    return f"{to} ({link.address})" if isinstance(to, Node) else pool.describe(link.address)
+
+
+def wake_time(job: Job, now: float) -> float:
+    """When a job needs attention even if no bytes arrive."""
+    if job.link is not None and can_use_any_broker(job):
+        silent_at = now + SILENCE_S - job.link.silence
+        return min(ends_at(job), silent_at) if silent_at > now else ends_at(job)
+    if job.sent or job.link is not None:
+        return job.deadline
+    return max(now, min(job.retry_at, job.deadline))
+
+
+def retriable_code(job: Job, code: int) -> int:
+    """The error code if the same call can succeed later or on another broker, else 0."""
+    if code == REQUEST_TIMED_OUT:
+        return 0 if job.call.changes(job.request) else code
+    if isinstance(job.call.to, Node) and code not in _NOT_YET:
+        return 0  # the caller must choose another broker
+    return code if code in MOVED else 0
+
+
+# Brokers still return a controller or coordinator for a while after its broker has crashed.
+_MOVE_S = 15.0
+_MAX_LOST = 5  # connections that may be closed with one request in flight before it fails
+_DROPPED = frozenset({"connection-lost", "closed-early"})
+_SILENT = frozenset({"no-answer", "connect-timeout"})
+
+
+class Retries:
+    """Decides for each failed job whether it is retried."""
+
+    def __init__(self, config: ConnectionConfig, pool: Pool) -> None:
+        self._config = config
+        self._pool = pool
+
+    def on_unreachable(self, job: Job, error: ShellError) -> None:
+        """The connection failed: fail the job, unless the broker was reachable a moment ago.
+
+        Raises NoBrokerError if no broker at all can be reached, because every call then fails.
+        """
+        if error.code in _SILENT and job.link is not None:
+            self._pool.note_silence(job.link.address, job.started)
+        if self._may_succeed_later(job, error):
+            self.forget_route(job, 0)
+            self.retry(job, error.message)
+            return
+        if isinstance(error, NoBrokerError):
+            raise error
+        if not isinstance(job.call.to, AnyBroker):
+            self._pool.forget_brokers()
+        job.fail(error)
+
+    def on_lost(self, job: Job, exchange: Exchange) -> None:
+        """The connection was closed while the request was in flight."""
+        assert exchange.error is not None and job.link is not None
+        error = self._lost_reason(job.link) or exchange.error
+        if error.code == "no-answer":
+            self._pool.note_silence(job.link.address, job.started)
+        if error.code == "sasl-needed" or error.code.startswith("tls-"):
+            job.fail(error)
+        elif exchange.written and job.call.changes(job.request):
+            job.fail(outcome_unknown(job, error))
+        else:
+            job.reached_broker = True
+            job.lost_connections += 1
+            hangs = error.code == "no-answer" and isinstance(job.call.to, Node)
+            most = 1 if error.code == "token-expired" else _MAX_LOST
+            if hangs or job.lost_connections > most:
+                job.fail(error)  # the broker closes the connection because of this request
+            else:
+                self.retry(job, error.message)
+
+    def retry(self, job: Job, why: str) -> None:
+        """Send it again after a pause, to a broker that is chosen then."""
+        job.link = None
+        job.sent_to.clear()
+        job.last_failure = why
+        pause = min(self._config.backoff * 2**job.tries, self._config.backoff_max)
+        job.tries += 1
+        job.retry_at = time.monotonic() + pause
+
+    def forget_route(self, job: Job, code: int) -> None:
+        """Discard the coordinator or the controller, so that it is looked up again."""
+        to = job.call.to
+        if isinstance(to, Coordinator) and code != COORDINATOR_LOAD_IN_PROGRESS:
+            self._pool.coordinators.pop(to, None)
+        if isinstance(to, Controller):
+            self._pool.forget_brokers()
+
+    def _may_succeed_later(self, job: Job, error: ShellError) -> bool:
+        """Whether a retry may succeed: a broker restarts, or another one is elected."""
+        if error.code not in TEMPORARY or time.monotonic() >= job.deadline:
+            return False
+        moves = isinstance(job.call.to, Controller | Coordinator)
+        moves = moves and not isinstance(error, NoBrokerError)
+        grace = moves and time.monotonic() - job.started < _MOVE_S
+        dropped = error.code in _DROPPED and self._pool.connected_before
+        return job.reached_broker or grace or dropped
+
+    def _lost_reason(self, link: Link) -> ShellError | None:
+        if link.responses or self._config.uses_sasl or link.error is None:
+            return None
+        if link.error.code == "connection-lost" and not link.diagnosed:
+            from kafka_shell.admin.wire.diagnosis import requires_login
+
+            link.diagnosed = True
+            required = requires_login(self._config, link.address, self._pool.limit_time)
+            link.error = required or link.error
+        return link.error
+
+
+_FIND_COORDINATOR = 10
+_VERSIONS = (4, 6)  # since the first one for several keys: Kafka 3.0
+
+
+class Locator:
+    """Finds the coordinators that the jobs of a run need. `drive` runs jobs until they are done."""
+
+    def __init__(
+        self, pool: Pool, retries: Retries, drive: Callable[[Sequence[Job]], None]
+    ) -> None:
+        self._pool, self._retries, self._drive = pool, retries, drive
+
+    def locate(self, jobs: Iterable[Job]) -> None:
+        """Look up unknown coordinators, all keys of a kind in one request."""
+        now = time.monotonic()
+        waiting: dict[Coordinator, list[Job]] = {}
+        for job in jobs:
+            to = job.call.to
+            if not isinstance(to, Coordinator) or to in self._pool.coordinators:
+                continue
+            if not job.done and now >= job.retry_at:
+                waiting.setdefault(to, []).append(job)
+        for kind in {to.kind for to in waiting}:
+            self._find(kind, {to.key: found for to, found in waiting.items() if to.kind == kind})
+
+    def _find(self, kind: int, waiting: dict[str, list[Job]]) -> None:
+        from kafka_shell.admin.wire.codec import find_coordinators
+
+        jobs = [job for each in waiting.values() for job in each]
+        last = max(jobs, key=lambda job: job.deadline)
+        until, extensible = last.deadline, last.extensible
+        try:
+            link = self._pool.any_link(until, extensible)
+            who = self._pool.describe(link.address)
+            version = versions.choose(_FIND_COORDINATOR, _VERSIONS, link.versions, who)
+        except ShellError as error:
+            for job in jobs:
+                self._retries.on_unreachable(job, error)
+            return
+        request = find_coordinators(kind, list(waiting), version)
+        finder = Job(Call(request, ANY, check=False), request, until, extensible)
+        self._drive([finder])
+        if finder.error is not None:
+            for job in jobs:
+                job.fail(finder.error)
+            return
+        for row in finder.result.coordinators:
+            for job in waiting.get(row.key, ()):
+                self._found(row, job)
+
+    def _found(self, row: Any, job: Job) -> None:
+        to = job.call.to
+        assert isinstance(to, Coordinator)
+        if not row.error_code:
+            self._pool.coordinators[to] = row.node_id
+        elif row.error_code in MOVED:
+            self._retries.retry(job, error_name(row.error_code))
+        else:
+            about = str(to).partition(" of ")[2]
+            job.fail(as_error(failure(row.error_code, row.error_message, about=about)))
+
 
 _SILENT_BROKER_S = 2.0  # limit for a broker that was silent during this command
 _RESERVE, _RESERVE_S = 0.25, 3.0  # part of the time, and seconds, kept for later requests

@@ -13,16 +13,16 @@ from kafka_shell.admin.wire import frames
 from kafka_shell.admin.wire.dial import Dial, Loop
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, LimitTime
 from kafka_shell.admin.wire.exchanges import Exchange, Login, LoginResult, State
-from kafka_shell.admin.wire.link_errors import (
+from kafka_shell.admin.wire.failures import (
     closed_early,
     connect_timeout,
     lost,
+    malformed,
     not_kafka,
     silent,
     token_expired,
 )
-from kafka_shell.admin.wire.malformed import malformed
-from kafka_shell.admin.wire.versions import api_name
+from kafka_shell.admin.wire.requests import api_name
 from kafka_shell.errors import ShellError, Status
 
 if TYPE_CHECKING:

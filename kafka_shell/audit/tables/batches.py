@@ -19,9 +19,9 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.records import batches, decode
 from kafka_shell.admin.topics.partitions import by_leader
-from kafka_shell.admin.wire.chunks import in_slices
-from kafka_shell.audit.read_tasks import CURRENT, ReadTask, Target
+from kafka_shell.admin.wire.rounds import in_slices
 from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table, with_leaders
+from kafka_shell.audit.tasks import CURRENT, ReadTask, Target
 from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:

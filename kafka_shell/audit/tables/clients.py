@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.audit.table import Names, ReadFailure, Rows, read_failure, readable, table
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import quote
 from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def read_effective_quotas(cluster: Cluster, names: Names) -> Rows:
     """As resolve-quota computes them: for every user named by a quota or credential and an
     unnamed user, each with every client ID named by a quota and an unnamed client ID."""
     from kafka_shell.admin.quotas import read as quotas
-    from kafka_shell.admin.quotas.resolution import effective_quotas
+    from kafka_shell.admin.quotas.read import effective_quotas
 
     found = quotas.describe(cluster)
     users = {quota.entity.user for quota in found if isinstance(quota.entity.user, str)}
@@ -150,7 +150,7 @@ def read_effective_client_configs(cluster: Cluster, names: Names) -> Rows:
     """As describe-client-configs --resolve computes them, for every client named by a config or
     registration; client ID None is any other client of a user."""
     from kafka_shell.admin.client_configs import read as client_configs
-    from kafka_shell.admin.client_configs.resolve import resolve
+    from kafka_shell.admin.client_configs.model import resolve
 
     found = client_configs.describe(cluster)
     registered = client_configs.registrations(cluster, now=int(time.time() * 1000))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, Rows, readable, table
 from kafka_shell.audit.tables.config_entries import config_entries
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import quote
 from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, ReadFailure, Rows, read_failure, readable, table
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import LogDir

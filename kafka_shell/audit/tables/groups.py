@@ -6,8 +6,8 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table
-from kafka_shell.common.quoting import quote
-from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import Resource
+from kafka_shell.common.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import Group

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table
 from kafka_shell.audit.tables.config_entries import config_entries
-from kafka_shell.common.quoting import quote
 from kafka_shell.common.structs import replace
+from kafka_shell.common.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigSynonym
@@ -110,8 +110,8 @@ def read_replicas(cluster: Cluster, names: Names) -> Rows:
     by="topics",
 )
 def read_topic_configs(cluster: Cluster, names: Names) -> Rows:
-    from kafka_shell.admin.configs.known import broker_retention
-    from kafka_shell.admin.configs.known import inherited as inherited_value
+    from kafka_shell.admin.configs.read import broker_retention
+    from kafka_shell.admin.configs.read import inherited as inherited_value
 
     found = yield from config_entries(cluster, "TOPIC", names, synonyms=True, besides=_GONE)
     retention: tuple[ConfigSynonym, ...] | None = None

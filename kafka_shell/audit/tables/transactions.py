@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, Rows, read_failure, readable, table
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from kafka_shell.commands.acls.kinds import ACL_OPERATION, ACL_RULE
+from kafka_shell.commands.acls.rules import ACL_OPERATION, ACL_RULE
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Command, Example, Invocation, Option, Short
-from kafka_shell.language.common import FORCE
+from kafka_shell.language.command import FORCE, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from kafka_shell.admin.acls.model import (
     PrincipalAcl,
     Verdict,
 )
-from kafka_shell.output.renderers import Page
-from kafka_shell.output.tables import Column
+from kafka_shell.output.tables import Column, Page
 from kafka_shell.output.text import Role, Text, hang, text
 
 

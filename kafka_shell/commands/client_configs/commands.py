@@ -9,7 +9,7 @@ from kafka_shell.common.command_results import NoRows
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.kind import CandidateSource
+from kafka_shell.language.kinds import CandidateSource
 from kafka_shell.plan.model import Effect, Plan, merge_plans
 from kafka_shell.plan.results import Rows, with_failures
 
@@ -146,7 +146,7 @@ def _raw(key: str, text: str) -> str:
     """The value in the unit of the key: `11s` is `11000`. An invalid one is left to the plan, which
     reports all."""
     from kafka_shell.admin.client_configs.keys import KEYS
-    from kafka_shell.common.config_units import parse_config_value
+    from kafka_shell.common.units import parse_config_value
 
     known = KEYS.get(key)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_shell.admin.client_configs.keys import KEYS, ClientConfigKey
 from kafka_shell.language.cursor import CompletionRequest
-from kafka_shell.language.kind import CandidateSource
+from kafka_shell.language.kinds import CandidateSource
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView
 

@@ -19,7 +19,7 @@ def describe_broker(
     invocation: Invocation, context: Context
 ) -> Results[Resource, BrokerDescription]:
     """The selected brokers, including fenced, absent and unresponsive ones."""
-    from kafka_shell.admin.cluster import brokers
+    from kafka_shell.admin.cluster import read as brokers
     from kafka_shell.admin.cluster.read import brokers as known_brokers
     from kafka_shell.plan.results import Failure
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.admin.cluster.model import ClusterMetadata, Health
+from kafka_shell.admin.cluster.model import ClusterMetadata, Finding, Health, Severity
+from kafka_shell.admin.groups.model import NOT_READY_STATES, REBALANCING_STATES
 from kafka_shell.commands import select
 from kafka_shell.common.command_results import NoRows
+from kafka_shell.common.structs import fields
+from kafka_shell.common.text import positional
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
@@ -33,7 +36,6 @@ def cluster_metadata(invocation: Invocation, context: Context) -> ClusterMetadat
 def health(invocation: Invocation, context: Context) -> Health:
     """One screen of what is wrong, the worst first."""
     from kafka_shell.admin.cluster import health
-    from kafka_shell.commands.cluster.finding_commands import with_command
     from kafka_shell.commands.partitions.throttle_store import throttle_record
     from kafka_shell.common.structs import replace
 
@@ -181,3 +183,46 @@ COMMANDS = (
         apis=(60, 64),
     ),
 )  # fmt: skip
+
+
+# The check of a finding -> command.
+_COMMANDS = {
+    "partitions": "list-topics --long",
+    "offline": "describe-topic --unavailable-partitions",
+    "under-replicated": "describe-topic --under-replicated-partitions",
+    "under-min-isr": "describe-topic --under-min-isr-partitions",
+    "at-min-isr": "describe-topic --at-min-isr-partitions",
+    "preferred-not-in-sync": "describe-topic --under-replicated-partitions",
+    "off-preferred": "elect-leaders --all-topic-partitions --dry-run",
+    "brokers": "cluster-metadata",
+    "quorum": "describe-quorum",
+    "controllers": "describe-quorum",
+    "moves": "list-reassignments",
+    "throttles": "verify-reassign-partitions",
+    "log-dirs": "describe-log-dirs",
+    "permissions": "list-topics",
+    "groups": "list-groups --long",
+    "transactions": "find-hanging-transactions",
+}
+_GROUP_STATES = {Severity.WARNING: NOT_READY_STATES, Severity.NOTE: REBALANCING_STATES}
+
+
+class FindingWithCommand(Finding, frozen=True):
+    """A finding and the command that shows more about it."""
+
+    see: str = ""
+
+
+def with_command(finding: Finding) -> FindingWithCommand:
+    """The finding with its command."""
+    values = {name: getattr(finding, name) for name in fields(Finding)}
+    return FindingWithCommand(**values, see=command_of(finding))
+
+
+def command_of(finding: Finding) -> str:
+    """The command that shows more about a finding; empty if there is none."""
+    if finding.check == "min-isr-above-replicas":
+        topics = positional("--topic", ",".join(finding.examples))
+        return f"describe-configs {topics} min.insync.replicas"
+    states = _GROUP_STATES.get(finding.severity, ()) if finding.check == "groups" else ()
+    return " ".join([_COMMANDS.get(finding.check, ""), *(f"--state {state}" for state in states)])

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
 from kafka_shell.commands.partitions.batches import BATCHES
-from kafka_shell.commands.partitions.reassignments import THROTTLE
-from kafka_shell.commands.partitions.start import plan_start
+from kafka_shell.commands.partitions.reassignments import THROTTLE, plan_start
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError
@@ -21,8 +20,8 @@ from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.runbook import Runbook, Stage, Stages
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.cluster.decommission.model import BrokerState, Decommission
-    from kafka_shell.admin.partitions.drain import Drain
+    from kafka_shell.admin.cluster.decommission.check import BrokerState, Decommission
+    from kafka_shell.admin.partitions.targets import Drain
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
     from kafka_shell.plan.outcome import Outcome
@@ -122,7 +121,7 @@ class _Work:
         """How far it is. What cannot be read is read again for a while: brokers and controllers
         fail. Raises ShellError if the runbook cannot continue."""
         from kafka_shell.admin.cluster.decommission import read
-        from kafka_shell.admin.cluster.restart.model import Verdict
+        from kafka_shell.admin.cluster.restart.judge import Verdict
 
         cluster, until = self._context.cluster, time.monotonic() + _PATIENCE_S
         until = min(until, cluster.deadline or until)
@@ -142,7 +141,7 @@ class _Work:
     def _drain(self) -> Generator[Stage, Outcome | None, BrokerState | None]:
         """Move replicas until none is left, after a cordon as soon as the broker runs. Returns its
         state after that; None if it did not work."""
-        from kafka_shell.admin.partitions.drain import plan_remove_throttle, wait_until_drained
+        from kafka_shell.admin.partitions.targets import plan_remove_throttle, wait_until_drained
         from kafka_shell.commands.partitions.throttle_store import throttle_record
 
         for _ in range(_ROUNDS):
@@ -222,7 +221,8 @@ class _Work:
 
     def _removal(self, name: str) -> Plan:
         """The plan that removes the voter, the registration or the configs of a stopped broker."""
-        from kafka_shell.admin.cluster import quorum_change, unregister
+        from kafka_shell.admin.cluster import quorum as quorum_change
+        from kafka_shell.admin.cluster import unregister
         from kafka_shell.admin.cluster.decommission import plans
         from kafka_shell.admin.cluster.model import Voter
 
@@ -276,7 +276,7 @@ class _Work:
         """How far it is now. Steps that cannot be checked after the broker is removed count as done
         if this run did them."""
         from kafka_shell.admin.cluster.decommission import read
-        from kafka_shell.admin.cluster.decommission.model import DONE, NOT_CHECKED, SKIPPED
+        from kafka_shell.admin.cluster.decommission.check import DONE, NOT_CHECKED, SKIPPED
 
         found = read.describe(self._context.cluster, self._broker)
         known = dict.fromkeys(self._done, DONE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kafka_shell.admin.cluster.decommission.model import (
+from kafka_shell.admin.cluster.decommission.check import (
     DONE,
     NOT_CHECKED,
     TO_DO,
@@ -14,8 +14,7 @@ from kafka_shell.admin.cluster.decommission.model import (
 from kafka_shell.commands.cluster.restart_render import reason_lines, verdict_text
 from kafka_shell.common.units import approximate_bytes, counted
 from kafka_shell.output.page import summary
-from kafka_shell.output.renderers import Page, Rows
-from kafka_shell.output.tables import Column, draw_table
+from kafka_shell.output.tables import Column, Page, Rows, draw_table
 from kafka_shell.output.text import Role, Text, text
 
 _ROLES: dict[str, Role] = {DONE: "good", TO_DO: "key", NOT_CHECKED: "warning"}

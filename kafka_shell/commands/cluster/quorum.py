@@ -9,14 +9,17 @@ from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.common import TIMEOUT
-from kafka_shell.language.kind import CandidateSource, Kind
+from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, Invocation, Option
+from kafka_shell.language.cursor import CompletionRequest
+from kafka_shell.language.kinds import CandidateSource, Kind, in_view
 from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
+from kafka_shell.view.match import LIMIT
 
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.model import Features, Quorum, Voter
     from kafka_shell.context import Context
+
 
 _DIRECTORY = r"[A-Za-z0-9_-]{22}"
 _ADD = re.compile(rf"(?P<id>\d{{1,9}})@(?P<at>.+?)(?::(?P<directory>{_DIRECTORY}))?")
@@ -39,23 +42,23 @@ def describe_quorum(invocation: Invocation, context: Context) -> Quorum:
 
 def alter_quorum(invocation: Invocation, context: Context) -> Plan:
     """Add and remove voters, one at a time."""
-    from kafka_shell.admin.cluster import quorum_change
+    from kafka_shell.admin.cluster import quorum
 
     add = [_to_add(invocation, index) for index in range(len(invocation["add"]))]
     remove = [_to_remove(invocation, index) for index in range(len(invocation["remove"]))]
     if invocation["controller-id"] is not None:
         remove.append(_controller(invocation))
-    plan = quorum_change.plan_alter(
+    plan = quorum.plan_alter(
         context.cluster,
         add,
         remove,
-        timeout_ms=timeout_ms(invocation, quorum_change.DEFAULT_TIMEOUT_MS),
+        timeout_ms=timeout_ms(invocation, quorum.DEFAULT_TIMEOUT_MS),
     )
     hint = (
         "Start the controller first: it must catch up before it can be a voter.\nOr give the"
         " directory ID: --add ID@HOST:PORT:DIRECTORY-ID"
     )
-    return with_hint(plan, quorum_change.UNKNOWN_DIRECTORY_ID, hint)
+    return with_hint(plan, quorum.UNKNOWN_DIRECTORY_ID, hint)
 
 
 def _to_add(invocation: Invocation, index: int) -> Voter:
@@ -117,18 +120,18 @@ def describe_features(invocation: Invocation, context: Context) -> Features:
 
 def update_features(invocation: Invocation, context: Context) -> Plan:
     """Set features to the given levels, or to those of a release."""
-    from kafka_shell.admin.cluster import feature_change
+    from kafka_shell.admin.cluster import features
 
     requested = (
         _levels_of_release(invocation, context)
         if invocation["release-version"]
         else _named(invocation)
     )
-    return feature_change.plan_update(
+    return features.plan_update(
         context.cluster,
         requested,
         unsafe=invocation["unsafe"],
-        timeout_ms=timeout_ms(invocation, feature_change.DEFAULT_TIMEOUT_MS),
+        timeout_ms=timeout_ms(invocation, features.DEFAULT_TIMEOUT_MS),
     )
 
 
@@ -156,7 +159,7 @@ def _named(invocation: Invocation) -> dict[str, int]:
 
 def _levels_of_release(invocation: Invocation, context: Context) -> dict[str, int]:
     """The default feature levels of a release, for the features that the brokers support."""
-    from kafka_shell.admin.cluster import feature_change, features
+    from kafka_shell.admin.cluster import features
 
     release = invocation["release-version"]
     levels = features.levels_of_release(release)
@@ -171,9 +174,9 @@ def _levels_of_release(invocation: Invocation, context: Context) -> dict[str, in
     now = features.describe(context.cluster)
     known_here = {feature.name for feature in now.features}
     requested = {name: level for name, level in levels.items() if name in known_here}
-    quorum = now.get(feature_change.ONE_WAY)
-    if quorum is not None and requested.get(feature_change.ONE_WAY, 0) < quorum.level:
-        del requested[feature_change.ONE_WAY]  # cannot be downgraded
+    quorum = now.get(features.ONE_WAY)
+    if quorum is not None and requested.get(features.ONE_WAY, 0) < quorum.level:
+        del requested[features.ONE_WAY]  # cannot be downgraded
     return requested
 
 
@@ -181,7 +184,6 @@ _LEVELS = "metadata.version can also be a release: metadata.version=4.1."
 
 
 def _source() -> CandidateSource:
-    from kafka_shell.commands.cluster.complete import FEATURES
 
     return FEATURES
 
@@ -282,3 +284,33 @@ COMMANDS: tuple[Command, ...] = (
         apis=(57, 60),
     ),
 )  # fmt: skip
+
+
+def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
+    """Return the features with their levels, or the supported levels of a feature."""
+    features = {each.name: each for each in known.view.features.value}
+    if found.part != "value":
+
+        def about(name: str) -> tuple[str, str]:
+            each = features[name]
+            now = f"level {each.level}" if each.level else "off"
+            label = f" ({each.release})" if each.release else ""
+            more = f"  up to {each.highest}" if each.highest > each.level else ""
+            return now + label + more, ""
+
+        return pick(features, found.prefix, about, found.tail)
+    each = features.get(found.key)
+    if each is None:
+        return NONE
+    marks = {0: ("off", "")}
+    marks[each.highest] = ("highest level", "")
+    marks[each.level] = (f"now {each.release}".rstrip(), "override")
+    levels = [*range(each.highest, max(each.lowest, 1) - 1, -1), 0]
+    fitting = [level for level in dict.fromkeys(levels) if str(level).startswith(found.prefix)]
+    return Candidates(
+        tuple(Candidate(str(level), *marks.get(level, ("", ""))) for level in fitting[:LIMIT]),
+        max(0, len(fitting) - LIMIT),
+    )
+
+
+FEATURES = in_view("features", _offer)

@@ -19,14 +19,13 @@ from kafka_shell.admin.cluster.model import (
 )
 from kafka_shell.admin.partitions.model import LogDirUse
 from kafka_shell.commands.cluster import decommission_render, restart_render
-from kafka_shell.commands.cluster.finding_commands import command_of
+from kafka_shell.commands.cluster.commands import command_of
 from kafka_shell.commands.configs.render import CONFIG
 from kafka_shell.commands.partitions.render import COLUMNS as PARTITIONS
 from kafka_shell.common.units import counted
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import labeled_lines, summary
-from kafka_shell.output.renderers import Page, Rows
-from kafka_shell.output.tables import Cell, Column, draw_table
+from kafka_shell.output.tables import Cell, Column, Page, Rows, draw_table
 from kafka_shell.output.text import Role, Text, hang, text
 
 _LABEL = 10

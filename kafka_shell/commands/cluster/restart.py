@@ -10,7 +10,7 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.cluster.restart.model import BackInSync, RestartChecks, RestartOrder
+    from kafka_shell.admin.cluster.restart.judge import BackInSync, RestartChecks, RestartOrder
     from kafka_shell.context import Context
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from kafka_shell.admin.cluster.restart.model import (
+from kafka_shell.admin.cluster.restart.judge import (
     BackInSync,
     Reason,
     RestartCheck,
@@ -17,8 +17,7 @@ from kafka_shell.admin.cluster.restart.model import (
 from kafka_shell.common.units import counted, format_duration
 from kafka_shell.output.humanize import comma_list
 from kafka_shell.output.page import labeled_lines, summary
-from kafka_shell.output.renderers import Page, Rows
-from kafka_shell.output.tables import Column, draw_table
+from kafka_shell.output.tables import Column, Page, Rows, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text
 
 _LABEL = 10

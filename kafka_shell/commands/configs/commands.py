@@ -23,9 +23,16 @@ from kafka_shell.common.structs import replace
 from kafka_shell.common.units import some
 from kafka_shell.errors import MistakeCollector, ShellError, UsageError, did_you_mean, raise_all
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.language.common import FORCE
-from kafka_shell.language.selectors import is_pattern, split
+from kafka_shell.language.command import (
+    FORCE,
+    Argument,
+    Command,
+    Example,
+    Invocation,
+    Option,
+    Short,
+)
+from kafka_shell.language.kinds import is_pattern, split
 from kafka_shell.plan.model import Effect, Plan, merge_plans
 from kafka_shell.plan.results import Parts, Results
 
@@ -197,7 +204,7 @@ def _in_plain_text(entry: ConfigEntry) -> ConfigEntry:
 
 @lru_cache(maxsize=1_000)
 def _text_of(html: str) -> str:
-    from kafka_shell.view.html_text import plain
+    from kafka_shell.view.readers import plain
 
     return plain(html)
 
@@ -244,14 +251,14 @@ def alter_configs(invocation: Invocation, context: Context) -> Plan:
         words = split(invocation["broker-id"])
         if all(word.isdecimal() for word in words):
             from kafka_shell.admin.cluster.decommission.plans import plan_delete_configs
-            from kafka_shell.admin.configs import leftovers as leftover_configs
+            from kafka_shell.admin.configs import change as config_changes
             from kafka_shell.admin.configs.model import DELETE_ALL
 
             _refuse_duplicates(invocation, alterations)
             ids = list(dict.fromkeys(map(int, words)))  # running brokers are refused
             if alterations == [DELETE_ALL]:  # they cannot be listed
                 return merge_plans([plan_delete_configs(cluster, id) for id in ids])
-            return leftover_configs.plan_delete(cluster, ids, invocation["delete-config"])
+            return config_changes.plan_delete(cluster, ids, invocation["delete-config"])
     return alter(invocation, cluster, subjects(invocation, context, to_change=True), alterations)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands.configs import config_dynamic
-from kafka_shell.commands.users import scram_options
+from kafka_shell.commands.users import commands as scram_options
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import MistakeCollector, ShellError, UsageError, did_you_mean
 from kafka_shell.language.command import Invocation
@@ -16,7 +16,7 @@ from kafka_shell.plan.results import Failure, Results
 if TYPE_CHECKING:
     from kafka_shell.admin.quotas.model import Default, Quota, QuotaEntity
     from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.commands.configs.model import ConfigLine
+    from kafka_shell.commands.configs.render import ConfigLine
     from kafka_shell.context import Context
 
     Lines = Results[Resource, tuple[ConfigLine, ...]]
@@ -166,7 +166,7 @@ _ORDER = (
 
 
 def _quota_lines(found: Sequence[Quota]) -> list[ConfigLine]:
-    from kafka_shell.commands.configs.model import ConfigLine
+    from kafka_shell.commands.configs.render import ConfigLine
 
     values_of: dict[QuotaEntity, dict[str, Any]] = {}
     for quota in found:
@@ -179,7 +179,7 @@ def _credential_lines(
 ) -> tuple[list[ConfigLine], dict[Resource, Failure]]:
     from kafka_shell.admin.quotas.model import QuotaEntity
     from kafka_shell.admin.users import scram
-    from kafka_shell.commands.configs.model import ConfigLine
+    from kafka_shell.commands.configs.render import ConfigLine
 
     found = scram.describe(cluster, None if user is None else [user])
     lines = [
@@ -295,7 +295,7 @@ def _alter_quotas(
 ) -> Plan:
     from kafka_shell.admin.quotas import change as quota_changes
     from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS, QuotaAlteration
-    from kafka_shell.common.quota_units import parse_quota
+    from kafka_shell.common.units import parse_quota
 
     known = CLIENT_QUOTAS if entity.ip is None else IP_QUOTAS
     limits: dict[str, float | None] = {}

@@ -15,14 +15,13 @@ from kafka_shell.admin.configs.model import (
 from kafka_shell.commands.configs.commands import alter
 from kafka_shell.commands.configs.config_clients import refuse_literal_default, unnamed
 from kafka_shell.commands.configs.kinds import CLIENT_METRICS, CONFIG_KEYS, CONFIG_PAIRS, ENTITY
-from kafka_shell.commands.configs.model import ConfigTable
+from kafka_shell.commands.configs.render import ConfigTable
 from kafka_shell.common.files import bad_file
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Command, Example, Invocation, Option
-from kafka_shell.language.common import FORCE
+from kafka_shell.language.command import FORCE, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Results
 
@@ -157,7 +156,7 @@ def _pairs(invocation: Invocation) -> list[tuple[str, str]]:
 
 
 def _from_file(file: str) -> list[tuple[str, str]]:
-    from kafka_shell.admin.wire.properties import read_properties
+    from kafka_shell.admin.wire.client_properties import read_properties
 
     try:
         return list(read_properties(to_path(file)).items())

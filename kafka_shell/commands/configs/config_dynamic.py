@@ -12,7 +12,7 @@ from kafka_shell.plan.results import Results
 if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientConfigFilter, ClientEntity
     from kafka_shell.admin.quotas.model import Default, QuotaEntity
-    from kafka_shell.commands.configs.model import ConfigLine
+    from kafka_shell.commands.configs.render import ConfigLine
     from kafka_shell.context import Context
 
 SUPPORTED = "supported.configs"  # KIP-649's name for what clients registered
@@ -75,7 +75,7 @@ def lines(context: Context, parts: Mapping[str, str | Default | None]) -> Result
 
 def _line(what: str, entity: ClientEntity, values: Mapping[str, str]) -> ConfigLine:
     from kafka_shell.admin.quotas.model import QuotaEntity
-    from kafka_shell.commands.configs.model import ConfigLine
+    from kafka_shell.commands.configs.render import ConfigLine
 
     return ConfigLine(what, QuotaEntity(entity.user, entity.client_id), dict(values))
 

@@ -1,4 +1,4 @@
-"""Tables of configs: a heading per resource, and the documentation below each key."""
+"""What `config-command --describe` returns (KIP-248, KIP-649)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,34 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from kafka_shell.admin.configs.model import ConfigEntry, ConfigSource, ResourceType
-from kafka_shell.commands.configs.model import ConfigLine, ConfigTable
+from msgspec import Struct
+
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
+from kafka_shell.admin.quotas.model import Default, QuotaEntity
 from kafka_shell.common.structs import replace
 from kafka_shell.output.humanize import config_value
-from kafka_shell.output.renderers import Page
-from kafka_shell.output.tables import GAP, Column, Layout, draw_table, lay_out
-from kafka_shell.output.text import Text, paragraphs, rstrip, text
+from kafka_shell.output.tables import GAP, Column, Layout, Page, draw_table, lay_out
+from kafka_shell.output.text import Role, Text, pad, paragraphs, rstrip, text
 from kafka_shell.output.text import width as cells
+from kafka_shell.plan.model import Value
+
+
+class ConfigTable(Struct, frozen=True):
+    """The configs of one resource, printed with raw values in KIP-248's layout."""
+
+    resource: ConfigResource
+    entries: tuple[ConfigEntry, ...]
+
+
+class ConfigLine(Struct, frozen=True):
+    """The configs of one quota entity, printed as kafka-configs does.
+
+    `what` starts the line: `Quota configs`, `SCRAM credential configs`.
+    """
+
+    what: str
+    entity: QuotaEntity
+    configs: dict[str, Value]
 
 
 def _value(entry: ConfigEntry) -> Text:
@@ -172,14 +192,12 @@ def _indented(line: Text) -> Text:
 
 
 def _table(table: ConfigTable, width: int | None) -> Iterator[Text]:
-    from kafka_shell.commands.configs.kip248 import kip248_table
 
     return kip248_table(table, width)
 
 
 def _lines(lines: Sequence[ConfigLine], width: int | None) -> Iterator[Text]:
     """The lines, without blank lines between them."""
-    from kafka_shell.commands.configs.kip248 import config_line
 
     for each in lines:
         yield from config_line(each, width)
@@ -191,3 +209,74 @@ SEQUENCES: dict[type, Callable[[Sequence[Any], int | None], Iterator[Text]]] = {
     ConfigLine: _lines,
 }
 ROWS = {ConfigTable: lambda table: table.entries}
+
+
+MARGIN = 2
+VALUE = 37  # in the KIP's sample the flags start 40 cells after the "="
+SENSITIVE, READ_ONLY, SOURCE = "Sensitive", "Read-only", "Source"
+SOURCE_WIDTH = len("Dynamic topic config")
+
+
+def kip248_table(table: ConfigTable, width: int | None = None) -> Iterator[Text]:
+    """The table of a resource's configs. Sensitive values are empty, as in Kafka."""
+    del width  # the KIP's layout has one width
+    names = max([len("Name"), *(text(entry.name).width for entry in table.entries)]) + MARGIN
+    values = max([VALUE, *(text(entry.value or "").width for entry in table.entries)])
+    sources = max([SOURCE_WIDTH, *(len(entry.source.label) for entry in table.entries)])
+    yield text(f"   CONFIGS FOR {_title(table)}", "heading")
+    yield Text()
+    yield _heading(names, values, sources)
+    for entry in table.entries:
+        yield _line(entry, names, values, sources)
+
+
+def _title(table: ConfigTable) -> str:
+    kind = table.resource.kind.replace("-", " ").upper()
+    return f"{kind} {table.resource.name}".rstrip()
+
+
+def _heading(names: int, values: int, sources: int) -> Text:
+    return text(
+        f"{'Name':>{names}}   {'Value':<{values}}  {SENSITIVE}  {READ_ONLY} {SOURCE:>{sources}}",
+        "heading",
+    )
+
+
+def _line(entry: ConfigEntry, names: int, values: int, sources: int) -> Text:
+    role: Role = "override" if entry.overridden else ""
+    return (
+        pad(text(entry.name, "key"), names, "right")
+        + text(" = ")
+        + pad(text(entry.value or "", role), values)
+        + "  "
+        + _flag(entry.sensitive, SENSITIVE, "sensitive")
+        + "  "
+        + _flag(entry.read_only, READ_ONLY, "read-only")
+        + " "
+        + pad(text(entry.source.label, role or "default"), sources, "right")
+    )
+
+
+def _flag(value: bool, heading: str, role: Role) -> Text:
+    """`true` or `false` centered under its heading, as in the KIP's sample."""
+    word = "true" if value else "false"
+    left = (len(heading) - len("false")) // 2
+    return pad(Text((("", " " * left),)) + text(word, role if value else ""), len(heading))
+
+
+def config_line(line: ConfigLine, width: int | None = None) -> Iterator[Text]:
+    """`Quota configs for user-principal 'alice' are producer_byte_rate=50000.0` (KIP-649)."""
+    del width
+    values = ", ".join(f"{key}={value}" for key, value in line.configs.items())
+    yield text(f"{line.what} for {_entity(line.entity)} are {values}")
+
+
+def _entity(entity: QuotaEntity) -> str:
+    """`user-principal 'alice', the default client-id`."""
+    return ", ".join(
+        f"the default {_WORDS[kind]}" if isinstance(name, Default) else f"{_WORDS[kind]} '{name}'"
+        for kind, name in entity.parts
+    )
+
+
+_WORDS = {"user": "user-principal", "client-id": "client-id", "ip": "ip"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
-from kafka_shell.common.quoting import positional, with_option
+from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.common.text import positional, with_option
 from kafka_shell.output.resource_kinds import kind_of
 from kafka_shell.plan.model import Change, Resource
 

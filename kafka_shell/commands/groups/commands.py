@@ -59,7 +59,7 @@ def _selected_rows(
     invocation: Invocation, context: Context, found: Results[GroupKey, Group]
 ) -> Results[Resource, object] | NoRows:
     if (invocation["lag"] or invocation["offsets"]) and _is_by(invocation) != "group":
-        from kafka_shell.commands.groups.lag import with_changes
+        from kafka_shell.commands.groups.render import with_changes
 
         found = with_changes(found, invocation["group"], context.previous)
     if found.values and (invocation["sort"] or _is_by(invocation)):
@@ -104,7 +104,7 @@ def _largest_lag_first(
     invocation: Invocation, context: Context, found: Results[GroupKey, Group]
 ) -> Results[Resource, object]:
     """The groups, one row for each, or their partitions."""
-    from kafka_shell.commands.groups import lag
+    from kafka_shell.commands.groups import render as lag
 
     rows: dict[str, object]
     if _is_by(invocation) == "group":

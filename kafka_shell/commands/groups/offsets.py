@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
 from kafka_shell.commands.hints import with_hint
-from kafka_shell.commands.records.positions import offset_or_time, with_time
+from kafka_shell.commands.records.read_records import offset_or_time, with_time
+from kafka_shell.common.files import bad_file, read_csv
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import (
     INTEGER,
@@ -17,13 +19,17 @@ from kafka_shell.common.units import (
     format_duration,
     parse_duration,
     parse_time,
+    to_path,
 )
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
-from kafka_shell.language import kinds, selectors
+from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.kind import CandidateSource, Kind
-from kafka_shell.plan.model import Effect, Plan, Resource
+from kafka_shell.language.cursor import CompletionRequest
+from kafka_shell.language.kinds import CandidateSource, Kind
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.view.candidates import NONE, Candidates, Catalog
+from kafka_shell.view.view import ClusterView, Key, TopicsOf
 
 if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import GroupType, ResetTo
@@ -33,6 +39,8 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
 
     Offsets = dict[TopicPartition, int]
+    from kafka_shell.admin.partitions.model import TopicPartition
+
 
 Span = tuple[int, int] | None
 
@@ -60,8 +68,6 @@ def reset_offsets(invocation: Invocation, context: Context) -> Plan:
     """Reset the committed offsets of a group; asks for confirmation."""
     plan = _plan(invocation, context)
     if invocation["export"]:
-        from kafka_shell.commands.groups.files import write_offsets
-
         written = write_offsets(invocation["export"], (*plan.changes, *plan.unchanged))
         what = f"the new offsets of {counted(written, 'partition')}"
         note = f"{what} were written to {invocation['export']}"
@@ -84,8 +90,6 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
         plan = _plan_copy(invocation, cluster, offsets, kind)
         return plan if invocation["topic"] else group_resets.with_hidden_offsets(cluster, plan)
     if file := invocation["from-file"] or (what if how == "file" else ""):
-        from kafka_shell.commands.groups.files import read_offsets
-
         return _plan_copy(invocation, cluster, read_offsets(file, group), kind)
     where = reset_target(invocation, context)
     if not invocation["topic"]:
@@ -108,7 +112,7 @@ def _partitions_to_reset(invocation: Invocation, context: Context) -> Results[Re
     from kafka_shell.admin.groups import resets as group_resets
 
     cluster, words = context.cluster, [word for word, _ in invocation["topic"]]
-    if not any(map(selectors.is_pattern, words)):
+    if not any(map(kinds.is_pattern, words)):
         return select.partitions(invocation, cluster)
     try:
         topics = group_resets.topics_of(cluster, invocation["group"])
@@ -117,8 +121,8 @@ def _partitions_to_reset(invocation: Invocation, context: Context) -> Results[Re
     if not topics:
         return select.partitions_to_change(invocation, context)
     for index, word in enumerate(words):
-        for _, item in selectors.select([word], sorted(topics)).unmatched:
-            if selectors.is_pattern(item):
+        for _, item in kinds.select([word], sorted(topics)).unmatched:
+            if kinds.is_pattern(item):
                 hint = "Without a pattern, --topic also selects a topic without offsets."
                 raise _no_match(item, invocation.span("topic", index), hint)
     return select.partitions(invocation, cluster, among=topics)
@@ -156,9 +160,9 @@ def _selected(
         by_topic.setdefault(each.topic, {})[each.partition] = each
     topics = list(by_topic)
     for index, (word, numbers) in enumerate(invocation["topic"]):
-        found = selectors.select([word], topics)
+        found = kinds.select([word], topics)
         for _, item in found.unmatched:
-            if selectors.is_pattern(item):
+            if kinds.is_pattern(item):
                 raise _no_match(item, invocation.span("topic", index))
             refused[Resource("topic", item)] = _no_offset(item, did_you_mean(item, topics))
         for topic in found.names:
@@ -252,13 +256,11 @@ def delete_offsets(invocation: Invocation, context: Context) -> Plan:
 
 
 def _targets() -> CandidateSource:
-    from kafka_shell.commands.groups.complete import TARGETS
 
     return TARGETS
 
 
 def _partitions() -> CandidateSource:
-    from kafka_shell.commands.groups.complete import PARTITIONS
 
     return PARTITIONS
 
@@ -362,3 +364,113 @@ COMMANDS: tuple[Command, ...] = (
         ),
     ),
 )  # fmt: skip
+
+
+_MAX_OFFSET = (1 << 63) - 1
+_MAX_PARTITION = (1 << 31) - 1
+
+
+def write_offsets(file: str, changes: Iterable[Change]) -> int:
+    """Write the new offset of each partition to a new file, and return how many these are. Raises
+    ShellError; also if the file exists: it may be the only record of earlier offsets."""
+    rows = [
+        (topic, int(partition), change.after)
+        for change in changes
+        if change.after is not None
+        for topic, _, partition in [change.field.rpartition(":")]
+    ]
+    try:
+        with to_path(file).open("x", encoding="utf-8", newline="") as out:
+            csv.writer(out, lineterminator="\n").writerows(sorted(rows))
+    except FileExistsError:
+        raise ShellError(
+            f"{file} already exists", hint="Nothing was changed. Name another file.",
+            code="file-exists",
+        ) from None  # fmt: skip
+    except OSError as error:
+        raise ShellError(f"{file}: cannot be written: {error.strerror}", code="bad-file") from None
+    return len(rows)
+
+
+def read_offsets(file: str, group: str) -> dict[TopicPartition, int]:
+    """The offsets in a file; if it has a group column, those of `group`.
+
+    Raises ShellError, which names the line.
+    """
+    offsets: dict[TopicPartition, int] = {}
+    for line, row in read_csv(file):
+        each, offset = _row(file, line, row[-3:] if len(row) == 4 else row)
+        if len(row) == 4 and row[0] != group:
+            continue
+        if each in offsets:
+            raise bad_file(file, f"{each} is listed twice", line=line)
+        offsets[each] = offset
+    if not offsets:
+        raise bad_file(file, f"has no offsets of group {group}")
+    return offsets
+
+
+def _row(file: str, line: int, row: list[str]) -> tuple[TopicPartition, int]:
+    from kafka_shell.admin.partitions.model import TopicPartition
+
+    words = [word.strip() for word in row]
+    numbers = words[1:]
+    if len(words) != 3 or not all(each.isascii() and each.isdigit() for each in numbers):
+        problem = f"expected topic,partition,offset, got '{','.join(row)[:60]}'"
+        raise bad_file(file, problem, line=line)
+    if not words[0] or any(len(each) > 19 for each in numbers):
+        raise bad_file(file, "topic, partition or offset is out of range", line=line)
+    partition, offset = map(int, numbers)
+    if partition > _MAX_PARTITION or offset > _MAX_OFFSET:
+        raise bad_file(file, "partition or offset is out of range", line=line)
+    return TopicPartition(words[0], partition), offset
+
+
+_TARGETS = {
+    "earliest": "the first offset",
+    "latest": "the end of the log",
+    "current": "the committed offsets",
+    "+10": "10 offsets forward",
+    "-10": "10 offsets back",
+    "group:": "the offsets of another group",
+    "file:": "the offsets of a CSV file",
+}
+
+
+def _target_candidates(found: CompletionRequest, known: Catalog) -> Candidates:
+    """Return where to reset to; after `group:` the groups, after `file:` the files."""
+    head, colon, rest = found.prefix.partition(":")
+    if colon and head in ("group", "file"):
+        inner = known.names("groups", rest) if head == "group" else known.files(rest)
+        named = (replace(each, text=f"{head}:{each.text}") for each in inner.offered)
+        return Candidates(tuple(named), inner.more)
+    return known.times(found.prefix, _TARGETS)
+
+
+def _groups(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
+    return ("groups",) if found.prefix.startswith("group:") else ()
+
+
+def _partition_candidates(found: CompletionRequest, known: Catalog) -> Candidates:
+    """Return partitions, or the topics in which the group of the line has offsets; if these are
+    unknown, all topics."""
+    if found.part == "partition":
+        return known.partitions(found.key, found.prefix)
+    group = _group(found)
+    topics = known.view.group_topics.get(group) if group else None
+    offered = known.topics(found.prefix, topics.value) if topics else NONE
+    return offered if offered.offered else known.topics(found.prefix)
+
+
+def _group(found: CompletionRequest) -> TopicsOf | None:
+    names = found.words.get("group", ())
+    return TopicsOf(names[0]) if len(names) == 1 and names[0] else None
+
+
+def _topics(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
+    group = _group(found)
+    return ("topics", group) if group else ("topics",)
+
+
+TARGETS = CandidateSource(_target_candidates, _groups)
+PARTITIONS = CandidateSource(_partition_candidates, _topics)

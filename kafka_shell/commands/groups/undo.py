@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_shell.common.quoting import positional, with_option
+from kafka_shell.common.text import positional, with_option
 from kafka_shell.plan.model import Change, Resource
 
 

@@ -9,8 +9,7 @@ from kafka_shell.commands import select
 from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.common import TIMEOUT
+from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.quoting import with_option
+from kafka_shell.common.text import with_option
 from kafka_shell.common.units import counted
 from kafka_shell.language import kinds
 
@@ -35,7 +35,7 @@ def cancel_line(file: Path) -> str:
 def stall_advice(stalls: Sequence[Stall], *, ours: bool = True) -> list[str]:
     """The commands that cancel exactly the stalled reassignments, or move them to other brokers.
     Not `ours` are reassignments that another client may have started."""
-    from kafka_shell.admin.partitions.throttle_configs import RATES
+    from kafka_shell.admin.partitions.throttles import RATES
 
     lines = []
     for stall in stalls:

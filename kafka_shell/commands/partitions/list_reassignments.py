@@ -16,15 +16,14 @@ from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, UnexpectedEnd
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.common import CHANGING
+from kafka_shell.language.command import CHANGING, Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan, Report, Resource
 from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.log_dir_targets import Dirs
     from kafka_shell.admin.partitions.model import MoveState, Reassignment, TopicPartition
-    from kafka_shell.admin.partitions.reassignment_files import MoveFile
+    from kafka_shell.admin.partitions.partition_files import MoveFile
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
@@ -49,7 +48,7 @@ def verify_reassign_partitions(
 ) -> MoveState | Plan | NoRows:
     """The state of a reassignment; --finish waits for its end and removes its throttle."""
     from kafka_shell.admin.partitions import reassignment
-    from kafka_shell.commands.partitions.batch_store import not_started
+    from kafka_shell.commands.partitions.batches import not_started
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     file = given_file(invocation)
@@ -88,7 +87,7 @@ def _finish(
     """Follow the reassignment, then plan the removal of its throttle."""
     from kafka_shell.admin.partitions.follow import Follow
     from kafka_shell.admin.partitions.model import Move
-    from kafka_shell.commands.partitions.batch_store import not_started
+    from kafka_shell.commands.partitions.batches import not_started
 
     dirs = file.dirs if file else {}
     if not invocation["dry-run"]:
@@ -122,8 +121,7 @@ def _removal(
     from kafka_shell.admin.partitions import progress as move_progress
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions.follow import Follow, until_back
-    from kafka_shell.admin.partitions.throttle_steps import RemoveThrottle
-    from kafka_shell.admin.partitions.throttles import left_behind, on_down_brokers
+    from kafka_shell.admin.partitions.throttles import RemoveThrottle, left_behind, on_down_brokers
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     cluster, record = context.cluster, throttle_record(context)

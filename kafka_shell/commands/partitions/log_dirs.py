@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
 from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.quoting import positional
 from kafka_shell.common.structs import replace
+from kafka_shell.common.text import positional
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.kind import Kind
+from kafka_shell.language.kinds import Kind
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 

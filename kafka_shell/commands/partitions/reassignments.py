@@ -1,33 +1,199 @@
-"""`reassign-partitions` (KIP-4, KIP-455)."""
+"""The plan that starts a reassignment: with its files, in batches, and with what the planner says.
+
+Every command that moves replicas is built on it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
+from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.partitions.batches import ABOUT as BATCHES_ABOUT
-from kafka_shell.commands.partitions.batches import BATCHES, resume
-from kafka_shell.commands.partitions.cancel import cancel
-from kafka_shell.commands.partitions.complete import REASSIGNMENT
-from kafka_shell.commands.partitions.start import plan_start
+from kafka_shell.commands.partitions.batches import (
+    BATCHES,
+    REASSIGNMENT,
+    in_batches,
+    paths_of,
+    resume,
+    unfinished,
+)
+from kafka_shell.commands.partitions.follow_up import (
+    cancel_line,
+    end_line,
+    resume_line,
+    stall_advice,
+)
 from kafka_shell.common.structs import replace
+from kafka_shell.common.text import with_option
+from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
-from kafka_shell.output.counts import name_few
+from kafka_shell.output.humanize import name_few
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
+from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
     from kafka_shell.admin.partitions.disks import Disks
-    from kafka_shell.admin.partitions.model import Assignment
-    from kafka_shell.admin.partitions.reassignment_files import MoveFile
+    from kafka_shell.admin.partitions.log_dir_targets import Dirs
+    from kafka_shell.admin.partitions.model import Assignment, TopicPartition
+    from kafka_shell.admin.partitions.partition_files import MoveFile, MovePaths
+    from kafka_shell.admin.partitions.sizes import Sizes
     from kafka_shell.admin.partitions.targets import Brokers, Targets
     from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.commands.partitions.rollback import Rollback
+    from kafka_shell.commands.partitions.batches import Rollback
     from kafka_shell.context import Context
+
+
+def plan_start(
+    invocation: Invocation,
+    context: Context,
+    target: Assignment,
+    *,
+    now: CurrentAssignment,
+    sizes: Sizes | None = None,
+    planned: Targets | None = None,
+    throttle: int | None = None,
+    dirs: Dirs | None = None,
+    resumable: bool = True,
+) -> Plan:
+    """The plan that moves partitions to these replicas.
+
+    Its options (--wait, --additional, --batch, ...) are those of the command, as far as it has
+    them. `planned` is what the planner returned; `sizes` are read if not given. What is not
+    `resumable` by its ID is continued by the command itself.
+    """
+    from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.admin.partitions import sizes as move_sizes
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
+
+    if sizes is None:
+        sizes = move_sizes.read(context.cluster)
+    plan = reassignment.plan_move(
+        context.cluster,
+        target,
+        throttle=throttle,
+        additional=bool(invocation.get("additional")),
+        keep_factor=bool(invocation.get("disallow-replication-factor-change")),
+        dirs=dirs,
+        record=throttle_record(context),
+        now=now,
+        sizes=sizes,
+    )
+    if invocation.command.option("--additional"):
+        hint = "Wait until it completes, or use --additional to change its target or throttle."
+        plan = with_hint(plan, "REASSIGNMENT_IN_PROGRESS", hint)
+    paths = paths_of(context)
+    plan = in_batches(
+        invocation, context, plan, paths, sizes=sizes, throttle=throttle, dirs=dirs,
+        resumable=resumable,
+    )  # fmt: skip
+    plan = replace(_with_files(plan, paths, throttle), waits=bool(invocation["wait"]))
+    if planned is None:
+        return plan
+    explained = planned if plan.figures else replace(planned, scores=(), loads=())
+    return explained.explaining(plan)
+
+
+def _with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
+    """The plan with steps that write its files, and with the lines that continue and cancel it."""
+    from kafka_shell.admin.partitions import recorded
+    from kafka_shell.admin.partitions.batched import InBatches
+
+    steps = recorded.with_files(plan, paths, throttle).steps
+    starts = steps != plan.steps  # else only a throttle is changed
+    follow: Any = plan.follow
+    if isinstance(follow, InBatches):
+        cancel = end_line(paths.id) if follow.resume else cancel_line(paths.move)
+        return replace(plan, steps=steps, resume=resume_line(paths.id), id=paths.id, cancel=cancel)
+    file = with_option("--reassignment-json-file", str(paths.move)) if starts else ""
+    return replace(
+        plan,
+        steps=steps,
+        follow=replace(follow, advice=stall_advice) if follow else None,
+        resume=f"verify-reassign-partitions --finish {file}".strip(),
+        id=paths.id if starts else "",
+        cancel=cancel_line(paths.move) if starts else "",
+    )
+
+
+_SUBJECTS = ("reassignment-json-file", "topics", "partitions", "resume")
+
+
+def cancel(invocation: Invocation, context: Context) -> Plan:
+    """The plan that cancels reassignments in progress: those of a file, of topics or of partitions,
+    or those that a reassignment in batches has started."""
+    from kafka_shell.admin.partitions.reassignment import plan_cancel, recorded_before
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
+
+    given = [name for name in _SUBJECTS if invocation[name]]
+    if len(given) != 1 or invocation["drain"]:
+        raise UsageError(
+            "--cancel requires --reassignment-json-file, --topics, --partitions or --resume",
+            hint="To cancel all reassignments, run reassign-partitions --cancel --topics '*'",
+            text=invocation.text,
+        )
+    if given[0] in ("topics", "partitions"):
+        moving = _moving(invocation, context)
+        before = recorded_before(context.cluster, context.paths.reassignments)
+        plan = plan_cancel(context.cluster, list(moving), before, record=throttle_record(context))
+        return replace(plan, refused=Results.merge([plan.refused, Results({}, moving.failures)]))
+    return _of_file(invocation, context)
+
+
+def _moving(invocation: Invocation, context: Context) -> Results[Resource, TopicPartition]:
+    from kafka_shell.admin.partitions import progress as move_progress
+    from kafka_shell.admin.partitions.model import TopicPartition
+    from kafka_shell.admin.topics import read as topics_read
+
+    if invocation["partitions"]:
+        chosen = select.partitions(invocation, context.cluster, "partitions")
+        return chosen.map(lambda each: TopicPartition(each.topic, each.partition))
+    topics = select.topics(invocation, context.cluster, "topics")
+    moving = move_progress.confirmed_under_way(context.cluster, topics).values
+    busy = {each.topic for each in moving}
+    idle = [name for name in topics if name not in busy]
+    missing = topics_read.describe(context.cluster, idle, only=lambda topic: False).failures
+    return Results(
+        {each.resource: each for each in moving},
+        {Resource("topic", name): failure for name, failure in missing.items()},
+    )
+
+
+def _of_file(invocation: Invocation, context: Context) -> Plan:
+    """Cancel what the file has started. What it has not started yet is not started later."""
+    from kafka_shell.admin.partitions.batched import ForgetBatches
+    from kafka_shell.admin.partitions.partition_files import MovePaths, read_moves
+    from kafka_shell.admin.partitions.reassignment import plan_cancel, recorded_before
+    from kafka_shell.commands.partitions.batches import BatchFile
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
+    from kafka_shell.common.units import to_path
+
+    paths = unfinished(invocation, context) if invocation["resume"] else None
+    file = read_moves(str(paths.move) if paths else invocation["reassignment-json-file"])
+    if paths is None:  # only this file has the batches
+        given = to_path(invocation["reassignment-json-file"])
+        found = MovePaths.of_file(given)
+        paths = found if found is not None and given.name == found.move.name else None
+    state = BatchFile(paths) if paths is not None else None
+    started = state.read() if state is not None else None
+    partitions = list(file.target)
+    if started is not None:
+        partitions = [each for batch in file.batches[: started.batches] for each in batch]
+    before = {**recorded_before(context.cluster, context.paths.reassignments), **file.before}
+    plan = plan_cancel(
+        context.cluster, partitions, before, file.dirs, throttle_record(context), file.target
+    )
+    if started is None or state is None or paths is None:
+        return plan
+    left, every = len(file.target) - len(partitions), counted(len(file.target), "partition")
+    end = ForgetBatches(state, paths.id, f"{left:,} of {every} not started", started.batches)
+    return replace(plan, steps=(end, *plan.steps))
+
 
 # By topic: a replication factor, or the replicas of each partition.
 Replicas = Mapping[str, int | tuple[tuple[int, ...], ...]]
@@ -70,7 +236,7 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
     if throttle is None and file is not None:
         throttle = file.throttle
     if invocation["export"]:
-        from kafka_shell.admin.partitions.reassignment_files import export
+        from kafka_shell.admin.partitions.partition_files import export
 
         export(invocation["export"], target)
     plan = plan_start(
@@ -83,7 +249,7 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
 def _rollback(invocation: Invocation) -> Rollback | None:
     if not invocation["reassignment-json-file"]:
         return None
-    from kafka_shell.commands.partitions.rollback import rollback_of
+    from kafka_shell.commands.partitions.batches import rollback_of
 
     return rollback_of(invocation["reassignment-json-file"])
 
@@ -174,7 +340,7 @@ def given_file(invocation: Invocation) -> MoveFile | None:
     """The content of --reassignment-json-file, or None."""
     if not invocation["reassignment-json-file"]:
         return None
-    from kafka_shell.admin.partitions.reassignment_files import read_moves
+    from kafka_shell.admin.partitions.partition_files import read_moves
 
     return read_moves(invocation["reassignment-json-file"])
 

@@ -12,8 +12,8 @@ from kafka_shell.commands.partitions.reassignments import (
     WAIT,
     chosen_topics,
     named_brokers,
+    plan_start,
 )
-from kafka_shell.commands.partitions.start import plan_start
 from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
@@ -33,7 +33,7 @@ def rebalance(invocation: Invocation, context: Context) -> Plan:
     """Plan moves between brokers by the goals of the planner."""
     from kafka_shell.admin.partitions.planner.plan import Scope
     from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits
-    from kafka_shell.admin.partitions.rebalance import read_rebalance
+    from kafka_shell.admin.partitions.targets import read_rebalance
 
     scope = Scope.ALL
     if invocation["only-leaders"] or invocation["racks"]:

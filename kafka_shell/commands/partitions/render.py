@@ -26,8 +26,7 @@ from kafka_shell.admin.partitions.model import (
 from kafka_shell.common.units import approximate_bytes, counted, format_duration, format_rate
 from kafka_shell.output.humanize import comma_list, local_time
 from kafka_shell.output.page import summary
-from kafka_shell.output.renderers import Page, Rows
-from kafka_shell.output.tables import NOTHING, Cell, Column, draw_table
+from kafka_shell.output.tables import NOTHING, Cell, Column, Page, Rows, draw_table
 from kafka_shell.output.text import Role, Text, text
 
 _PREFERRED = "PREFERRED-LEADERS"

@@ -10,8 +10,8 @@ from urllib.parse import quote
 import msgspec
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.partitions.throttle_configs import Record, Throttled, ThrottleRecord
-from kafka_shell.common.private import locked, write_private
+from kafka_shell.admin.partitions.throttles import Record, Throttled, ThrottleRecord
+from kafka_shell.common.files import locked, write_private
 from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:

@@ -12,9 +12,17 @@ from kafka_shell.common.units import counted, to_path
 from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.language.common import DEADLINE, LONGEST_WAIT_MS
-from kafka_shell.language.kind import CandidateSource, Kind
+from kafka_shell.language.command import (
+    DEADLINE,
+    LONGEST_WAIT_MS,
+    Argument,
+    Command,
+    Example,
+    Invocation,
+    Option,
+    Short,
+)
+from kafka_shell.language.kinds import CandidateSource, Kind
 from kafka_shell.plan.outcome import HistoryLine
 
 if TYPE_CHECKING:

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.common import CONNECTION, PROGRAM, RUNNING, common_options
+from kafka_shell.language.command import (
+    CONNECTION,
+    PROGRAM,
+    RUNNING,
+    Argument,
+    Command,
+    Example,
+    Invocation,
+    Option,
+    common_options,
+)
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.language.usage import metavar, usage
 from kafka_shell.output.styled_stream import columns_of

@@ -8,12 +8,10 @@ from typing import Any
 from kafka_shell.commands.program.model import SandboxReport
 from kafka_shell.common.units import shorten_command
 from kafka_shell.journal import change_of
-from kafka_shell.output.counts import count_kinds
-from kafka_shell.output.humanize import local_time
+from kafka_shell.output.humanize import count_kinds, local_time
+from kafka_shell.output.outcomes import LONG, changes_lines, undo_lines
 from kafka_shell.output.page import facts_page
-from kafka_shell.output.plans import LONG, changes_lines, undo_lines
-from kafka_shell.output.renderers import Page
-from kafka_shell.output.tables import Column
+from kafka_shell.output.tables import Column, Page
 from kafka_shell.output.text import Role, Text, hang, join, text
 from kafka_shell.output.theme import ThemeInfo
 from kafka_shell.plan.model import Change

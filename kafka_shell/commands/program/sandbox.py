@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from kafka_shell.commands.program.model import SandboxReport
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.common import SANDBOX
+from kafka_shell.language.command import SANDBOX, Argument, Command, Example, Invocation, Option
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
     """Start, stop, show or wipe the sandbox."""
     from kafka_shell.sandbox import session
-    from kafka_shell.sandbox.cluster import status, stop, wipe
-    from kafka_shell.sandbox.sharing import in_use_by_others
+    from kafka_shell.sandbox.cluster import in_use_by_others, status, stop, wipe
     from kafka_shell.sandbox.state import state_file
 
     folder = session.folder_of(context.environ)

@@ -1,4 +1,4 @@
-"""Undo: one plan that undoes changes of the journal, made of the plans of this shell's commands."""
+"""Conflicts of an undo: values that were changed again since."""
 
 from __future__ import annotations
 
@@ -6,20 +6,57 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.commands.program.conflicts import about_change, conflicts
 from kafka_shell.commands.program.journal import UNDOABLE_ENTRY, entries
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
-from kafka_shell.common.units import shorten_command, some
+from kafka_shell.common.units import same_value, shorten_command, some
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.common import TIMEOUT
+from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Change, Effect, Plan, merge_plans
 from kafka_shell.plan.outcome import JournalEntry, is_applied
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
+
+
+def conflicts(net: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:
+    """The values that are neither those after the changes nor those before them."""
+    current = {
+        (change.resource, change.field): change for change in (*plan.changes, *plan.unchanged)
+    }
+    for change in net:
+        now = current.get((change.resource, change.field))
+        if now is None:
+            continue
+        if not change.field and change.verb in ("create", "delete"):
+            known = change.resource.kind == "topic" and change.note and now.note
+            # The last word is the topic ID: earlier versions spelled the rest in another way.
+            if known and now.note.split()[-1] != change.note.split()[-1]:
+                yield (
+                    f"{change.resource} was deleted and re-created since {by}"
+                    f" ({now.note}, not {change.note})"
+                )
+        elif not any(
+            same_value(change.field, now.before, value) for value in (change.after, change.before)
+        ):
+            if change.resource.kind == "logger" and change.after is None:
+                continue  # brokers do not return whether a level is inherited
+            yield _difference(change, now, by)
+
+
+def _difference(change: Change, now: Change, by: str) -> str:
+    from kafka_shell.output.humanize import change_values
+
+    value, after = change_values(replace(change, before=now.before, after=change.after))
+    changed = f"{by} set it to {after}" if after else f"{by} deleted it"
+    return f"{about_change(change)} is now {value or 'not set'}; {changed}"
+
+
+def about_change(change: Change) -> str:
+    """The resource and field of a change."""
+    return " ".join(filter(None, (str(change.resource), change.field)))
+
 
 _SETTLE_S = 2.0  # the change itself was waited for already
 _RECENT_S = 30  # a broker may not have applied a change of the last seconds yet
@@ -227,7 +264,7 @@ def _gathered(lines: Iterable[str], outer: Invocation) -> Iterator[Invocation]:
 def _settled_plan(commands: Sequence[Invocation], context: Context, *, recent: bool) -> Plan:
     """One plan of all commands. If a `recent` change seems not to be there, the plan is made again
     for a moment: brokers apply changes after the controller has confirmed them."""
-    from kafka_shell.admin.wire.propagation import wait_until_visible
+    from kafka_shell.admin.wire.connection import wait_until_visible
 
     plan = Plan(Effect.CHANGE, ())
 

@@ -18,8 +18,7 @@ from kafka_shell.admin.quotas.model import (
 from kafka_shell.common.structs import fields
 from kafka_shell.output.humanize import quota_value
 from kafka_shell.output.page import summary
-from kafka_shell.output.renderers import Page, Rows
-from kafka_shell.output.tables import Column, draw_table
+from kafka_shell.output.tables import Column, Page, Rows, draw_table
 from kafka_shell.output.text import Text, text
 
 HEADINGS = {

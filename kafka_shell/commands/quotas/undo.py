@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from kafka_shell.common.quota_units import format_number
-from kafka_shell.common.quoting import with_option
+from kafka_shell.common.text import with_option
+from kafka_shell.common.units import format_number
 from kafka_shell.plan.model import Change, Resource
 
 

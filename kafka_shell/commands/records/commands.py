@@ -6,15 +6,26 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
-from kafka_shell.commands.records.isolation import ISOLATION_LEVELS, READ_COMMITTED
-from kafka_shell.commands.records.positions import offset_or_time, with_time
+from kafka_shell.commands.records.read_records import (
+    ISOLATION_LEVELS,
+    READ_COMMITTED,
+    offset_or_time,
+    with_time,
+)
 from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.language.common import TIMEOUT
-from kafka_shell.language.kind import CandidateSource, Kind
+from kafka_shell.language.command import (
+    TIMEOUT,
+    Argument,
+    Command,
+    Example,
+    Invocation,
+    Option,
+    Short,
+)
+from kafka_shell.language.kinds import CandidateSource, Kind
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
 

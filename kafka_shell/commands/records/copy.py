@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell import journal
 from kafka_shell.admin.records.codecs import CODECS
-from kafka_shell.commands.records.decoding import filter_of, formats_of
-from kafka_shell.commands.records.isolation import ISOLATION_LEVELS, READ_COMMITTED
-from kafka_shell.commands.records.positions import ENDS, STARTS, check_order, position
+from kafka_shell.commands.records.read_records import (
+    ENDS,
+    ISOLATION_LEVELS,
+    READ_COMMITTED,
+    STARTS,
+    check_order,
+    filter_of,
+    formats_of,
+    position,
+)
 from kafka_shell.common.command_results import NoRows
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import format_time
@@ -19,8 +26,7 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.records.copy import Progress
-    from kafka_shell.admin.records.copy_plan import CopyRequest
+    from kafka_shell.admin.records.copy import CopyRequest, Progress
     from kafka_shell.admin.records.where import RecordFilter
     from kafka_shell.context import Context, OtherClusterPlan
 
@@ -69,7 +75,7 @@ def _other(profile: str, invocation: Invocation, context: Context) -> Context:
 def _plan(
     invocation: Invocation, context: Context, target: Context, saved: dict[str, Any] | None
 ) -> Plan:
-    from kafka_shell.admin.records.copy_plan import plan_continue, plan_copy
+    from kafka_shell.admin.records.copy import plan_continue, plan_copy
 
     if saved is not None:
         request, progress = _continued(saved, context, target)
@@ -103,7 +109,7 @@ def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) 
 
 
 def _request(invocation: Invocation, context: Context) -> CopyRequest:
-    from kafka_shell.admin.records.copy_plan import CopyRequest
+    from kafka_shell.admin.records.copy import CopyRequest
     from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position
 
     source, numbers = invocation["source"]
@@ -176,8 +182,7 @@ def _continued(
 ) -> tuple[CopyRequest, Progress]:
     import msgspec
 
-    from kafka_shell.admin.records.copy import Progress
-    from kafka_shell.admin.records.copy_plan import CopyRequest
+    from kafka_shell.admin.records.copy import CopyRequest, Progress
 
     for cluster, side in ((context.cluster, "source"), (target.cluster, "target")):
         if cluster.cluster_id != saved[f"{side}_cluster"]:

@@ -13,7 +13,7 @@ from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
     from kafka_shell.admin.records.model import Header, NewRecord
-    from kafka_shell.commands.records.lines import Input, Parse
+    from kafka_shell.commands.records.row import Input, Parse
     from kafka_shell.context import Context
     from kafka_shell.plan.model import Secret
 
@@ -59,7 +59,7 @@ def _wrong(invocation: Invocation, name: str, message: str) -> UsageError:
 
 
 def _input(invocation: Invocation, context: Context) -> Input:
-    from kafka_shell.commands.records import lines
+    from kafka_shell.commands.records import row as lines
 
     if invocation["from-file"]:
         return lines.read(invocation, context, _parser(invocation))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
-from kafka_shell.commands.rehearse.model import KnownLimit, Rehearsal
+from kafka_shell.commands.rehearse.render import KnownLimit, Rehearsal
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import counted, some
 from kafka_shell.errors import ShellError, UsageError
@@ -13,8 +13,8 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 
 if TYPE_CHECKING:
-    from kafka_shell.commands.rehearse.original import OriginalState
     from kafka_shell.commands.rehearse.rights import Rights
+    from kafka_shell.commands.rehearse.twins import OriginalState
     from kafka_shell.context import Context
 
 _NAMED = 3  # resources with the same problem
@@ -22,17 +22,17 @@ _NAMED = 3  # resources with the same problem
 
 def rehearse(invocation: Invocation, context: Context) -> Rehearsal | tuple[KnownLimit, ...]:
     """Run lines on a twin of the cluster, and report what they would do."""
-    from kafka_shell.commands.rehearse.limits import known_limits
+    from kafka_shell.commands.rehearse.verdicts import known_limits
 
     if invocation["limits"]:
         return tuple(known_limits())
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.requests import read_only
-    from kafka_shell.commands.rehearse.original import read_original
     from kafka_shell.commands.rehearse.rights import Rights
     from kafka_shell.commands.rehearse.script import lines_of
+    from kafka_shell.commands.rehearse.twins import read_original
     from kafka_shell.common.java import find_java
-    from kafka_shell.language.selectors import split
+    from kafka_shell.language.kinds import split
 
     if context.run_line is None:
         raise ShellError("rehearse cannot run commands here", code="no-shell")
@@ -74,7 +74,6 @@ def _on_twin(
     invocation: Invocation,
     context: Context,
 ) -> Rehearsal:
-    from kafka_shell.commands.rehearse.limits import Refusals
     from kafka_shell.commands.rehearse.run import (
         difference,
         on_twin,
@@ -85,9 +84,9 @@ def _on_twin(
         undo_script,
     )
     from kafka_shell.commands.rehearse.twins import running_twin
-    from kafka_shell.sandbox.twin.build import broker_epochs
+    from kafka_shell.commands.rehearse.verdicts import Refusals
+    from kafka_shell.sandbox.twin.build import broker_epochs, prepare
     from kafka_shell.sandbox.twin.followers import following, settle
-    from kafka_shell.sandbox.twin.spare import prepare
 
     original, refusals = reading.original, Refusals()
     with ExitStack() as stack:

@@ -9,19 +9,28 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
-from kafka_shell.commands.rehearse.broker_configs import BrokerConfigs
-from kafka_shell.commands.rehearse.limits import ONE_BROKER, Refusals
-from kafka_shell.commands.rehearse.model import FAILED, OK, UNKNOWN, RehearsedLine
-from kafka_shell.commands.rehearse.original import COPIED_KINDS, OriginalState
+from kafka_shell.commands.rehearse.render import FAILED, OK, UNKNOWN, RehearsedLine
 from kafka_shell.commands.rehearse.rights import Rights
 from kafka_shell.commands.rehearse.script import lines_of_file, without_throttle
-from kafka_shell.commands.rehearse.twin_cluster import TwinCluster
-from kafka_shell.commands.rehearse.verdicts import LineObserver, doubts_about, not_run, verdict_of
+from kafka_shell.commands.rehearse.twins import (
+    COPIED_KINDS,
+    BrokerConfigs,
+    OriginalState,
+    TwinCluster,
+)
+from kafka_shell.commands.rehearse.verdicts import (
+    ONE_BROKER,
+    LineObserver,
+    Refusals,
+    doubts_about,
+    not_run,
+    verdict_of,
+)
 from kafka_shell.commands.state.compare import differences
 from kafka_shell.commands.state.model import ASSIGNMENT, Differing, State, StateDiff
 from kafka_shell.commands.state.read import StateRequest, read_state
-from kafka_shell.common.escaping import is_printable
 from kafka_shell.common.structs import replace
+from kafka_shell.common.text import is_printable
 from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.output.data import NOT_SHOWN

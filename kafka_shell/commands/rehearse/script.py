@@ -11,10 +11,9 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.common.structs import replace
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
-from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.parse import corrections, parse
 from kafka_shell.language.render import render
-from kafka_shell.language.tokens import commands, tokenize
+from kafka_shell.language.tokens import commands, logical_lines, tokenize
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

@@ -4,21 +4,59 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from signal import SIGHUP, SIGTERM
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
-from kafka_shell.common.signals import exiting_on
-from kafka_shell.sandbox.sharing import attach, in_use_by_others
-from kafka_shell.sandbox.twin.build import build, remove
-from kafka_shell.sandbox.twin.spare import take
+from msgspec import Struct
+
+from kafka_shell.admin.acls.model import AclOperation
+from kafka_shell.admin.cluster import features
+from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.cluster.registrations import registered_brokers
+from kafka_shell.admin.configs.model import (
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    ConfigSynonym,
+    ResourceType,
+)
+from kafka_shell.admin.configs.read import by_name, describe, of_some_broker
+from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
+from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.topics.model import format_assignment
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.admin.wire.error_codes import (
+    CLUSTER_AUTHORIZATION_FAILED,
+    GROUP_AUTHORIZATION_FAILED,
+    TOPIC_AUTHORIZATION_FAILED,
+)
+from kafka_shell.admin.wire.failures import as_error, failure
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.admin.wire.requests import ANY, Target, as_request
+from kafka_shell.commands.rehearse.rights import ON_CLUSTER, ON_TOPICS, Rights
+from kafka_shell.commands.state.model import ASSIGNMENT, CONFIG_KINDS, KINDS, SHAPE, Fields, State
+from kafka_shell.commands.state.read import StateRequest, read_state
+from kafka_shell.common.processes import exiting_on
+from kafka_shell.common.structs import replace
+from kafka_shell.common.units import counted
+from kafka_shell.errors import ShellError
+from kafka_shell.language.kinds import select
+from kafka_shell.plan.model import Report
+from kafka_shell.plan.results import Failure, as_failure
+from kafka_shell.sandbox.cluster import attach, in_use_by_others
+from kafka_shell.sandbox.twin.build import build, remove, take
+from kafka_shell.sandbox.twin.model import Original
 
 if TYPE_CHECKING:
     from kafka_shell.plan.model import Report
     from kafka_shell.sandbox.state import Sandbox
     from kafka_shell.sandbox.twin.model import Original
+
 
 _NEW_S = 60.0  # a folder that is younger may not be in use yet
 
@@ -44,3 +82,269 @@ def remove_abandoned(root: Path) -> None:
         with suppress(OSError):
             if time.time() - folder.stat().st_mtime > _NEW_S and not in_use_by_others(folder):
                 remove(folder)
+
+
+_DELETE_TOPICS, _CREATE_PARTITIONS, _ALTER_CONFIGS = 20, 37, 44
+_OF_CLUSTER = (ResourceType.BROKER, ResourceType.BROKER_LOGGER, ResourceType.CLIENT_METRICS)
+# API key -> the fields of the request with one item for each resource, and that of the response.
+_ITEMS = {
+    _DELETE_TOPICS: (("topics", "topic_names"), "responses"),
+    _CREATE_PARTITIONS: (("topics",), "results"),
+    _ALTER_CONFIGS: (("resources",), "responses"),
+}
+
+
+class TwinCluster(Cluster):
+    """A twin, on which everything is allowed. What the user may not change on the original is not
+    sent and fails with the error of a broker, so that it is missing from the twin afterwards."""
+
+    def __init__(self, config: ConnectionConfig, rights: Rights) -> None:
+        super().__init__(config)
+        self._rights = rights
+
+    def send(self, request: Any, to: Target = ANY, **options: Any) -> Any:
+        """Send the part of a request that the user may send to the original."""
+        key = as_request(request).api_key
+        if key in ON_CLUSTER and self._rights.lacks(ON_CLUSTER[key]):
+            self.sent.add(key)  # the line is judged as if it had been sent
+            needs = f"Requires {ON_CLUSTER[key].name} on the cluster."
+            raise as_error(failure(CLUSTER_AUTHORIZATION_FAILED, hint=needs))
+        refused = dict(self._refused(key, request)) if key in _ITEMS else {}
+        if not refused:
+            return super().send(request, to, **options)
+        self.sent.add(key)
+        fields, rows = _ITEMS[key]
+        count = max(len(getattr(request, field)) for field in fields)
+        for field in fields:
+            items = getattr(request, field)
+            setattr(request, field, [each for at, each in enumerate(items) if at not in refused])
+        if len(refused) == count:
+            return SimpleNamespace(throttle_time_ms=0, **{rows: list(refused.values())})
+        response = super().send(request, to, **options)
+        setattr(response, rows, [*getattr(response, rows), *refused.values()])
+        return response
+
+    def _refused(self, key: int, request: Any) -> Iterator[tuple[int, Any]]:
+        """The positions of the items that the original would refuse, with the row of each."""
+        if key == _ALTER_CONFIGS:
+            for at, each in enumerate(request.resources):
+                if code := self._refusal_of_configs(each.resource_type, each.resource_name):
+                    yield at, _row(code, each)
+            return
+        items: Sequence[Any] = request.topics
+        names = [each.name for each in items]
+        if key == _DELETE_TOPICS:
+            items, names = items or request.topic_names, request.topic_names  # by ID, or by name
+        for at, (each, name) in enumerate(zip(items, names, strict=True)):
+            if self._rights.lacks(ON_TOPICS[key], name):
+                yield at, _row(TOPIC_AUTHORIZATION_FAILED, each, name)
+
+    def _refusal_of_configs(self, kind: int, name: str) -> int:
+        """The error code of changing the configs of a resource, or 0 if it may be allowed."""
+        if kind == ResourceType.TOPIC:
+            lacks = self._rights.lacks(AclOperation.ALTER_CONFIGS, name)
+            return TOPIC_AUTHORIZATION_FAILED if lacks else 0
+        if kind == ResourceType.GROUP:
+            return GROUP_AUTHORIZATION_FAILED if self._rights.lacks_on_group(name) else 0
+        lacks = kind in _OF_CLUSTER and self._rights.lacks(AclOperation.ALTER_CONFIGS)
+        return CLUSTER_AUTHORIZATION_FAILED if lacks else 0
+
+
+def _row(code: int, item: Any, name: str = "") -> Any:
+    """The row of a response for an item of a request."""
+    return SimpleNamespace(
+        error_code=code,
+        error_message=None,
+        name=name,
+        topic_id=getattr(item, "topic_id", None),
+        resource_type=getattr(item, "resource_type", None),
+        resource_name=getattr(item, "resource_name", None),
+    )
+
+
+_DEFAULT = ConfigResource(ResourceType.BROKER, "")
+
+
+class BrokerConfigs(Struct, frozen=True, eq=False):
+    """Returns the configs of a broker of the original (with synonyms), with the cluster-wide
+    defaults that are set on the twin now."""
+
+    original: Mapping[str, ConfigEntry]
+
+    def __call__(self, twin: Cluster) -> Mapping[str, ConfigEntry]:
+        found = describe(twin, [_DEFAULT])
+        for why in found.failures.values():
+            raise as_error(why)
+        now = by_name(found[_DEFAULT])
+        return {key: _with_default(each, now.get(key)) for key, each in self.original.items()}
+
+
+def _with_default(entry: ConfigEntry, default: ConfigEntry | None) -> ConfigEntry:
+    """The config with this cluster-wide default instead of that of the original."""
+    source = ConfigSource.DYNAMIC_DEFAULT_BROKER
+    other = tuple(each for each in entry.synonyms if each.source is not source)
+    if default is None and len(other) == len(entry.synonyms):
+        return entry
+    own = tuple(each for each in other if each.source is ConfigSource.DYNAMIC_BROKER)
+    new = () if default is None else (ConfigSynonym(entry.name, default.value, source),)
+    synonyms = (*own, *new, *other[len(own) :])
+    if not synonyms:
+        return replace(entry, value=None, source=ConfigSource.DEFAULT, synonyms=())
+    return replace(entry, value=synonyms[0].value, source=synonyms[0].source, synonyms=synonyms)
+
+
+STATIC_CONFIGS = "static broker configs"
+MOST_TOPICS = 50_000
+_TOPICS_PER_GIB = 10_000
+_AUTHORIZER = "authorizer.class.name"
+# The data of dynamic client configs is records.
+COPIED_KINDS = tuple(kind for kind in KINDS if kind != "client_configs")
+
+
+class OriginalState(Struct, frozen=True):
+    """An original, and what the twin lacks of it: topics that were `left_out`, what could not be
+    read (`unread`, by kind or resource), and what cannot be copied (`notes`). `state` is that of
+    the twin when it starts, and `broker` are the configs of one of the brokers."""
+
+    original: Original
+    state: State
+    left_out: frozenset[str]
+    unread: Mapping[str, Failure]
+    notes: Sequence[str]
+    broker: Mapping[str, ConfigEntry] = {}
+
+
+def read_original(cluster: Cluster, words: Sequence[str], report: Report) -> OriginalState:
+    """Read the metadata of a cluster: of all topics, or of those that `words` select.
+
+    Raises ShellError if there are too many topics, or no broker can be reached.
+    """
+    report("Reading the cluster", 0, None)
+    metadata = scan(cluster)
+    topics = _selected(metadata, words)
+    unread: dict[str, Failure] = {}
+    state = read_state(
+        cluster, StateRequest(COPIED_KINDS, topics=frozenset(topics) if words else None)
+    )
+    unread.update(state.unread)
+    supported = features.describe(cluster)
+    unread.update({f"features of broker {id}": why for id, why in supported.unread})
+    brokers, broker = tuple(metadata.brokers), _broker(cluster, unread)
+    original = Original(
+        release=cluster.release(ANY),
+        brokers=brokers,
+        down=tuple(_down(cluster, metadata, unread)),
+        metadata=metadata,
+        topics=topics,
+        moving=_moving(cluster, unread),
+        configs=dict(_configs(state, frozenset(topics))),
+        acls=tuple(state.part("acls")),
+        quotas={e: {k: float(v) for k, v in own.items()} for e, own in _part(state, "quotas")},
+        users={u: {m: int(n) for m, n in own.items()} for u, own in _part(state, "users")},
+        features=supported.features,
+        settings=_settings(broker, state),
+    )
+    left_out = frozenset(metadata.names) - set(topics)
+    return OriginalState(
+        original, _of_twin(state, original), left_out, unread, tuple(state.notes), broker
+    )
+
+
+def _of_twin(state: State, original: Original) -> State:
+    """The state of a twin: with replicas, and without the configs of single brokers."""
+    topics = {
+        name: {**state.part("topics").get(name, {}), ASSIGNMENT: format_assignment(
+            partition.replicas for partition in original.metadata.topic(name).partitions
+        )}
+        for name in original.topics
+    }  # fmt: skip
+    defaults = {
+        resource: fields
+        for resource, fields in state.part("broker_configs").items()
+        if not resource.name
+    }
+    parts = {**state.parts, "topics": topics, "broker_configs": defaults}
+    unread = {name: why for name, why in state.unread.items() if not name.startswith("broker ")}
+    return replace(state, parts=parts, unread=unread)
+
+
+def _selected(metadata: MetadataScan, words: Sequence[str]) -> list[str]:
+    names = sorted(metadata.names)
+    if words:
+        chosen = select(words, names)
+        if chosen.unmatched:
+            raise ShellError(
+                f"no topic matches '{chosen.unmatched[0][1]}'",
+                hint="Run list-topics to see the names.",
+                code="no-match",
+            )
+        names = sorted(chosen.names)
+    if len(names) > MOST_TOPICS:
+        memory = -(-len(names) // _TOPICS_PER_GIB)
+        raise ShellError(
+            f"{counted(len(names), 'topic')} are too many for a twin on this machine, which would"
+            f" need about {memory:,} GiB of memory (at most {MOST_TOPICS:,} topics)",
+            hint="Use --topics to copy fewer: --topics 'orders.*'",
+            code="too-many-topics",
+        )
+    return names
+
+
+def _down(cluster: Cluster, metadata: MetadataScan, unread: dict[str, Failure]) -> Iterable[Broker]:
+    """Brokers that are registered or have replicas, but do not run."""
+    running = {broker.id for broker in metadata.brokers}
+    try:
+        known = registered_brokers(cluster) or {}
+    except ShellError as error:
+        unread["fenced brokers"] = as_failure(error)
+        known = {}
+    for id in sorted((metadata.replica_ids() | known.keys()) - running):
+        yield known.get(id) or Broker(id, "", 0)
+
+
+def _moving(cluster: Cluster, unread: dict[str, Failure]) -> Mapping[TopicPartition, Reassignment]:
+    try:
+        return under_way(cluster).values
+    except ShellError as error:
+        unread["partition reassignments"] = as_failure(error)
+        return {}
+
+
+def _part(state: State, kind: str) -> Iterable[tuple[Any, Fields]]:
+    return state.part(kind).items()
+
+
+def _configs(
+    state: State, topics: Collection[str]
+) -> Iterable[tuple[ConfigResource, Mapping[str, str]]]:
+    """The configs by resource; of these topics, as one may have been created meanwhile."""
+    for name, fields in state.part("topics").items():
+        own = {key: str(value) for key, value in fields.items() if key not in SHAPE}
+        if own and name in topics:
+            yield ConfigResource(ResourceType.TOPIC, name), own
+    for kind in CONFIG_KINDS:
+        for resource, fields in state.part(kind).items():
+            yield resource, {key: str(value) for key, value in fields.items()}
+
+
+def _broker(cluster: Cluster, unread: dict[str, Failure]) -> Mapping[str, ConfigEntry]:
+    """The configs of a broker; none if they cannot be read."""
+    try:
+        return of_some_broker(cluster, synonyms=True)
+    except ShellError as error:
+        unread[STATIC_CONFIGS] = as_failure(error)
+        return {}
+
+
+def _settings(broker: Mapping[str, ConfigEntry], state: State) -> Mapping[str, str]:
+    """The static configs of a broker. ACLs are proof that there is an authorizer."""
+    found = {
+        entry.name: entry.value
+        for entry in broker.values()
+        if entry.source is ConfigSource.STATIC_BROKER and entry.value is not None
+    }
+    if "acls" in state.absent:
+        found[_AUTHORIZER] = ""
+    elif not found.get(_AUTHORIZER):
+        found.pop(_AUTHORIZER, None)
+    return found

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.audit.control import RISKS
 from kafka_shell.audit.model import SEVERITIES
-from kafka_shell.commands.spark.kinds import AUDIT_CONTROL
 from kafka_shell.commands.spark.sources import (
+    AUDIT_CONTROL,
     READ_APIS,
     SAMPLE_OPTIONS,
     SAMPLED,
@@ -29,9 +29,8 @@ from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, NotChecked, Plan
 
 if TYPE_CHECKING:
-    from kafka_shell.audit.acl_removals import AclRemovals
     from kafka_shell.audit.collection import Collection
-    from kafka_shell.audit.control import Control
+    from kafka_shell.audit.control import AclRemovals, Control
     from kafka_shell.audit.engine import Engine
     from kafka_shell.audit.model import AuditFinding, AuditReport
     from kafka_shell.audit.policy import Policy
@@ -46,8 +45,8 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
             context.refuse_dry_run(f"spark audit --{option}")
     wait_for_import(context)
     from kafka_shell.audit import drift, findings, report, run
+    from kafka_shell.audit.collection import unread_tables
     from kafka_shell.audit.policy import DRIFT
-    from kafka_shell.audit.status import unread_tables
     from kafka_shell.audit.tables import TABLES
 
     if invocation["fix"]:
@@ -287,7 +286,7 @@ class _RemedyPlans:
     def plan(self, line: str, findings: list[AuditFinding]) -> Plan:
         """The plan of a remedy. Raises ShellError if it would change other resources, take access
         that is needed, or contradict a remedy before it."""
-        from kafka_shell.audit.acl_removals import acl_removal
+        from kafka_shell.audit.control import acl_removal
 
         plan = _plan_of(line, [each.resource for each in findings], self._context)
         removed = acl_removal(plan, safe=any(_risk(each) == RISKS[0] for each in findings))
@@ -314,7 +313,7 @@ class _RemedyPlans:
     def _all(self) -> AclRemovals:
         if self._access is None:
             from kafka_shell.admin.acls import read
-            from kafka_shell.audit.acl_removals import AclRemovals
+            from kafka_shell.audit.control import AclRemovals
 
             sasl = self._context.settings.connection.sasl
             known = sasl is not None and sasl.username and not sasl.token
@@ -325,7 +324,7 @@ class _RemedyPlans:
 
 def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
     """The plan of a remedy. Raises ShellError if it would change other resources."""
-    from kafka_shell.audit.remedy import resources_outside
+    from kafka_shell.audit.control import resources_outside
     from kafka_shell.commands import REGISTRY
     from kafka_shell.language.parse import parse
     from kafka_shell.language.tokens import tokenize

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.commands.spark.kinds import AUDIT_TABLE, SQL
 from kafka_shell.commands.spark.sources import (
+    AUDIT_TABLE,
     READ_APIS,
     SAMPLE_OPTIONS,
     SOURCE_OPTIONS,
     SPARK_OPTIONS,
+    SQL,
     collected,
     collection_of,
     engine_of,
@@ -37,8 +38,7 @@ def sql(invocation: Invocation, context: Context) -> Rows[Mapping[str, Any]] | N
     missing would find it."""
     wait_for_import(context)
     from kafka_shell.audit import query
-    from kafka_shell.audit.collection import mentioned
-    from kafka_shell.audit.status import STATUS
+    from kafka_shell.audit.collection import STATUS, mentioned
     from kafka_shell.audit.tables import TABLES
 
     text = invocation["query"].strip().rstrip(";")

@@ -27,8 +27,7 @@ from kafka_shell.audit.model import (
 from kafka_shell.common.units import approximate_bytes, approximate_duration, counted
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import summary
-from kafka_shell.output.renderers import Page
-from kafka_shell.output.tables import Column, draw_table
+from kafka_shell.output.tables import Column, Page, draw_table
 from kafka_shell.output.text import Role, Text, hang, join, pad, text
 
 _SOON_DAYS = 30

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_shell.audit.model import AuditTable
 from kafka_shell.commands.spark.server import folder_of
-from kafka_shell.errors import UsageError
+from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation, Option
+from kafka_shell.language.cursor import CompletionRequest
+from kafka_shell.language.kinds import CandidateSource, Fragment, Kind, Words
+from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
 
 if TYPE_CHECKING:
     from kafka_shell.audit.collection import Collection
     from kafka_shell.audit.engine import Engine
-    from kafka_shell.audit.read_tasks import Sampling, Target
     from kafka_shell.audit.spark_target import SparkTarget
+    from kafka_shell.audit.tasks import Sampling, Target
     from kafka_shell.context import Context
+    from kafka_shell.view.candidates import Candidate
 
 
 def start_early(context: Context) -> bool:
@@ -87,7 +94,7 @@ def _local(context: Context) -> SparkTarget:
 
 def _engine(context: Context, spark_target: SparkTarget) -> Engine:
     from kafka_shell.audit.engine import Engine
-    from kafka_shell.common.class_data import archive_folder
+    from kafka_shell.common.java import archive_folder
 
     return Engine(
         context.paths.state / "spark",
@@ -154,7 +161,7 @@ def collected(
 
 def sampling_of(invocation: Invocation) -> Sampling:
     """How logs are sampled."""
-    from kafka_shell.audit.read_tasks import PLACES, SAMPLING, Sampling
+    from kafka_shell.audit.tasks import PLACES, SAMPLING, Sampling
 
     places = {"latest": PLACES[-1:], "none": ()}.get(invocation["log-samples"] or "", PLACES)
     rate = invocation["sample-rate"]
@@ -209,3 +216,139 @@ SAMPLED = frozenset({"batches", "record_samples"})
 
 # The APIs that the table readers use.
 READ_APIS = (1, 2, 9, 15, 16, 29, 32, 35, 46, 48, 50, 55, 60, 61, 65, 66, 69, 77, 89, 90)
+
+
+_WORD = re.compile(r"\w*$")
+
+
+class _Sql(Kind):
+    """A query on audit tables."""
+
+    def last_fragment(self, text: str) -> Fragment:
+        """Return the last word; its key is the query so far."""
+        word = _WORD.search(text)
+        assert word is not None  # can be empty
+        return Fragment(word.start(), "sql", text[: word.start()])
+
+    def quoted(self, candidate: Candidate, open_quote: str) -> str:
+        # queries contain spaces and single quotes, and may continue after every word
+        return candidate.text if open_quote else f'"{candidate.text}'
+
+
+def _tables() -> CandidateSource:
+
+    return TABLES
+
+
+def _controls() -> CandidateSource:
+
+    return CONTROLS
+
+
+def _query() -> CandidateSource:
+
+    return QUERY
+
+
+SQL = _Sql("sql", _query)
+AUDIT_TABLE = Words("audit-table", _tables)  # a,b
+AUDIT_CONTROL = Words("audit-control", _controls, "NAMES")  # IDs, families and tags: T03,security
+
+
+_WORDS = (
+    "select", "from", "where", "join", "left", "on", "using", "group by", "having", "order by",
+    "desc", "limit", "with", "as", "and", "or", "not", "in", "is null", "is not null", "like",
+    "rlike", "between", "case", "when", "then", "else", "end", "distinct", "union all", "count(*)",
+    "sum(", "min(", "max(", "avg(", "explode(",
+)  # fmt: skip
+_SOURCE = re.compile(r"(?i)\b(?:from|join)\s+`?(\w+)`?(?:\s+(?:as\s+)?(\w+))?")
+_AFTER_SOURCE = re.compile(r"(?i)\b(?:from|join)\s+`?$")
+_ALIAS = re.compile(r"(\w+)\.$")
+
+
+@cache
+def _known() -> Mapping[str, AuditTable]:
+    from kafka_shell.audit.describe import tables_of
+
+    return {table.name: table for table in tables_of()}
+
+
+@cache
+def _control_candidates(user_folder: Path) -> Mapping[str, str]:
+    """Tags, families and control IDs with their titles."""
+    from kafka_shell.audit.control import FAMILIES, controls_of
+
+    try:
+        controls = controls_of(user_folder)
+    except ShellError:  # reported by spark audit
+        return {}
+    tags = sorted({tag for control in controls.values() for tag in control.tags})
+    return {
+        **dict.fromkeys(tags, "a tag"),
+        **dict.fromkeys(FAMILIES.values(), "a family"),
+        **{
+            id: f"{control.severity.name.lower()}  {control.title}"
+            for id, control in controls.items()
+        },
+    }
+
+
+def _table_candidates(typed: str) -> Candidates:
+    known = _known()
+    return pick(known, typed, lambda name: (known[name].about, ""))
+
+
+def _controls_offered(found: CompletionRequest, known: Catalog) -> Candidates:
+    controls = _control_candidates(known.config / "controls")
+    return pick(controls, found.prefix)
+
+
+def _of_query(found: CompletionRequest, known: Catalog) -> Candidates:
+    """Tables after FROM and JOIN; else columns of the tables named so far."""
+    before, typed = found.key, found.prefix
+    if _AFTER_SOURCE.search(before):
+        return _table_candidates(typed)
+    sources = _sources(before)
+    alias = _ALIAS.search(before)
+    if alias is not None:
+        table = _known().get(sources.get(alias[1], ""))
+        return _columns([table] if table else [], typed)
+    if not before.strip():
+        return _plain(("select", "with"), typed)
+    if not typed:
+        return _columns([_known()[name] for name in dict.fromkeys(sources.values())], typed)
+    columns = _columns(
+        [_known()[name] for name in dict.fromkeys(sources.values())] or _known().values(), typed
+    )
+    words = _plain(_WORDS, typed)
+    return Candidates(columns.offered + words.offered, columns.more + words.more)
+
+
+def _sources(query: str) -> dict[str, str]:
+    """Name or alias -> table, for the tables that the query names so far."""
+    found: dict[str, str] = {}
+    for name, alias in _SOURCE.findall(query):
+        if name.lower() in _known():
+            found |= {name: name.lower(), **({alias: name.lower()} if alias else {})}
+    return found
+
+
+def _columns(tables: Iterable[AuditTable], typed: str) -> Candidates:
+    about: dict[str, str] = {}
+    for table in tables:
+        for column in table.columns:
+            about.setdefault(column.column, f"{column.type}  {table.name}: {column.about}")
+    return pick(about, typed) if about else NONE
+
+
+def _plain(words: Iterable[str], typed: str) -> Candidates:
+    """SQL keywords that start with the typed text."""
+    return Candidates(
+        tuple(Candidate(word, "SQL") for word in words if typed and word.startswith(typed.lower()))
+        or (tuple(Candidate(word, "SQL") for word in words) if not typed else ())
+    )
+
+
+TABLES = CandidateSource(lambda found, known: _table_candidates(found.prefix))
+CONTROLS = CandidateSource(_controls_offered)
+QUERY = CandidateSource(_of_query)

@@ -14,7 +14,7 @@ from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.selectors import is_pattern, select_whole, split
+from kafka_shell.language.kinds import is_pattern, select_whole, split
 from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _select(
 
 def diff(invocation: Invocation, context: Context) -> StateDiff:
     """The differences between a state file or cluster and another one, or this cluster."""
-    from kafka_shell.commands.state.sources import compare_sources, source_of, this_cluster
+    from kafka_shell.commands.state.compare import compare_sources, source_of, this_cluster
 
     kinds = _kinds(invocation)
     first = source_of(invocation, context, "what")
@@ -200,16 +200,16 @@ _LEFT_OUT = "Nothing was sent. --only KINDS leaves other kinds out."
 def apply(invocation: Invocation, context: Context) -> Plan:
     """Make the cluster match a state file."""
     from kafka_shell.commands.partitions.reassignments import Replicas, replicate
-    from kafka_shell.commands.state.compare import from_file
-    from kafka_shell.commands.state.model import only
-    from kafka_shell.commands.state.plan import Options, plan_state
-    from kafka_shell.commands.state.render import name_changes
-    from kafka_shell.commands.state.sources import (
+    from kafka_shell.commands.state.compare import (
+        from_file,
         missing,
         note_unmatched,
         read_covered_state,
         state_in,
     )
+    from kafka_shell.commands.state.model import only
+    from kafka_shell.commands.state.plan import Options, plan_state
+    from kafka_shell.commands.state.render import name_changes
 
     wanted = only(state_in(invocation, context, "file"), _kinds(invocation))
     now = read_covered_state(context.cluster, wanted)
@@ -248,7 +248,7 @@ def _refuse_missing(missing: Mapping[str, Failure]) -> None:
 
 
 def _password(invocation: Invocation, context: Context, source: Password) -> Secret:
-    from kafka_shell.commands.users import scram_options
+    from kafka_shell.commands.users import commands as scram_options
 
     if not source.generate:
         return scram_options.password_from(source.file)
@@ -260,7 +260,7 @@ def state_schema(invocation: Invocation, context: Context) -> str:
     """The JSON Schema of state files."""
     import json
 
-    from kafka_shell.commands.state.schema import schema
+    from kafka_shell.commands.state.load import schema
 
     return json.dumps(schema(), indent=2) + "\n"
 

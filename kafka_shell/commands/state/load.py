@@ -1,4 +1,4 @@
-"""Read state files: one file, or all files of a folder."""
+"""The names of entities in state files: `user alice, client-id app`, `user-default`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from kafka_shell.admin.acls.model import AclOperation, target_text
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
-from kafka_shell.admin.quotas.model import DEFAULT
+from kafka_shell.admin.quotas.model import DEFAULT, Default, QuotaEntity
 from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS, ScramMechanism
 from kafka_shell.commands.state.document import DocumentValue, read_document
-from kafka_shell.commands.state.entities import parts_of, quota_entity
 from kafka_shell.commands.state.model import (
     ANY_ITERATIONS,
     ASSIGNMENT,
+    ASSIGNMENT_PATTERN,
     DEFAULT_BROKER,
     FACTOR,
     KINDS,
@@ -31,13 +31,58 @@ from kafka_shell.commands.state.model import (
     resource_of,
 )
 from kafka_shell.commands.state.write import VERSION
-from kafka_shell.common.config_units import parse_config_value, unit_of
 from kafka_shell.common.files import bad_file
-from kafka_shell.common.masking import has_secret_name
-from kafka_shell.common.quota_units import QUOTAS, parse_quota
-from kafka_shell.common.units import shorten, to_path
-from kafka_shell.errors import MistakeCollector, ShellError
-from kafka_shell.language.selectors import check, is_pattern
+from kafka_shell.common.text import has_secret_name
+from kafka_shell.common.units import (
+    QUOTAS,
+    parse_config_value,
+    parse_quota,
+    shorten,
+    to_path,
+    unit_of,
+)
+from kafka_shell.errors import MistakeCollector, ShellError, did_you_mean
+from kafka_shell.language.kinds import check, is_pattern
+
+
+def quota_entity(text: str, at: DocumentValue) -> QuotaEntity:
+    """The entity of a quota, written at this place."""
+    parts = parts_of(text, at, ("user", "client-id", "ip"))
+    if not parts or ("ip" in parts and len(parts) > 1):
+        raise at.error(
+            f"expected user NAME, client-id ID, user NAME client-id ID or ip ADDRESS, got"
+            f" {shorten(text)}",
+            "Defaults are user-default, client-id-default and ip-default.",
+        )
+    return QuotaEntity(parts.get("user"), parts.get("client-id"), parts.get("ip"))
+
+
+def parts_of(text: str, at: DocumentValue, known: tuple[str, ...]) -> dict[str, Any]:
+    """The parts of an entity by type; DEFAULT for `user-default`. A comma between is optional."""
+    from kafka_shell.commands.acls.rules import split_words
+
+    try:
+        words = split_words(text)
+    except ShellError as error:
+        raise at.error(error.message, error.hint) from None
+    parts: dict[str, Any] = {}
+    while words:
+        kind = words.pop(0).text
+        name: str | Default = DEFAULT
+        if kind.removesuffix(",").endswith("-default"):
+            kind = kind.removesuffix(",").removesuffix("-default")
+        elif words:
+            word = words.pop(0)
+            last = not words or word.quoted
+            name = word.text if last else word.text.removesuffix(",")
+        else:
+            raise at.error(f"{shorten(text)}: the name after {kind!r} is missing")
+        if kind not in known or kind in parts:
+            hint = did_you_mean(kind, known, f"Expected {', '.join(known)}.")
+            raise at.error(f"{shorten(text)}: unexpected {kind!r}", hint)
+        parts[kind] = name
+    return parts
+
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _MECHANISMS = {each.label: each for each in ScramMechanism if each}
@@ -355,3 +400,141 @@ def _assignment(place: DocumentValue, topic: str) -> tuple[tuple[int, ...], ...]
     except ValueError:
         problem = f"{ASSIGNMENT} of topic {topic} must list broker IDs such as 1:2,2:3"
         raise place.error(problem) from None
+
+
+_VALUE = "A value as in alter-configs: 7d, 1GiB, true, or the raw value."
+_SCALAR = {"type": ["string", "number", "boolean"]}
+_CONFIGS = {
+    "type": ["object", "null"],
+    "additionalProperties": {
+        "description": _VALUE,
+        "anyOf": [_SCALAR, {"type": "array", "items": _SCALAR}],
+    },
+}
+_WORDS = {"type": ["array", "null"], "items": {**_SCALAR, "pattern": "\\S"}}
+_LIMIT = {
+    "description": "A limit as in alter-quotas: 5MB/s, 50%, 10/s.",
+    "type": ["string", "number"],
+    "exclusiveMinimum": 0,
+    "pattern": "^ *[0-9.]",
+}
+_BROKER_ID = {"type": "integer", "minimum": 0, "maximum": (1 << 31) - 1}
+_LISTED_KINDS = {"type": "string", "pattern": "^[0-9]+(:[0-9]+)*$"}
+
+
+def schema() -> dict[str, Any]:
+    """The schema (draft 2020-12). The loader accepts the same documents, except that it also checks
+    the syntax of names, ACLs, units and entities."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "State of a Kafka cluster",
+        **_fields(
+            {
+                "version": {"const": 1},
+                "scope": _fields(
+                    dict.fromkeys(KINDS, _WORDS),
+                    "Selectors of the resources that the file covers. apply --prune deletes nothing"
+                    " else.",
+                ),
+                "topics": {
+                    **_by_name("Topics by name.", _topic()),
+                    "propertyNames": {"pattern": f"^(?![.][.]?$){TOPIC_NAME.pattern}$"},
+                },
+                "acls": _by_name(
+                    "ACLs by resource: topic orders, prefixed group payments-, cluster.",
+                    {
+                        "type": ["array", "null"],
+                        "items": {
+                            "type": "string",
+                            "description": "allow|deny PRINCIPAL OPERATIONS [from HOSTS]",
+                            "pattern": "^([Aa][Ll][Ll][Oo][Ww]|[Dd][Ee][Nn][Yy])\\s",
+                        },
+                    },
+                ),
+                "quotas": _by_name(
+                    "Client quotas by entity: user alice, user alice client-id app, ip 10.0.0.1,"
+                    " user-default.",
+                    _fields(dict.fromkeys(QUOTAS, _LIMIT)),
+                ),
+                "users": _by_name("SCRAM users by name.", _user()),
+                "client_configs": _by_name(
+                    "Dynamic client configs by entity: user alice client-id app.", _CONFIGS
+                ),
+                "broker_configs": {
+                    **_by_name("Broker configs by broker ID, or default.", _CONFIGS),
+                    "propertyNames": {"pattern": "^(default|0|[1-9][0-9]*)$"},
+                },
+                "client_metrics": _by_name("Client metrics subscriptions by name.", _CONFIGS),
+                "group_configs": _by_name("Group configs by group ID.", _CONFIGS),
+            }
+        ),
+        "type": "object",
+        "required": ["version"],
+    }
+
+
+def _fields(known: dict[str, Any], description: str = "") -> dict[str, Any]:
+    """An object with these fields, and private ones."""
+    return {
+        **({"description": description} if description else {}),
+        "type": ["object", "null"],
+        "additionalProperties": False,
+        "properties": known,
+        "patternProperties": {"^x-": True},
+    }
+
+
+def _by_name(description: str, items: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "description": description,
+        "type": ["object", "null"],
+        "additionalProperties": items,
+    }
+
+
+def _topic() -> dict[str, Any]:
+    return _fields(
+        {
+            "partitions": {"type": "integer", "minimum": 1, "maximum": MAXIMUM[PARTITIONS]},
+            "replication_factor": {"type": "integer", "minimum": 1, "maximum": MAXIMUM[FACTOR]},
+            "replica_assignment": {
+                "description": "The replicas of each partition: 1:2,2:3, or [[1, 2], [2, 3]].",
+                "anyOf": [
+                    {"type": "string", "pattern": f"^{ASSIGNMENT_PATTERN}$"},
+                    _BROKER_ID,
+                    {
+                        "type": "array",
+                        "minItems": 1,
+                        "items": {
+                            "anyOf": [
+                                _LISTED_KINDS,
+                                _BROKER_ID,
+                                {"type": "array", "minItems": 1, "items": _BROKER_ID},
+                            ]
+                        },
+                    },
+                ],
+            },
+            "configs": _CONFIGS,
+        }
+    )
+
+
+def _user() -> dict[str, Any]:
+    credential = _fields(
+        {
+            "iterations": {"type": "integer", "minimum": MIN_ITERATIONS, "maximum": MAX_ITERATIONS},
+            "password_file": {
+                "description": "The file with the password of a new user, relative to this file.",
+                "type": ["string", "number", "boolean"],
+                "minLength": 1,
+            },
+            "generate": {
+                "description": "Generate the password of a new user, and show it once.",
+                "type": "boolean",
+            },
+        }
+    )
+    both = {"required": ["password_file", "generate"], "properties": {"generate": {"const": True}}}
+    credential["not"] = {"type": "object", **both}
+    return _fields({"SCRAM-SHA-256": credential, "SCRAM-SHA-512": credential})

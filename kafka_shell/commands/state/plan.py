@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from kafka_shell.admin.topics.internal import OF_OTHER_SYSTEMS
+from kafka_shell.admin.topics.growth import OF_OTHER_SYSTEMS
 from kafka_shell.commands.state.compare import FileDifferences, only_on_cluster
 from kafka_shell.commands.state.model import (
     ASSIGNMENT,

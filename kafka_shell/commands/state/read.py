@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.cluster.decommission.model import CORDON
+from kafka_shell.admin.cluster.decommission.check import CORDON
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
-from kafka_shell.admin.partitions.throttle_configs import RATE_OF, RATES
+from kafka_shell.admin.partitions.throttles import RATE_OF, RATES
 from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import ABSENT
 from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
@@ -23,7 +23,7 @@ from kafka_shell.commands.state.model import (
     State,
     resource_of,
 )
-from kafka_shell.common.masking import has_secret_name
+from kafka_shell.common.text import has_secret_name
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.model import Change
 from kafka_shell.plan.results import Failure, as_failure

@@ -18,16 +18,15 @@ from kafka_shell.commands.state.model import (
     Value,
     order,
 )
-from kafka_shell.common.config_units import format_config_value
-from kafka_shell.common.quota_units import format_quota
-from kafka_shell.common.units import INTEGER
-from kafka_shell.output import encoders
-from kafka_shell.output.encoders import dump_yaml
+from kafka_shell.common.units import INTEGER, format_config_value, format_quota
+from kafka_shell.output import data as encoders
+from kafka_shell.output.data import dump_yaml
 
 if TYPE_CHECKING:
     from kafka_shell.admin.acls.model import AclBinding
     from kafka_shell.admin.client_configs.model import ClientEntity
     from kafka_shell.admin.quotas.model import QuotaEntity
+
 
 VERSION = 1
 DECIMAL = re.compile(r"-?\d{1,15}\.\d{1,15}")

@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.java_properties import to_properties
-from kafka_shell.common.private import open_private
+from kafka_shell.common.files import open_private, to_properties
 from kafka_shell.common.units import to_path
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds

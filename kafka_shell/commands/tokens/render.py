@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from kafka_shell.admin.tokens.model import DelegationToken, NewToken
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import summary
-from kafka_shell.output.renderers import Page
-from kafka_shell.output.tables import Column
+from kafka_shell.output.tables import Column, Page
 from kafka_shell.output.text import Text, text
 
 COLUMNS: dict[type, tuple[Column, ...]] = {

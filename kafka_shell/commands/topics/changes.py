@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
@@ -13,21 +13,32 @@ from kafka_shell.commands import select
 from kafka_shell.commands.configs.commands import alter, pointing_at_keys
 from kafka_shell.commands.configs.kinds import CONFIG_KEYS, CONFIG_PAIR
 from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
+from kafka_shell.commands.state.model import MAXIMUM, new_topic, read_assignment
 from kafka_shell.commands.timeout import timeout_ms
-from kafka_shell.common.files import read_text
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.files import bad_file, read_table, read_text
 from kafka_shell.common.structs import replace
-from kafka_shell.errors import UsageError
+from kafka_shell.common.text import quote
+from kafka_shell.common.units import to_path
+from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Parameter
-from kafka_shell.language.common import FORCE, TIMEOUT
-from kafka_shell.language.kind import Fragment, Kind, invalid
+from kafka_shell.language.command import (
+    FORCE,
+    TIMEOUT,
+    Argument,
+    Command,
+    Example,
+    Invocation,
+    Option,
+    Parameter,
+)
+from kafka_shell.language.kinds import Fragment, Kind, invalid
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
+
 
 _REPLICAS = re.compile(r"\s*[0-9]{1,9}\s*(?::\s*[0-9]{1,9}\s*)*")
 
@@ -90,8 +101,6 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
 
     _refuse_configs(invocation)
     if invocation["from-file"]:
-        from kafka_shell.commands.topics.files import read_topics
-
         requested = read_topics(invocation["from-file"])
     else:
         requested = _named_topics(invocation, context)
@@ -145,7 +154,7 @@ def _template(name: str, cluster: Cluster) -> NewTopic:
     """An existing topic as one to create: its partitions, replication factor and configs. Without
     the replicas that a reassignment of its own throttles."""
     from kafka_shell.admin.configs import read as configs
-    from kafka_shell.admin.partitions.throttle_configs import RATE_OF as THROTTLED
+    from kafka_shell.admin.partitions.throttles import RATE_OF as THROTTLED
     from kafka_shell.admin.topics import read as topics
     from kafka_shell.admin.wire.failures import as_error
 
@@ -394,3 +403,67 @@ COMMANDS = (
         ),
     ),
 )  # fmt: skip
+
+
+_FIELDS = ("name", "partitions", "replication_factor", "replica_assignment", "configs")
+
+
+def read_topics(file: str) -> list[NewTopic]:
+    """The topics of a state file, or of the rows of a CSV file. Errors name the file and line."""
+    if to_path(file).suffix.lower() == ".csv":
+        return [_topic(file, line, row) for line, row in read_table(file)]
+    from kafka_shell.commands.state.load import load
+
+    return [new_topic(name, fields) for name, fields in load(file).part("topics").items()]
+
+
+def _topic(file: str, line: int, row: Mapping[str, str]) -> NewTopic:
+    fields: dict[str, str] = {}
+    for key, value in row.items():
+        name = key.replace("-", "_")
+        if name not in _FIELDS:
+            hint = did_you_mean(name, _FIELDS)
+            raise bad_file(file, f"unknown field {key[:60]!r}", hint=hint, line=line)
+        if value:
+            fields[name] = value
+    if "name" not in fields:
+        raise bad_file(file, "the topic has no name", line=line)
+    if "replica_assignment" in fields and {"partitions", "replication_factor"} & fields.keys():
+        problem = "replica_assignment cannot be used with partitions or replication_factor"
+        raise bad_file(file, problem, line=line)
+    return NewTopic(
+        fields["name"],
+        _number(file, line, fields, "partitions"),
+        _number(file, line, fields, "replication_factor"),
+        _file_assignment(file, line, fields.get("replica_assignment", "")),
+        _configs(file, line, fields.get("configs", "")),
+    )
+
+
+def _number(file: str, line: int, row: Mapping[str, str], key: str) -> int | None:
+    if key not in row:
+        return None
+    text, maximum = row[key], MAXIMUM[key]
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
+    if not 1 <= number <= maximum:
+        problem = f"{key} must be an integer from 1 to {maximum}, got {text[:60]!r}"
+        raise bad_file(file, problem, line=line)
+    return number
+
+
+def _file_assignment(file: str, line: int, text: str) -> tuple[tuple[int, ...], ...]:
+    try:
+        return read_assignment(text) if text else ()
+    except ValueError:
+        problem = f"replica_assignment must list broker IDs such as 1:2,2:3, got {text[:60]!r}"
+        raise bad_file(file, problem, line=line) from None
+
+
+def _configs(file: str, line: int, text: str) -> tuple[tuple[str, str], ...]:
+    """KIP-248's `k1=v1,k2=[v1,v2]`."""
+    from kafka_shell.commands.configs.kinds import config_pairs
+
+    try:
+        return config_pairs(text) if text else ()
+    except UsageError as error:
+        raise bad_file(file, error.message, hint=error.hint, line=line) from None

@@ -14,8 +14,8 @@ from kafka_shell.common.command_results import LazyRows, Listing, NoRows
 from kafka_shell.common.units import counted
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.language.selectors import is_pattern
-from kafka_shell.language.selectors import select as matching
+from kafka_shell.language.kinds import is_pattern
+from kafka_shell.language.kinds import select as matching
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure, Results
 
@@ -122,7 +122,7 @@ def _filtered(
     found: Results[str, Topic], cluster: Cluster, filters: Sequence[str]
 ) -> Results[Resource, TopicDescription]:
     """The partitions that match any of the filters, by topic; other topics are left out."""
-    from kafka_shell.admin.cluster import cluster_probe
+    from kafka_shell.admin.cluster import probes as cluster_probe
     from kafka_shell.admin.topics import min_isr
 
     failures = _of_topics(found)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.commands.transactions.selection import (
+from kafka_shell.commands.transactions.commands import (
     PARTITION,
     TOPIC_HELP,
     broker_of,
     partitions_of,
 )
 from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.quoting import positional
 from kafka_shell.common.structs import replace
+from kafka_shell.common.text import positional
 from kafka_shell.common.units import counted
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds

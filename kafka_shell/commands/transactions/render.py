@@ -12,13 +12,12 @@ from kafka_shell.admin.transactions.model import (
     TransactionListing,
     Unread,
 )
-from kafka_shell.common.quoting import positional
+from kafka_shell.common.text import positional
 from kafka_shell.common.units import counted
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import summary
-from kafka_shell.output.renderers import Page
 from kafka_shell.output.resource_kinds import hint_of
-from kafka_shell.output.tables import Cell, Column, draw_table
+from kafka_shell.output.tables import Cell, Column, Page, draw_table
 from kafka_shell.output.text import Role, Text, text, wrap
 
 _STATES: dict[str, Role] = {"Ongoing": "good", "Dead": "bad", "PrepareEpochFence": "warning"}

@@ -18,9 +18,8 @@ from kafka_shell.commands.tokens.render import COLUMNS as TOKENS
 from kafka_shell.common.units import counted
 from kafka_shell.output.humanize import quota_value
 from kafka_shell.output.page import summary
-from kafka_shell.output.renderers import Page
 from kafka_shell.output.resource_kinds import hint_of
-from kafka_shell.output.tables import Column, draw_table
+from kafka_shell.output.tables import Column, Page, draw_table
 from kafka_shell.output.text import Text, hang, text
 from kafka_shell.plan.results import Failure
 

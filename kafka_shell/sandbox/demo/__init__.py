@@ -19,8 +19,7 @@ from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Plan, Secret
+from kafka_shell.plan.model import Plan, Secret, apply
 from kafka_shell.sandbox.demo import company
 from kafka_shell.sandbox.demo.records import End, commit, produce
 from kafka_shell.sandbox.jars import Report

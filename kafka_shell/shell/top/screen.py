@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.commands.activity.meter import GROUPS
+from kafka_shell.commands.activity.commands import GROUPS
 from kafka_shell.common.units import approximate_rate, counted
 from kafka_shell.output.tables import NOTHING
 from kafka_shell.output.text import Role, Text, cut, join, pad, text

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_shell.admin.cluster import features
-from kafka_shell.admin.cluster.feature_change import UpdateFeatures
+from kafka_shell.admin.cluster.features import UpdateFeatures
 from kafka_shell.admin.cluster.model import Endpoint, Voter
-from kafka_shell.admin.cluster.quorum_change import AddVoter
+from kafka_shell.admin.cluster.quorum import AddVoter
 from kafka_shell.admin.partitions.model import Move, TopicPartition
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.wire.connection import Cluster

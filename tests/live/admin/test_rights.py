@@ -13,7 +13,9 @@ from kafka_shell.admin.acls.model import (
     AclFilter,
     AclOperation,
 )
-from kafka_shell.admin.cluster import feature_change, health, quorum_change, unregister
+from kafka_shell.admin.cluster import features as feature_change
+from kafka_shell.admin.cluster import health, unregister
+from kafka_shell.admin.cluster import quorum as quorum_change
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.model import Endpoint, Severity, Voter
 from kafka_shell.admin.configs import change as config_changes
@@ -27,7 +29,7 @@ from kafka_shell.admin.topics.visibility import may_be_hidden
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import done, failures, make_topic, refusals
 from tests.support.logins import ALICE, allow, log_in

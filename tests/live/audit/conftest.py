@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.audit import control, drift, jvm, report
+from kafka_shell.audit.collection import STATUS
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.status import STATUS
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.common.class_data import archive_folder
+from kafka_shell.common.java import archive_folder
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.in_process_shell import Shell

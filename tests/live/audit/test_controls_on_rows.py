@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_shell.audit.control import render
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.macros import render
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
+from kafka_shell.audit.collection import Status, TableStatus
 from kafka_shell.audit.control import Control, Level
-from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.engine import SMALL_DATA_CONFIGS, Engine
 from kafka_shell.audit.evaluate import evaluate
-from kafka_shell.audit.status import Status, TableStatus
-from kafka_shell.audit.tuning import SMALL_DATA_CONFIGS
 
 MOST = 100
 TOPICS = MOST * 3

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
-from kafka_shell.admin.wire.requests import as_request
+from kafka_shell.admin.wire.requests import api_name, as_request
 from kafka_shell.admin.wire.runner import Runner
-from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.audit.engine import Engine
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.spark import server

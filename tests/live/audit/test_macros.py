@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.audit.control import parse
+from kafka_shell.audit.control import expand, parse, render, single_command, sql_text
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.macros import expand, render, sql_text
-from kafka_shell.audit.remedy import single_command
 from kafka_shell.errors import ShellError
 from tests.pure.audit.test_control_files import GOOD
 

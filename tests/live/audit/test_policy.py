@@ -9,9 +9,9 @@ import pytest
 
 from kafka_shell.audit import control
 from kafka_shell.audit import policy as policies
+from kafka_shell.audit.collection import STATUS
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.policy import Policy
-from kafka_shell.audit.status import STATUS
 from kafka_shell.common.units import NUMBER
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import cluster_tables

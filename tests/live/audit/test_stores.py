@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import Row
 
-from kafka_shell.audit import stores
+from kafka_shell.audit import snapshot as stores
 from kafka_shell.audit.engine import Engine
 from tests.support.in_process_shell import Shell
 

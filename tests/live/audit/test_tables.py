@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.audit.read_tasks import PLACES, ReadTask, Sampling, Target
 from kafka_shell.audit.tables import TABLES, batches, commits
+from kafka_shell.audit.tasks import PLACES, ReadTask, Sampling, Target
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import cluster_tables
 from tests.support.changes import connect, make_topic

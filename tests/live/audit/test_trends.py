@@ -14,9 +14,9 @@ import pyarrow
 import pytest
 
 from kafka_shell.audit import collection, history, snapshot
+from kafka_shell.audit.collection import STATUS
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import SEVERITIES
-from kafka_shell.audit.status import STATUS
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import cluster_tables

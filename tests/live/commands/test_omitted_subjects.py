@@ -15,7 +15,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
-from kafka_shell.language.kind import convert
+from kafka_shell.language.kinds import convert
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize

@@ -21,8 +21,7 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.undo import undo_lines
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Plan
+from kafka_shell.plan.model import Plan, apply
 from tests.support.undo_lines import read, subject
 
 KINDS = {

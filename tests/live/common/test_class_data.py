@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.common.class_data import Archive, archive_of, jvm_options, make_archive
-from kafka_shell.common.java import find_java
+from kafka_shell.common.java import Archive, archive_of, find_java, jvm_options, make_archive
 from kafka_shell.sandbox.config import class_archive
 from kafka_shell.sandbox.state import Sandbox
 

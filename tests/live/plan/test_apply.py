@@ -11,8 +11,7 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.plan.model import Effect, Plan, apply
 from tests.support.changes import lose_requests
 
 CREATE_TOPICS = 19

@@ -28,8 +28,7 @@ from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Plan, Secret
+from kafka_shell.plan.model import Plan, Secret, apply
 from kafka_shell.plan.outcome import Outcome
 from kafka_shell.run.execute import execute
 from tests.support.recorded_execution import make_recorded_execution

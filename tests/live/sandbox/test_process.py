@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from kafka_shell.sandbox.ports import becomes_free, free_ports, is_free
+from kafka_shell.sandbox.config import becomes_free, free_ports, is_free
 from kafka_shell.sandbox.process import detach, is_running
 from tests.support.waiting import wait_for
 

@@ -12,9 +12,8 @@ from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addres
 from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.view import names
-from kafka_shell.view.cache import Cache
-from kafka_shell.view.disk import DiskCache
+from kafka_shell.view import readers as names
+from kafka_shell.view.cache import Cache, DiskCache
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import PARTS, ClusterView, Part
 from tests.live.view.test_real_cluster import Watched

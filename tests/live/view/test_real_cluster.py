@@ -16,10 +16,9 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.view.cache import Cache
-from kafka_shell.view.disk import DiskCache
+from kafka_shell.view.cache import Cache, DiskCache
 from kafka_shell.view.view import TopicsOf
 
 TOPIC = ConfigResource(ResourceType.TOPIC, "metadata.retained")

@@ -10,7 +10,7 @@ from pathlib import Path
 import kafka_shell.admin
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.commands import REGISTRY
-from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import Resource
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.resource_kinds import KINDS, command_for

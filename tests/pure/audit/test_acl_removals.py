@@ -12,7 +12,7 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.audit.acl_removals import AclRemoval, AclRemovals
+from kafka_shell.audit.control import AclRemoval, AclRemovals
 from kafka_shell.common.structs import replace
 
 Op = AclOperation

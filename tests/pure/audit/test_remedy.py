@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.admin.quotas.model import QuotaEntity
-from kafka_shell.audit.remedy import resources_outside, single_command
+from kafka_shell.audit.control import resources_outside, single_command
 from kafka_shell.plan.model import Change, Resource
 from tests.support.samples import plan
 

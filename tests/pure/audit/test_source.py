@@ -7,9 +7,9 @@ import pickle
 import pytest
 from pyspark.sql.datasource import EqualTo, GreaterThan
 
-from kafka_shell.audit.read_tasks import ReadTask, Target, from_json, to_json
 from kafka_shell.audit.source import KafkaReader, KafkaSource, record_batch
 from kafka_shell.audit.tables import TABLES
+from kafka_shell.audit.tasks import ReadTask, Target, from_json, to_json
 
 TARGETS = [Target(f"cluster-{number}") for number in range(50)]
 WORKS = [

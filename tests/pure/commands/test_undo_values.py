@@ -21,9 +21,8 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.acls.rules import parse_rule
 from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
 from kafka_shell.language.command import Invocation
-from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.parse import parse
-from kafka_shell.language.tokens import tokenize
+from kafka_shell.language.tokens import logical_lines, tokenize
 from kafka_shell.plan.model import Change, Resource
 
 # Whatever a cluster may hold: control characters, line breaks, quotes, other alphabets, dashes.

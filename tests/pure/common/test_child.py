@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from kafka_shell.common.child import _command
+from kafka_shell.common.processes import _command
 from tests.support.places import PACKAGE, ROOT
 
 

@@ -7,12 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.admin.configs.model import ConfigType, Unit
-from kafka_shell.common.config_units import (
-    convert_unit,
-    format_config_value,
-    parse_config_value,
-    unit_of,
-)
+from kafka_shell.common.units import convert_unit, format_config_value, parse_config_value, unit_of
 from kafka_shell.errors import ShellError
 
 BOOLEAN, INT, SHORT, LONG = ConfigType.BOOLEAN, ConfigType.INT, ConfigType.SHORT, ConfigType.LONG

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.common.escaping import escape, is_printable
+from kafka_shell.common.text import escape, is_printable
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.admin.wire.properties import parse_properties
-from kafka_shell.common.java_properties import escape, to_properties
+from kafka_shell.admin.wire.client_properties import parse_properties
+from kafka_shell.common.files import escape, to_properties
 
 
 @pytest.mark.parametrize(

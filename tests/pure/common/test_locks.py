@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.common.private import locked
+from kafka_shell.common.files import locked
 
 
 def test_who_waited_for_a_removed_lock_locks_the_new_one(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.common.masking import masked
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import masked, quote
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.client_configs.format import Unreadable, read_config
+from kafka_shell.admin.client_configs.model import Unreadable, read_config
 from kafka_shell.admin.records.formats import Formats
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.where import RecordFilter

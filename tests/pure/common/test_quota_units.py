@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
-from kafka_shell.common.quota_units import format_number, format_quota, parse_quota
+from kafka_shell.common.units import format_number, format_quota, parse_quota
 from kafka_shell.errors import ShellError
 
 KEYS = st.sampled_from((*CLIENT_QUOTAS, *IP_QUOTAS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.admin.configs.model import ConfigType
-from kafka_shell.common.config_units import same_value
+from kafka_shell.common.units import same_value
 
 UNKNOWN, STRING, LIST = ConfigType.UNKNOWN, ConfigType.STRING, ConfigType.LIST
 

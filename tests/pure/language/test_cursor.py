@@ -16,7 +16,7 @@ from kafka_shell.commands.configs.kinds import (
 from kafka_shell.commands.topics.changes import ASSIGNMENT, NEW_TOPIC
 from kafka_shell.language import cursor, kinds
 from kafka_shell.language.cursor import CompletionRequest, WordKind, completion_request
-from kafka_shell.language.kind import Kind
+from kafka_shell.language.kinds import Kind
 from kafka_shell.language.tokens import commands
 from tests.support.declared_commands import REGISTRY
 

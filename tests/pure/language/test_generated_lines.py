@@ -12,7 +12,7 @@ from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.undo import undo_lines
-from kafka_shell.common.quoting import join, positional, quote, with_option
+from kafka_shell.common.text import join, positional, quote, with_option
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option

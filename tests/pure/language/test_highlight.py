@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from kafka_shell.language.highlight import classify
+from kafka_shell.language.cursor import classify
 from tests.pure.language.test_cursor import SOUP
 from tests.support.declared_commands import REGISTRY
 

@@ -7,7 +7,7 @@ import pytest
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Option
-from kafka_shell.language.kind import convert
+from kafka_shell.language.kinds import convert
 
 PARTITIONS = Argument("topic", kinds.TOPIC_PARTITIONS, "Which.")
 TIME = Option("--time", kinds.TIME, "When.")

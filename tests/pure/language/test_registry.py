@@ -9,12 +9,10 @@ from kafka_shell import commands
 from kafka_shell.commands import INDEX, REGISTRY, commands_of
 from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Option
-from kafka_shell.language.common import PROGRAM, RUNNING, common_options
+from kafka_shell.language.command import PROGRAM, RUNNING, Option, common_options, words_of_command
 from kafka_shell.language.cursor import completion_request
-from kafka_shell.language.kind import convert
+from kafka_shell.language.kinds import convert
 from kafka_shell.language.parse import parse
-from kafka_shell.language.registry import words_of_command
 from kafka_shell.language.render import render
 from kafka_shell.language.scan import Scope
 from kafka_shell.language.tokens import tokenize

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.common.quoting import join, quote
-from kafka_shell.language.logical_lines import incomplete_part, logical_lines
-from kafka_shell.language.tokens import Line, tokenize, words_of
+from kafka_shell.common.text import join, quote
+from kafka_shell.language.tokens import Line, incomplete_part, logical_lines, tokenize, words_of
 
 
 def texts(line: Line) -> list[str]:

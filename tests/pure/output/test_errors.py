@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import Resource
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.output.errors import (
     draw_note,

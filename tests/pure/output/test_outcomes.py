@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kafka_shell.common.structs import replace
-from kafka_shell.output.plans import draw_plan
+from kafka_shell.output.outcomes import draw_plan
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.plan.results import Failure, Results

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.output.counts import count_kinds
+from kafka_shell.output.humanize import count_kinds
 from kafka_shell.output.resource_kinds import KINDS, command_after, command_for
 from kafka_shell.plan.model import Change, Resource
 

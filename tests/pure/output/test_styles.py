@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.output.styles import Depth, depth_of, parse_style, sgr
+from kafka_shell.output.theme import Depth, depth_of, parse_style, sgr
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.wire.error_codes import ERRORS
 from kafka_shell.admin.wire.failures import failure
-from kafka_shell.common.escaping import printable, quoted
-from kafka_shell.common.quoting import quote
+from kafka_shell.common.text import printable, quote, quoted
 from kafka_shell.errors import did_you_mean
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.styled_stream import StyledStream

@@ -5,15 +5,16 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.errors import ShellError
-from kafka_shell.output.preview import page
-from kafka_shell.output.styles import Color, parse_style
 from kafka_shell.output.theme import (
     OUTPUT_ROLES,
     PROMPT_ROLES,
+    Color,
     Theme,
     available,
     load,
     load_or_default,
+    page,
+    parse_style,
     shipped_folder,
 )
 

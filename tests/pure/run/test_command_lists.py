@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.cursor import WordKind, completion_request
-from kafka_shell.language.logical_lines import logical_lines
-from kafka_shell.language.tokens import commands
+from kafka_shell.language.tokens import commands, logical_lines
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shell import settings
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.run.redirect import redirected
+from kafka_shell.run.pipe import redirected
 
 
 @pytest.fixture

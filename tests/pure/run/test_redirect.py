@@ -15,7 +15,7 @@ import pytest
 from kafka_shell import settings
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.errors import ShellError
-from kafka_shell.run.redirect import redirected
+from kafka_shell.run.pipe import redirected
 
 
 @dataclass

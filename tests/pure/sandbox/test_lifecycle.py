@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.common.signals import exiting_on
+from kafka_shell.common.processes import exiting_on
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.cluster import status, stop, wipe
-from kafka_shell.sandbox.sharing import in_use_by_others
+from kafka_shell.sandbox.cluster import in_use_by_others, status, stop, wipe
 from kafka_shell.sandbox.state import state_file
 
 

@@ -24,10 +24,10 @@ from kafka_shell.admin.configs.model import (
     ResourceType,
 )
 from kafka_shell.admin.partitions.batch_state import Started
-from kafka_shell.admin.partitions.reassignment_files import MovePaths
+from kafka_shell.admin.partitions.partition_files import MovePaths
 from kafka_shell.admin.topics.model import TopicSummary
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.partitions.batch_store import BatchFile
+from kafka_shell.commands.partitions.batches import BatchFile
 from kafka_shell.common.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.language.cursor import CompletionRequest, completion_request

@@ -11,12 +11,11 @@ from prompt_toolkit.document import Document
 from kafka_shell.admin.cluster.model import Feature
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
-from kafka_shell.commands.acls.kinds import ACL_RULE
-from kafka_shell.commands.acls.rules import parse_rule
+from kafka_shell.commands.acls.rules import ACL_RULE, parse_rule
 from kafka_shell.commands.quotas.commands import QUOTA_KEY, QUOTA_PAIR
 from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
-from kafka_shell.language.kind import Fragment, Kind
+from kafka_shell.language.kinds import Fragment, Kind
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.results import Failure
 from kafka_shell.view.match import NameIndex

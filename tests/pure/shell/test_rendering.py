@@ -23,16 +23,14 @@ from kafka_shell.admin.configs.model import (
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.commands import REGISTRY
 from kafka_shell.common.structs import replace
-from kafka_shell.language.highlight import classify
-from kafka_shell.language.registry import Registry
+from kafka_shell.language.command import Registry
+from kafka_shell.language.cursor import classify
 from kafka_shell.output.theme import available, load
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Setting, Settings
-from kafka_shell.shell import banner, lexer
-from kafka_shell.shell.documentation import documentation_pane, lines_for
-from kafka_shell.shell.lexer import UNSEEN, ShellLexer
-from kafka_shell.shell.screen import menu_rows
-from kafka_shell.shell.styles import style_of
+from kafka_shell.shell import screen as banner
+from kafka_shell.shell.completer import documentation_pane, lines_for
+from kafka_shell.shell.screen import UNSEEN, ShellLexer, menu_rows, style_of
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part
 
 ORDERS = ConfigResource(ResourceType.TOPIC, "orders")
@@ -201,7 +199,7 @@ def test_a_key_in_a_large_paste_classifies_only_its_line(monkeypatch: pytest.Mon
         classified.append(text)
         return classify(text, registry)
 
-    monkeypatch.setattr(lexer, "classify", counted)
+    monkeypatch.setattr(banner, "classify", counted)
     shell_lexer = ShellLexer(REGISTRY)
     pasted = "\n".join(f"describe-topic t{number}" for number in range(100))
     shell_lexer.lex_document(Document(pasted))

@@ -9,7 +9,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import InMemoryHistory
 
-from kafka_shell.shell.suggest import Suggest, starter_folder, starter_lines
+from kafka_shell.shell.history import Suggest, starter_folder, starter_lines
 
 
 def suggested(suggest: Suggest, own: list[str], typed: str) -> str | None:

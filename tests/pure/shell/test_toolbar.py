@@ -11,7 +11,7 @@ from prompt_toolkit.formatted_text.base import StyleAndTextTuples
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.results import Failure
-from kafka_shell.shell.toolbar import toolbar
+from kafka_shell.shell.screen import toolbar
 from kafka_shell.view.cache import CacheState
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, Part, TopicIndex

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.admin.activity.model import BrokerActivity, GroupActivity, TopicActivity
-from kafka_shell.commands.activity.meter import BROKERS, GROUPS, TOPICS, VIEWS, Measurement
-from kafka_shell.common.resource import Resource
-from kafka_shell.common.structs import replace
+from kafka_shell.commands.activity.commands import BROKERS, GROUPS, TOPICS, VIEWS, Measurement
+from kafka_shell.common.structs import Resource, replace
 from kafka_shell.output.text import Text, width
 from kafka_shell.plan.results import Failure
 from kafka_shell.shell.top import state as states

@@ -18,9 +18,8 @@ from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
-from kafka_shell.view import names, readers
-from kafka_shell.view.cache import Cache
-from kafka_shell.view.disk import DiskCache
+from kafka_shell.view import readers
+from kafka_shell.view.cache import Cache, DiskCache
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part, TopicIndex
 
@@ -283,7 +282,7 @@ def test_a_part_is_read_on_request_and_fresh_for_30_seconds(
         why = Failure("GROUP_AUTHORIZATION_FAILED", "no") if "users" in wanted else None
         return {name: Part(NameIndex(["a"]), now, why) for name in wanted}
 
-    monkeypatch.setattr(names, "read", read)
+    monkeypatch.setattr(readers, "read", read)
     bench.cache.touch()
     bench.idle()
     assert not asked, "nobody wants such names"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.view.html_text import plain
+from kafka_shell.view.readers import plain
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from kafka_shell.audit import server
-from kafka_shell.audit.tuning import SMALL_DATA_CONFIGS
+from kafka_shell.audit.engine import SMALL_DATA_CONFIGS
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.waiting import wait_for
 

@@ -23,8 +23,7 @@ import pytest
 from kafka_shell import submit
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.audit import jvm
-from kafka_shell.common.class_data import archive_folder
-from kafka_shell.common.java import find_java
+from kafka_shell.common.java import archive_folder, find_java
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import typical_topics

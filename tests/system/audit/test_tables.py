@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.audit.list_tasks import list_tasks
-from kafka_shell.audit.read_tasks import Target
 from kafka_shell.audit.table import ReadFailure
 from kafka_shell.audit.tables import TABLES
+from kafka_shell.audit.tasks import Target, list_tasks
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import cluster_tables
 from tests.support.changes import make_topic

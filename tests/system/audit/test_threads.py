@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kafka_shell.audit.collect import open_target
 from kafka_shell.audit.targets import of_profiles
+from kafka_shell.audit.tasks import open_target
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.places import ROOT
 

@@ -8,8 +8,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support.followed_clients import LOGGER, Store, followers, wire
 from tests.support.waiting import wait_for
 

@@ -18,16 +18,14 @@ from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.cluster import ClusterMetadata
 
-from kafka_shell.admin.client_configs.format import (
-    CONFIGS_TOPIC,
-    REGISTRATIONS_TOPIC,
-    config_record,
-)
 from kafka_shell.admin.client_configs.keys import supported_by
 from kafka_shell.admin.client_configs.model import (
+    CONFIGS_TOPIC,
+    REGISTRATIONS_TOPIC,
     ClientConfigAlteration,
     ClientEntity,
     ClientRegistration,
+    config_record,
 )
 from kafka_shell.clients import follow, internals
 from kafka_shell.clients import store as reading

@@ -20,12 +20,13 @@ from kafka.admin import (
 )
 from kafka.admin import ResourceType as AclResource
 
-from kafka_shell.admin.client_configs.format import (
+from kafka_shell.admin.client_configs.model import (
     CONFIGS_TOPIC,
     REGISTRATIONS_TOPIC,
+    ClientConfigAlteration,
+    ClientEntity,
     config_record,
 )
-from kafka_shell.admin.client_configs.model import ClientConfigAlteration, ClientEntity
 from kafka_shell.clients.producer import DynamicKafkaProducer
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox

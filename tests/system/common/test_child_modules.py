@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.common.child import start_module
+from kafka_shell.common.processes import start_module
 
 STARTED = ("audit.server_process", "audit.jvm", "sandbox.twin.spare")
 

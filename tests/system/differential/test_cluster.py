@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from kafka_shell.admin.cluster import feature_change, features, quorum, quorum_change, registrations
+from kafka_shell.admin.cluster import features, quorum, registrations
 from kafka_shell.admin.cluster.model import Endpoint, Voter
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
@@ -73,7 +73,7 @@ def test_a_voter_that_the_tool_removed_comes_back_by_us(three: Cluster, tool: To
     assert [each.id for each in left.replicas if not each.votes] == [voter.id]
     place = voter.endpoints[0]
     at = Endpoint("", place.host, place.port)
-    done(quorum_change.plan_alter(three, [Voter(voter.id, endpoints=(at,))], []), three)
+    done(quorum.plan_alter(three, [Voter(voter.id, endpoints=(at,))], []), three)
     assert f'"id": {voter.id}, "directoryId": "{voter.directory_id}"' in tool(
         "MetadataQuorumCommand", "describe", "--status"
     )
@@ -107,7 +107,7 @@ def test_features_described_and_changed_by_either(three: Cluster, tool: Tool) ->
     tool("FeatureCommand", "downgrade", "--feature", "streams.version=0")
     applied(three)
     assert our_features(three)["streams.version"][2] == "0"
-    done(feature_change.plan_update(three, {"streams.version": 1}), three)
+    done(features.plan_update(three, {"streams.version": 1}), three)
     applied(three)
     assert told_features(tool)["streams.version"][2] == "1"
 

@@ -14,10 +14,16 @@ import pytest
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records import log
+from kafka_shell.admin.records import read as log
 from kafka_shell.admin.records.formats import Formats
-from kafka_shell.admin.records.internal_schemas import KEYS, RECORD_TYPES, VALUES
-from kafka_shell.admin.records.internal_topics import TOPICS, _Field, _parse
+from kafka_shell.admin.records.internal_topics import (
+    KEYS,
+    RECORD_TYPES,
+    TOPICS,
+    VALUES,
+    _Field,
+    _parse,
+)
 from kafka_shell.admin.records.model import CREATE_TIME, Record
 from kafka_shell.admin.topics.read import describe
 from kafka_shell.admin.wire.connection import Cluster

@@ -25,10 +25,9 @@ from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support.changes import connect
 from tests.support.group_data import commit
 from tests.support.hostile_names import NAMES, TOPICS

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.partitions import batched
-from kafka_shell.admin.partitions.batch_health import problem
 from kafka_shell.admin.partitions.batch_state import Batch
+from kafka_shell.admin.partitions.follow import problem
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox

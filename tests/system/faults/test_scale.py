@@ -17,11 +17,10 @@ import pytest
 
 from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.configs import read as configs
-from kafka_shell.admin.configs import wire as config_wire
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics import steps as topic_steps
-from kafka_shell.admin.wire import chunks as many
 from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire import rounds as many
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.common.structs import replace
@@ -233,7 +232,7 @@ def test_an_answer_of_a_hundred_megabytes_is_read(
     direct: Cluster, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(configs, "_AT_ONCE", 1_000_000)
-    monkeypatch.setattr(config_wire, "read_response", lambda version, body: [])
+    monkeypatch.setattr(configs, "read_response", lambda version, body: [])
     resources = [
         ConfigResource(ResourceType.TOPIC, name) for name in metadata_scan.scan(direct).names
     ]

@@ -9,10 +9,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from kafka_shell.language.common import SANDBOX
+from kafka_shell.language.command import SANDBOX
 from kafka_shell.sandbox.jars import locked_versions
-from kafka_shell.sandbox.options import exact_version
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, exact_version
 from tests.support.program import Process
 
 PATIENCE_S = 60

@@ -23,9 +23,8 @@ from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.demo import company, make_demo, records
-from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import connection_to
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 
 PROMISED = [
     *("orders.placed", "orders.shipped", "payments.authorized", "payments.captured"),

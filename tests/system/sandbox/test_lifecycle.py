@@ -18,12 +18,19 @@ from kafka.admin import NewTopic
 
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox import session
-from kafka_shell.sandbox.cluster import leave, start, status, stop, wipe
+from kafka_shell.sandbox.cluster import (
+    attach,
+    exclusive_lock,
+    in_use_by_others,
+    leave,
+    start,
+    status,
+    stop,
+    wipe,
+)
 from kafka_shell.sandbox.jars import no_report
-from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import open_sandbox, start_with_data
-from kafka_shell.sandbox.sharing import attach, exclusive_lock, in_use_by_others
-from kafka_shell.sandbox.state import Sandbox, state_file
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions, state_file
 from tests.support.places import ROOT
 from tests.support.sandbox_clients import admin
 from tests.support.waiting import wait_for

@@ -10,9 +10,8 @@ import pytest
 from kafka.admin import KafkaAdminClient
 
 from kafka_shell.sandbox.cluster import start, stop, wipe
-from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.security import passwords
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support.jvm_tools import run_tool
 from tests.support.sandbox_brokers import start_broker, stop_broker
 from tests.support.sandbox_clients import admin

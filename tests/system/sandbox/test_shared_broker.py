@@ -6,8 +6,7 @@ import pytest
 
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import start, status
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support.jvm_tools import run_tool
 from tests.support.sandbox_clients import admin
 from tests.support.sandbox_loggers import check_loggers

@@ -22,8 +22,12 @@ from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import Call, as_request, read_only
 from kafka_shell.admin.wire.schemas.brokers import AlterPartitionRequest, BrokerHeartbeatRequest
 from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
-from kafka_shell.commands.rehearse.original import OriginalState, read_original
-from kafka_shell.commands.rehearse.twins import remove_abandoned, running_twin
+from kafka_shell.commands.rehearse.twins import (
+    OriginalState,
+    read_original,
+    remove_abandoned,
+    running_twin,
+)
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret

@@ -10,11 +10,10 @@ from threading import Event
 
 import pytest
 
-from kafka_shell.admin.partitions.cancel import plan_cancel
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.reassignment import plan_cancel
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Report
+from kafka_shell.plan.model import Report, apply
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.background import Background
 from tests.support import reassigned_topics

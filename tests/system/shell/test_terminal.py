@@ -13,8 +13,7 @@ import pexpect
 import pytest
 
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from kafka_shell.shell.paging import LESS_PROMPT
 from tests.support.outages import frozen
 from tests.support.sandbox_brokers import start_broker, stop_broker

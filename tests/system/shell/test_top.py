@@ -8,9 +8,9 @@ from threading import Event
 
 import pytest
 
-from kafka_shell.commands.activity.meter import Measurement
+from kafka_shell.commands.activity.commands import Measurement
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.shell.top.sampler import Sampler
+from kafka_shell.shell.top.session import Sampler
 from tests.support.outages import frozen
 from tests.support.produced_records import fill
 from tests.support.terminal import Terminal

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support.brokers import running
 
 

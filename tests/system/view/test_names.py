@@ -7,7 +7,7 @@ from typing import Any
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.view import names
+from kafka_shell.view import readers as names
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, Part
 from tests.support.changes import make_topic

@@ -6,17 +6,15 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from kafka_shell.admin.cluster.decommission.model import CORDON
+from kafka_shell.admin.cluster.decommission.check import CORDON
 from kafka_shell.admin.cluster.decommission.read import dynamic_configs
 from kafka_shell.admin.configs import change as config_changes
-from kafka_shell.admin.configs import leftovers
-from kafka_shell.admin.configs.leftovers import DeleteLeftoverConfigs
+from kafka_shell.admin.configs.change import DeleteLeftoverConfigs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions import log_dirs
-from kafka_shell.admin.partitions.throttle_configs import RATES
+from kafka_shell.admin.partitions.throttles import RATES
 from kafka_shell.admin.steps import BaseStep
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.propagation import wait_until_visible
+from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
 from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Results
@@ -35,7 +33,7 @@ def plan_uncordon(cluster: Cluster, broker: int) -> Plan:
     """Remove the cordon of a broker. If it is not running, the active controller does it."""
     if any(each.id == broker for each in cluster.brokers(refresh=True)):
         return _alter(cluster, broker, ConfigAlteration(CORDON, ConfigOp.DELETE))
-    return leftovers.plan_delete(cluster, [broker], [CORDON])
+    return config_changes.plan_delete(cluster, [broker], [CORDON])
 
 
 def _alter(cluster: Cluster, broker: int, alteration: ConfigAlteration) -> Plan:
@@ -90,7 +88,7 @@ def plan_delete_configs(cluster: Cluster, broker: int, seen: Collection[str] | N
     """
     if seen is not None and not seen:
         return Plan(Effect.CHANGE, ())
-    plan = leftovers.plan_delete(cluster, [broker], [CORDON])
+    plan = config_changes.plan_delete(cluster, [broker], [CORDON])
     if not plan.steps:
         return plan
     every = dict.fromkeys((*dynamic_configs(cluster), *RATES, *sorted(seen or ())))

@@ -11,16 +11,16 @@ from collections.abc import Callable
 from kafka_shell.admin.cluster import features, probes, quorum
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.decommission import check
-from kafka_shell.admin.cluster.decommission.model import CORDON, BrokerState, Decommission
+from kafka_shell.admin.cluster.decommission.check import CORDON, BrokerState, Decommission
 from kafka_shell.admin.cluster.model import Broker, Quorum
-from kafka_shell.admin.cluster.parts import READ_S, PartReader
+from kafka_shell.admin.cluster.read import READ_S, PartReader
 from kafka_shell.admin.cluster.registrations import registered
-from kafka_shell.admin.cluster.restart.model import ClusterState
+from kafka_shell.admin.cluster.restart.judge import ClusterState
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.partitions import log_dirs
-from kafka_shell.admin.partitions.drain import Drain, read_drain
 from kafka_shell.admin.partitions.model import LogDir
+from kafka_shell.admin.partitions.targets import Drain, read_drain
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.errors import ShellError, Status

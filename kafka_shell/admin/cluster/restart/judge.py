@@ -1,27 +1,138 @@
-"""What stopping brokers would do to partitions and to the metadata quorum. Pure.
-
-Replicas that are not in sync count as unavailable, and so do those of brokers that do not respond,
-or do not follow the metadata: they would not become leaders.
-"""
+"""Whether brokers can be stopped: the state that decides it, and the verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import random
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.cluster.restart.model import (
-    ClusterState,
-    Reason,
-    RestartCheck,
-    RestartChecks,
-    Verdict,
-)
+from kafka_shell.admin.cluster.model import Quorum
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.wire.failures import in_one_line
 from kafka_shell.common.units import counted, some
+from kafka_shell.plan.results import Failure
+
+
+class Verdict(IntEnum):
+    """Whether brokers can be stopped; the worst sorts last.
+
+    RISKY: nothing fails, but something should end first, or the next failure would have more
+    effect. UNKNOWN: a part of the state could not be read.
+    """
+
+    SAFE = 0
+    RISKY = 1
+    UNKNOWN = 2
+    UNSAFE = 3
+
+
+class Reason(Struct, frozen=True):
+    """Why a verdict is not better, how many resources have the problem, and examples."""
+
+    verdict: Verdict
+    check: str  # offline, under-min-isr, quorum, moves, racks, ...
+    summary: str
+    count: int
+    examples: tuple[str, ...] = ()
+
+
+class RestartCheck(Struct, frozen=True):
+    """What stopping these brokers together would do.
+
+    `leaders` and `replicas` count partitions; `groups` and `transactions` the partitions of
+    __consumer_offsets and __transaction_state they lead: their coordinators move. `controller`:
+    one of them is the active controller.
+    """
+
+    brokers: tuple[int, ...]
+    verdict: Verdict
+    leaders: int
+    replicas: int
+    groups: int
+    transactions: int
+    controller: bool
+    reasons: tuple[Reason, ...]
+
+
+class RestartChecks(Struct, frozen=True):
+    """The checks of several brokers, each one alone, or of one set of brokers."""
+
+    checks: tuple[RestartCheck, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether all are safe."""
+        return all(check.verdict is Verdict.SAFE for check in self.checks)
+
+
+class NotRestarted(Struct, frozen=True):
+    """A broker that the order leaves out: stopping it alone would be unsafe, or is unknown to be
+    safe; without `verdict`, it is down."""
+
+    broker: int
+    reasons: tuple[str, ...]
+    verdict: Verdict | None = None
+
+
+class RestartOrder(Struct, frozen=True):
+    """An order for a rolling restart. The brokers of a batch can be down together; the next batch
+    starts when they are in sync again. `checks` says what stopping each batch would do. Brokers
+    that are `left_out` are in no batch."""
+
+    batches: tuple[tuple[int, ...], ...]
+    left_out: tuple[NotRestarted, ...] = ()
+    checks: tuple[RestartCheck, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether all brokers are in a batch."""
+        return not self.left_out
+
+
+class BackInSync(Struct, frozen=True):
+    """Restarted brokers that respond and whose `replicas` are all in sync, and after how long.
+    `unread` maps topics that may be hidden to the reason."""
+
+    brokers: tuple[int, ...]
+    replicas: int
+    seconds: float
+    unread: Mapping[str, Failure] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all replicas were checked."""
+        return not self.unread
+
+
+class ClusterState(Struct, frozen=True):
+    """What decides whether brokers can be stopped.
+
+    `brokers` maps those that respond to their racks; `silent` ones are registered and do not
+    respond, and the metadata of those `behind` is out of date, so their replicas count as
+    unavailable. Voters that are silent or `down` do, too.
+    `minimum` is min.insync.replicas by topic, `capped` whether brokers cap it at the number of
+    replicas. `quorum` is None if the cluster uses ZooKeeper, or if it is in `unread`. `unread` maps
+    what could not be read to the failure. `topics` are those that are visible, and `stored` those
+    in the log directories of a broker.
+    """
+
+    brokers: Mapping[int, str | None]
+    partitions: tuple[Partition, ...]
+    minimum: Mapping[str, int]
+    capped: bool = True
+    silent: frozenset[int] = frozenset()
+    behind: frozenset[int] = frozenset()
+    down: frozenset[int] = frozenset()
+    moving: frozenset[TopicPartition] = frozenset()
+    quorum: Quorum | None = None
+    unread: Mapping[str, Failure] = field(default_factory=dict)
+    topics: frozenset[str] = frozenset()
+    stored: Mapping[int, frozenset[str] | Failure] = field(default_factory=dict)
+
 
 EXAMPLES = 3
 _GROUPS, _TRANSACTIONS = "__consumer_offsets", "__transaction_state"
@@ -265,3 +376,190 @@ def _away(brokers: Collection[int], what: str) -> Iterator[Reason]:
             Verdict.RISKY, "brokers",
             f"{named} {ids} {what}: {their} replicas count as unavailable", len(brokers),
         )  # fmt: skip
+
+
+_SEARCHED = 12  # brokers up to which all distributions are searched
+_STEPS = 200_000  # of the search
+_SHUFFLES = 8
+_MOST_WORK = 20_000_000  # tests of a limit in all greedy orders together: some seconds
+
+Batches = list[list[int]]
+Limit = tuple[tuple[int, ...], int]
+"""Brokers, and how many of them may be down at once."""
+
+
+def restart_order(state: ClusterState) -> RestartOrder:
+    """An order for all brokers. The one with the active controller is the last."""
+    index = Index(state)
+    checks = {broker: check(index, [broker]) for broker in sorted(state.brokers)}
+    unsafe = [
+        NotRestarted(broker, tuple(_summaries(check.reasons)), check.verdict)
+        for broker, check in checks.items()
+        if check.verdict >= Verdict.UNKNOWN
+    ]
+    away = sorted((state.silent | state.down) - state.brokers.keys())
+    not_running = [
+        NotRestarted(id, ("did not respond" if id in state.silent else "is down",)) for id in away
+    ]
+    left = [broker for broker, check in checks.items() if check.verdict < Verdict.UNKNOWN]
+    batches = fewest_batches(left, state.brokers, limits(state))
+    leader = None if state.quorum is None else state.quorum.leader
+    batches.sort(key=lambda batch: leader in batch)
+    return RestartOrder(
+        tuple(map(tuple, batches)),
+        (*not_running, *unsafe),
+        tuple(checks[batch[0]] if len(batch) == 1 else check(index, batch) for batch in batches),
+    )
+
+
+def _summaries(reasons: Sequence[Reason]) -> Iterator[str]:
+    for reason in reasons:
+        if reason.verdict >= Verdict.UNKNOWN:
+            more = reason.count - len(reason.examples)
+            and_more = f" and {more:,} more" if more > 0 else ""
+            examples = f" ({', '.join(reason.examples)}{and_more})" if reason.examples else ""
+            yield reason.summary + examples
+
+
+def limits(state: ClusterState) -> list[Limit]:
+    """The limits of the partitions and of the metadata quorum, the strictest of each set."""
+    strictest: dict[tuple[int, ...], int] = {}
+    for partition in state.partitions:
+        in_sync = tuple(sorted(in_sync_replicas(state, partition)))
+        needed = needed_replicas(state, partition)
+        if in_sync and needed is not None:
+            spare = len(in_sync) - max(1, needed)
+            strictest[in_sync] = min(spare, strictest.get(in_sync, spare))
+    running, majority = voters(state)
+    if running:
+        spare = len(running) - majority
+        brokers = tuple(sorted(running))
+        strictest[brokers] = min(spare, strictest.get(brokers, spare))
+    return [(brokers, spare) for brokers, spare in strictest.items() if spare < len(brokers)]
+
+
+def fewest_batches(
+    brokers: Sequence[int], racks: Mapping[int, str | None], limits: Sequence[Limit]
+) -> Batches:
+    """The brokers in as few batches as found, whole racks where that needs no more batches.
+
+    Each broker alone must be within the limits.
+    """
+    board = _Board(limits)
+    by_rack: dict[str | int, list[int]] = {}
+    for broker in brokers:
+        by_rack.setdefault(racks.get(broker) or broker, []).append(broker)
+    one_by_one = ([[broker] for broker in order] for order in _orders(by_rack, board))
+    best = min(map(board.fill, one_by_one), key=len, default=[])
+    if len(brokers) <= _SEARCHED:
+        best = board.search(brokers, best)
+    if all(map(board.has_room, by_rack.values())):
+        best = min(board.fill(by_rack.values()), best, key=len)
+    return sorted((sorted(batch) for batch in best), key=lambda batch: batch[0])
+
+
+def _orders(by_rack: Mapping[str | int, Sequence[int]], board: _Board) -> Iterator[list[int]]:
+    """Orders in which to place the brokers: by rack, the most limited first, and shuffled."""
+    by_size = sorted(by_rack.values(), key=len, reverse=True)
+    brokers = [broker for rack in by_size for broker in rack]
+    yield brokers
+    yield sorted(brokers, key=board.strictness, reverse=True)
+    shuffled = random.Random(0)
+    for _ in range(_SHUFFLES):
+        if board.work > _MOST_WORK:
+            return
+        shuffled.shuffle(brokers)
+        yield list(brokers)
+
+
+class _Board:
+    """Places brokers into batches within the limits."""
+
+    def __init__(self, limits: Sequence[Limit]) -> None:
+        self._spare = [spare for _, spare in limits]
+        self._limits: dict[int, list[int]] = {}  # of each broker
+        for number, (brokers, _) in enumerate(limits):
+            for broker in brokers:
+                self._limits.setdefault(broker, []).append(number)
+        self.work = 0
+
+    def strictness(self, broker: int) -> int:
+        """How many limits allow no other broker beside this one."""
+        return sum(self._spare[number] <= 1 for number in self._limits.get(broker, ()))
+
+    def fill(self, groups: Iterable[Sequence[int]]) -> Batches:
+        """Each group as a whole in the first batch that has room for it, or in a new one."""
+        batches: Batches = []
+        down: list[list[int]] = []
+        for group in groups:
+            at = next((at for at, each in enumerate(down) if self._fits(group, each)), None)
+            if at is None:
+                at = len(batches)
+                batches.append([])
+                down.append([0] * len(self._spare))
+            batches[at].extend(group)
+            self._count(group, down[at], 1)
+        return batches
+
+    def has_room(self, group: Sequence[int]) -> bool:
+        """Whether a group fits in a batch of its own."""
+        return self._fits(group, [0] * len(self._spare))
+
+    def search(self, brokers: Sequence[int], best: Batches) -> Batches:
+        """The fewest batches of all, or `best` if there are not fewer or the search is too long."""
+        ordered = sorted(brokers, key=self.strictness, reverse=True)
+        for most in range(1, len(best)):
+            found = _Search(self, ordered, most).run()
+            if found is not None:
+                return found
+        return best
+
+    def _fits(self, brokers: Sequence[int], down: list[int]) -> bool:
+        spare = self._spare
+        if len(brokers) == 1:
+            numbers = self._limits.get(brokers[0], ())
+            self.work += len(numbers)
+            return all(down[number] < spare[number] for number in numbers)
+        more: dict[int, int] = {}
+        for broker in brokers:
+            for number in self._limits.get(broker, ()):
+                more[number] = more.get(number, 0) + 1
+        return all(down[number] + count <= spare[number] for number, count in more.items())
+
+    def _count(self, brokers: Sequence[int], down: list[int], by: int) -> None:
+        for broker in brokers:
+            for number in self._limits.get(broker, ()):
+                down[number] += by
+
+
+class _Search:
+    """A search for a distribution over a number of batches, broker by broker."""
+
+    def __init__(self, board: _Board, brokers: Sequence[int], most: int) -> None:
+        self._board = board
+        self._brokers = brokers
+        self._batches: Batches = [[] for _ in range(most)]
+        self._down = [[0] * len(board._spare) for _ in range(most)]
+        self._steps = 0
+
+    def run(self) -> Batches | None:
+        return [list(batch) for batch in self._batches if batch] if self._place(0) else None
+
+    def _place(self, at: int) -> bool:
+        if at == len(self._brokers):
+            return True
+        broker = [self._brokers[at]]
+        for batch, down in zip(self._batches, self._down, strict=True):
+            self._steps += 1
+            if self._steps > _STEPS:
+                return False
+            if self._board._fits(broker, down):
+                batch += broker
+                self._board._count(broker, down, 1)
+                if self._place(at + 1):
+                    return True
+                batch.pop()
+                self._board._count(broker, down, -1)
+            if not batch:  # all empty batches are alike
+                break
+        return False

@@ -13,16 +13,16 @@ from msgspec import Struct
 
 from kafka_shell.admin.cluster import probes
 from kafka_shell.admin.cluster import read as cluster_reads
-from kafka_shell.admin.cluster.cluster_probe import freshness
-from kafka_shell.admin.cluster.parts import READ_S, PartReader
+from kafka_shell.admin.cluster.probes import freshness
+from kafka_shell.admin.cluster.read import READ_S, PartReader
 from kafka_shell.admin.cluster.restart import judge
-from kafka_shell.admin.cluster.restart.model import (
+from kafka_shell.admin.cluster.restart.judge import (
     BackInSync,
     ClusterState,
     RestartChecks,
     RestartOrder,
+    restart_order,
 )
-from kafka_shell.admin.cluster.restart.order import restart_order
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDir
 from kafka_shell.admin.partitions.progress import under_way

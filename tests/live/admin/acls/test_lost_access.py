@@ -23,8 +23,7 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Plan
+from kafka_shell.plan.model import Plan, apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import done, make_topic
 from tests.support.group_data import forget

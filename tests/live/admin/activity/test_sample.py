@@ -7,13 +7,18 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.activity.model import GroupActivity, TopicActivity
-from kafka_shell.admin.activity.rates import broker_rates, group_rates, topic_rates
-from kafka_shell.admin.activity.sample import sample_groups, sample_topics
-from kafka_shell.admin.activity.wire import sizes_request
+from kafka_shell.admin.activity.sample import (
+    broker_rates,
+    group_rates,
+    sample_groups,
+    sample_topics,
+    sizes_request,
+    topic_rates,
+)
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records import offsets
-from kafka_shell.admin.records.offset_frames import offsets_request
+from kafka_shell.admin.records.offsets import offsets_request
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Node

@@ -11,9 +11,9 @@ from kafka_shell.admin.client_configs.model import (
     ClientConfig,
     ClientConfigAlteration,
     ClientEntity,
+    resolve,
 )
 from kafka_shell.admin.client_configs.read import ConfigLog
-from kafka_shell.admin.client_configs.resolve import resolve
 from kafka_shell.admin.wire.connection import Cluster
 
 MANY = 200

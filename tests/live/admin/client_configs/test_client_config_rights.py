@@ -18,19 +18,17 @@ from kafka_shell.admin.acls.model import (
 )
 from kafka_shell.admin.client_configs import change as client_config_changes
 from kafka_shell.admin.client_configs import read as client_configs
-from kafka_shell.admin.client_configs.format import (
+from kafka_shell.admin.client_configs.model import (
     CONFIGS_TOPIC,
     REGISTRATIONS_TOPIC,
-    config_record,
-    registration_record,
-)
-from kafka_shell.admin.client_configs.model import (
     ClientConfigAlteration,
     ClientEntity,
     ClientRegistration,
+    config_record,
+    registration_record,
 )
 from kafka_shell.admin.client_configs.store import ACLS
-from kafka_shell.admin.records import log
+from kafka_shell.admin.records import read as log
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands import REGISTRY

@@ -11,18 +11,16 @@ import pytest
 
 from kafka_shell.admin.client_configs import change as client_config_changes
 from kafka_shell.admin.client_configs import read as client_configs
-from kafka_shell.admin.client_configs.format import (
+from kafka_shell.admin.client_configs.model import (
     CONFIGS_TOPIC,
     EXPIRES_MS,
     REGISTRATIONS_TOPIC,
-    config_record,
-    registration_record,
-)
-from kafka_shell.admin.client_configs.model import (
     ClientConfigAlteration,
     ClientConfigFilter,
     ClientEntity,
     ClientRegistration,
+    config_record,
+    registration_record,
 )
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
@@ -30,7 +28,7 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.quotas.model import ANY_NAME, DEFAULT, QuotaAlteration, QuotaEntity
-from kafka_shell.admin.records import log
+from kafka_shell.admin.records import read as log
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster

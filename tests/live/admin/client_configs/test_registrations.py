@@ -8,17 +8,18 @@ import pytest
 
 from kafka_shell.admin.client_configs import change as client_config_changes
 from kafka_shell.admin.client_configs import read as client_configs
-from kafka_shell.admin.client_configs.format import (
+from kafka_shell.admin.client_configs.model import (
     CONFIGS_TOPIC,
     REGISTRATIONS_TOPIC,
+    ClientEntity,
+    ClientRegistration,
     registration_record,
 )
-from kafka_shell.admin.client_configs.model import ClientEntity, ClientRegistration
-from kafka_shell.admin.records import log
+from kafka_shell.admin.records import read as log
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from tests.support.changes import make_topic
 from tests.support.waiting import wait_for
 

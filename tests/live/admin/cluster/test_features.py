@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.admin.cluster import feature_change, features
+from kafka_shell.admin.cluster import features
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.output.resource_kinds import hint_of
@@ -28,7 +28,7 @@ def test_features_of_the_newest(cluster: Cluster) -> None:
 
 
 def test_down_and_up_again(cluster: Cluster) -> None:
-    down = feature_change.plan_update(cluster, {"streams.version": 0, "group.version": 1})
+    down = features.plan_update(cluster, {"streams.version": 0, "group.version": 1})
     assert down.effect is Effect.DESTROY, "a downgrade asks"
     assert [str(change.resource) for change in down.unchanged] == ["feature group.version"]
     try:
@@ -37,20 +37,20 @@ def test_down_and_up_again(cluster: Cluster) -> None:
         assert now is not None and now.level == 0, "seen at once"
         assert undo_lines(down.changes) == ("update-features streams.version=1",)
     finally:
-        up = feature_change.plan_update(cluster, {"streams.version": 1})
+        up = features.plan_update(cluster, {"streams.version": 1})
         assert up.effect is Effect.CHANGE
         done(up, cluster)
     now = features.describe(cluster).get("streams.version")
     assert now is not None and now.level == 1
-    assert feature_change.plan_update(cluster, {"streams.version": 1}).steps == ()
-    misspelled = feature_change.plan_update(cluster, {"stream.version": 0})
+    assert features.plan_update(cluster, {"streams.version": 1}).steps == ()
+    misspelled = features.plan_update(cluster, {"stream.version": 0})
     ((about, why),) = misspelled.refused.failures.items()
     assert (str(about), misspelled.unchanged) == ("feature stream.version", ())
     assert why.hint == "Did you mean streams.version?"
 
 
 def test_all_or_none_and_the_one_to_blame_is_named(cluster: Cluster) -> None:
-    plan = feature_change.plan_update(cluster, {"streams.version": 0, "kraft.version": 0})
+    plan = features.plan_update(cluster, {"streams.version": 0, "kraft.version": 0})
     (step,) = plan.steps
     for validate_only in (True, False):
         found = step.send(cluster, validate_only=validate_only)
@@ -73,17 +73,17 @@ def test_all_or_none_and_the_one_to_blame_is_named(cluster: Cluster) -> None:
 def test_the_controllers_verdict_without_doing_it(
     cluster: Cluster, name: str, level: int, said: str, hint: str
 ) -> None:
-    plan = feature_change.plan_update(cluster, {name: level})
+    plan = features.plan_update(cluster, {name: level})
     (why,) = plan.steps[0].send(cluster, validate_only=True).failures.values()
     assert why.name == "INVALID_UPDATE_VERSION"
     assert said in why.message and hint in hint_of(why)
 
 
 def test_an_unsafe_downgrade_is_warned_about_and_sent_as_such(cluster: Cluster) -> None:
-    plan = feature_change.plan_update(cluster, {"metadata.version": 29}, unsafe=True)
+    plan = features.plan_update(cluster, {"metadata.version": 29}, unsafe=True)
     assert "deletes metadata" in plan.warnings[0]
     (why,) = plan.steps[0].send(cluster, validate_only=True).failures.values()
-    safe = feature_change.plan_update(cluster, {"metadata.version": 29})
+    safe = features.plan_update(cluster, {"metadata.version": 29})
     (other,) = safe.steps[0].send(cluster, validate_only=True).failures.values()
     assert why.message != other.message, "the controller knows the one from the other"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.admin.cluster import health, health_checks, quorum
+from kafka_shell.admin.cluster import health, quorum
 from kafka_shell.admin.cluster.model import Severity
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
@@ -12,7 +12,7 @@ from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, in_one_line
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind, RawRequest
-from kafka_shell.commands.cluster.finding_commands import command_of
+from kafka_shell.commands.cluster.commands import command_of
 from tests.support.changes import done, make_topic
 from tests.support.health_findings import by_check, look
 from tests.support.transactional_producer import HOUR_MS, hang
@@ -22,7 +22,7 @@ from tests.support.waiting import wait_for
 @pytest.fixture(autouse=True)
 def every_example(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests leave topics behind."""
-    monkeypatch.setattr(health_checks, "EXAMPLES", 10_000)
+    monkeypatch.setattr(health, "EXAMPLES", 10_000)
 
 
 def test_a_healthy_cluster_has_no_findings(cluster: Cluster, name: str) -> None:
@@ -43,8 +43,8 @@ def test_a_healthy_cluster_has_no_findings(cluster: Cluster, name: str) -> None:
 def test_log_dirs_that_fill_up(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, low: float, full: float, severity: Severity
 ) -> None:
-    monkeypatch.setattr(health_checks, "_LOW", low)
-    monkeypatch.setattr(health_checks, "_FULL", full)
+    monkeypatch.setattr(health, "_LOW", low)
+    monkeypatch.setattr(health, "_FULL", full)
     found = look(cluster)["log-dirs"]
     assert (found.severity, found.count) == (severity, 2), "the sandbox has two"
     assert "full" in found.summary and found.examples[0].startswith("1:/")

@@ -6,17 +6,12 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin.configs import (
-    change as config_changes,
-)
+from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import (
     checks as config_checks,
 )
-from kafka_shell.admin.configs import (
-    read as configs,
-)
+from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.checks import ConfigRefused
-from kafka_shell.admin.configs.known import known_of
 from kafka_shell.admin.configs.model import (
     HIDDEN,
     ConfigAlteration,
@@ -27,10 +22,10 @@ from kafka_shell.admin.configs.model import (
     ConfigType,
     ResourceType,
 )
+from kafka_shell.admin.configs.read import known_of
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import ANY
-from kafka_shell.common.resource import Resource
-from kafka_shell.common.structs import replace
+from kafka_shell.common.structs import Resource, replace
 from kafka_shell.errors import ShellError
 from tests.support.changes import done, make_topic
 from tests.support.waiting import applied

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin.configs import lost_records
+from kafka_shell.admin.configs import losses as lost_records
 from kafka_shell.admin.configs.consequences import Altered, Consequences, find
 from kafka_shell.admin.configs.losses import DataLoss, RetentionLimits, is_tiered
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigSource

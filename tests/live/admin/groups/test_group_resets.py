@@ -9,14 +9,12 @@ import pytest
 
 from kafka_shell.admin.groups import resets as group_resets
 from kafka_shell.admin.groups.model import GroupType, Reset, ResetTarget, ResetTo
-from kafka_shell.admin.groups.share_offsets import AlterShareOffsets
-from kafka_shell.admin.groups.steps import CommitOffsets
+from kafka_shell.admin.groups.steps import AlterShareOffsets, CommitOffsets
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.plan.model import Effect, Plan, apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import members
 from tests.support.changes import done, make_topic, refusals

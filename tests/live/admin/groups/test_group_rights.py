@@ -21,16 +21,18 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.admin.groups import (
     members as group_members,
 )
-from kafka_shell.admin.groups import (
-    read as groups,
-)
+from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups import (
     resets as group_resets,
 )
 from kafka_shell.admin.groups.members import DeleteGroups, RemoveMembers
 from kafka_shell.admin.groups.model import Group, GroupType, Member, Reset, ResetTarget, ResetTo
-from kafka_shell.admin.groups.share_offsets import AlterShareOffsets, DeleteShareOffsets
-from kafka_shell.admin.groups.steps import CommitOffsets, DeleteOffsets
+from kafka_shell.admin.groups.steps import (
+    AlterShareOffsets,
+    CommitOffsets,
+    DeleteOffsets,
+    DeleteShareOffsets,
+)
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.visibility import may_be_hidden
 from kafka_shell.admin.wire.connection import Cluster

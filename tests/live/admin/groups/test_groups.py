@@ -12,7 +12,7 @@ from kafka_shell.admin.groups.model import Group, GroupType, Task
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import Resource
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import members
 from tests.support.changes import done, make_topic

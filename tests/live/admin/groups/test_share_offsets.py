@@ -16,7 +16,7 @@ from kafka_shell.admin.wire.error_codes import (
     COORDINATOR_NOT_AVAILABLE,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import members
 from tests.support.changes import done, refusals

@@ -21,8 +21,7 @@ from kafka_shell.admin.quotas.model import (
 )
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Plan, Resource, apply
 from kafka_shell.plan.results import Results
 
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.quotas import change as quota_changes
-from kafka_shell.admin.quotas import resolution as quota_resolution
+from kafka_shell.admin.quotas import read as quota_resolution
 from kafka_shell.admin.quotas.model import (
     DEFAULT,
     QuotaAlteration,

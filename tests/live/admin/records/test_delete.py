@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
-from kafka_shell.admin.records import delete, log
+from kafka_shell.admin.records import delete
+from kafka_shell.admin.records import read as log
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics.partitions import leaders, without_leader
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.plan.results import Results
 from tests.support.changes import done, make_topic
 

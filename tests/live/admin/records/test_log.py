@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records import log, write
+from kafka_shell.admin.records import read as log
+from kafka_shell.admin.records import write
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Results

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import fetching as fetching_module
-from kafka_shell.admin.records import tail
-from kafka_shell.admin.records.chunk import Span
-from kafka_shell.admin.records.fetching import fetching
+from kafka_shell.admin.records import read as tail
+from kafka_shell.admin.records.fetching import Span, fetching
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import TO_LATEST, Reading, merge, spans
 from kafka_shell.admin.records.write import Writer

@@ -11,8 +11,7 @@ from kafka_shell.admin.tokens import change
 from kafka_shell.admin.tokens import read as delegation_tokens
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Plan, Secret
+from kafka_shell.plan.model import Plan, Secret, apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.logins import log_in
 

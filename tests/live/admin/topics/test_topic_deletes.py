@@ -10,8 +10,7 @@ from kafka_shell.admin.topics.model import Topic
 from kafka_shell.admin.topics.steps import DeleteTopics
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Effect
+from kafka_shell.plan.model import Effect, apply
 from tests.support.changes import described, done, failures, make_topic, refusals
 from tests.support.waiting import wait_for
 

@@ -13,12 +13,11 @@ from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas.model import DEFAULT, QuotaAlteration, QuotaEntity
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.wire import chunks
+from kafka_shell.admin.wire import rounds as chunks
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.common.structs import replace
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Outcomes, Plan, StepInterrupted
+from kafka_shell.plan.model import Outcomes, Plan, StepInterrupted, apply
 from tests.support.changes import described, done, failures, lose_requests
 from tests.support.in_process_shell import Shell
 from tests.support.waiting import wait_for
@@ -101,7 +100,7 @@ def test_ctrl_c_while_waiting_until_brokers_show_a_change(
     cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("kafka_shell.admin.topics.sending.scan", ctrl_c)
+        patch.setattr("kafka_shell.admin.topics.steps.scan", ctrl_c)
         results = interrupted(topic_changes.plan_create([NewTopic(name, 1, 1)]), cluster)
     assert [change.resource.name for change in results.values] == [name]
     wait_for("it exists", lambda: name in scan(cluster))

@@ -19,7 +19,7 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import TopicsUse, TopicUse
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.commands.topics.use_render import use_page
+from kafka_shell.commands.topics.render import use_page
 from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import done, make_topic

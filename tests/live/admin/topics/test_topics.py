@@ -24,8 +24,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.admin.wire.requests import ANY
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Effect, Resource
+from kafka_shell.plan.model import Effect, Resource, apply
 from kafka_shell.plan.results import Results
 from tests.support.changes import described, done, failures, make_topic, refusals
 from tests.support.waiting import wait_for
@@ -70,7 +69,7 @@ def test_a_broker_that_runs_out_of_time_says_that_it_may_still_appear(
 def test_a_deadline_while_waiting_does_not_hide_that_it_was_created(
     cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kafka_shell.admin.topics import sending
+    from kafka_shell.admin.topics import steps as sending
 
     def late(*_: object) -> MetadataScan:
         raise ShellError("the deadline passed", code="deadline")

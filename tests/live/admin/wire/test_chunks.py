@@ -22,8 +22,8 @@ from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
 from kafka_shell.admin.topics.model import Partition
-from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.rounds import in_requests
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Results
 from tests.support.changes import done

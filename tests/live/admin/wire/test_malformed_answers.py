@@ -25,8 +25,8 @@ from kafka_shell.admin.client_configs import read as client_configs
 from kafka_shell.admin.cluster import features, health, quorum
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.configs import read as configs
-from kafka_shell.admin.configs.known import known_of
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.configs.read import known_of
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions import progress as move_progress

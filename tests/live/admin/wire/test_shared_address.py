@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.sandbox import layout
+from kafka_shell.sandbox import config as layout
 from kafka_shell.sandbox.cluster import wipe
 from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.state import Sandbox

@@ -24,7 +24,7 @@ from kafka_shell.context import Context
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.tables import draw_table
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.program import Program, Run
 

@@ -17,7 +17,7 @@ from kafka_shell.admin.activity.model import GroupActivity, TopicActivity
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.commands.activity.meter import Meter
+from kafka_shell.commands.activity.commands import Meter
 from kafka_shell.commands.activity.render import COLUMNS, change, number
 from kafka_shell.common.units import approximate_duration, approximate_rate
 from kafka_shell.output.tables import draw_table

@@ -9,8 +9,11 @@ import pytest
 
 from kafka_shell.admin.client_configs import change as client_config_changes
 from kafka_shell.admin.client_configs import read as client_configs
-from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC
-from kafka_shell.admin.client_configs.model import ClientConfigAlteration, ClientEntity
+from kafka_shell.admin.client_configs.model import (
+    CONFIGS_TOPIC,
+    ClientConfigAlteration,
+    ClientEntity,
+)
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.live.admin.client_configs.test_client_configs import gone

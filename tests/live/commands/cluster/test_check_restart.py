@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.admin.cluster.restart.model import (
-    Reason,
-    RestartCheck,
-    RestartChecks,
-    Verdict,
-)
+from kafka_shell.admin.cluster.restart.judge import Reason, RestartCheck, RestartChecks, Verdict
 from kafka_shell.commands.cluster.restart_render import checks_page
 from tests.support.in_process_shell import Shell
 

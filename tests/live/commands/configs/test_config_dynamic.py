@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.client_configs import read as client_configs
-from kafka_shell.admin.client_configs.format import REGISTRATIONS_TOPIC, registration_record
-from kafka_shell.admin.client_configs.model import ClientEntity, ClientRegistration
+from kafka_shell.admin.client_configs.model import (
+    REGISTRATIONS_TOPIC,
+    ClientEntity,
+    ClientRegistration,
+    registration_record,
+)
 from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity, QuotaFilter
-from kafka_shell.admin.records import log
+from kafka_shell.admin.records import read as log
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.live.admin.client_configs.test_client_configs import gone

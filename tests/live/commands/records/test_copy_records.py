@@ -15,7 +15,7 @@ import pytest
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import copy as copying
 from kafka_shell.admin.records.codecs import ZSTD
-from kafka_shell.admin.records.copy_plan import CopyRequest, plan_copy
+from kafka_shell.admin.records.copy import CopyRequest, plan_copy
 from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.offsets import ranges

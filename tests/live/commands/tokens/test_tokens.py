@@ -17,7 +17,7 @@ from kafka_shell.commands.tokens.render import COLUMNS
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.tables import draw_table
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.logins import log_in
 from tests.support.program import Program, Run

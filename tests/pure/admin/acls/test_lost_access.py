@@ -21,7 +21,7 @@ from kafka_shell.admin.acls.model import (
 )
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 
 TOPIC, GROUP = AclResourceType.TOPIC, AclResourceType.GROUP
 READ, WRITE, ALL = AclOperation.READ, AclOperation.WRITE, AclOperation.ALL

@@ -14,9 +14,9 @@ from kafka_shell.admin.activity.model import (
     Sample,
     TopicSample,
 )
-from kafka_shell.admin.activity.rates import broker_rates, group_rates, topic_rates
+from kafka_shell.admin.activity.sample import broker_rates, group_rates, topic_rates
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.common.resource import Resource
+from kafka_shell.common.structs import Resource
 from kafka_shell.plan.results import Failure
 from tests.support.samples import drawn
 

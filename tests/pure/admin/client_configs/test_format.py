@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.admin.client_configs.format import (
+from kafka_shell.admin.client_configs.model import (
+    ClientConfigAlteration,
+    ClientEntity,
+    ClientRegistration,
     Forgotten,
     Unreadable,
     config_record,
@@ -16,11 +19,6 @@ from kafka_shell.admin.client_configs.format import (
     read_config,
     read_registration,
     registration_record,
-)
-from kafka_shell.admin.client_configs.model import (
-    ClientConfigAlteration,
-    ClientEntity,
-    ClientRegistration,
 )
 
 names = st.text(max_size=12)

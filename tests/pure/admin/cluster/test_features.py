@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.admin.cluster import feature_change, features
+from kafka_shell.admin.cluster import features
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_what_a_new_cluster_of_a_release_has() -> None:
 
 
 def test_levels_from_which_there_is_no_way_back() -> None:
-    reversible = feature_change._reversible
+    reversible = features._reversible
     assert reversible("metadata.version", 28, 29)
     assert not reversible("metadata.version", 29, 30), "4.3 has new records"
     assert not reversible("metadata.version", 20, 27), "one on the way has"

@@ -7,15 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from kafka_shell.admin.partitions import stalls
-from kafka_shell.admin.partitions.batch_health import below_min_isr, problem
-from kafka_shell.admin.partitions.batch_plans import in_batches, limited, resumed, with_rate
 from kafka_shell.admin.partitions.batch_state import Batch, BatchState, Started
-from kafka_shell.admin.partitions.batched import InBatches
-from kafka_shell.admin.partitions.batches import BatchLimits
+from kafka_shell.admin.partitions.batched import (
+    BatchLimits,
+    InBatches,
+    in_batches,
+    limited,
+    resumed,
+    with_rate,
+)
+from kafka_shell.admin.partitions.follow import below_min_isr, problem
 from kafka_shell.admin.partitions.model import MoveSize, TopicPartition
 from kafka_shell.admin.partitions.reassignment import plan_move
 from kafka_shell.admin.partitions.sizes import Sizes
-from kafka_shell.admin.partitions.throttle_configs import (
+from kafka_shell.admin.partitions.throttles import (
     FOLLOWER_RATE,
     LEADER_REPLICAS,
     ThrottleRecord,
@@ -25,8 +30,7 @@ from kafka_shell.admin.partitions.throttle_configs import (
 from kafka_shell.admin.topics.min_isr import KEY
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Plan
+from kafka_shell.plan.model import Plan, apply
 from kafka_shell.plan.results import Failure
 from tests.support.given_moves import GivenCluster, given
 

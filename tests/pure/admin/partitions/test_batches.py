@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.admin.partitions.batches import DEFAULT_LIMITS, BatchLimits, limits_of, split
+from kafka_shell.admin.partitions.batched import DEFAULT_LIMITS, BatchLimits, limits_of, split
 from kafka_shell.admin.partitions.model import Move, TopicPartition
 from kafka_shell.admin.partitions.sizes import Sizes
 

@@ -8,23 +8,21 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.partitions import targets
-from kafka_shell.admin.partitions.cancel import plan_cancel, recorded_before
 from kafka_shell.admin.partitions.current_assignment import current_assignment
 from kafka_shell.admin.partitions.disks import Disks
 from kafka_shell.admin.partitions.follow import Follow
 from kafka_shell.admin.partitions.model import Assignment, Move, MoveStatus, TopicPartition
-from kafka_shell.admin.partitions.reassignment import plan_move, state
-from kafka_shell.admin.partitions.reassignment_files import MovePaths
+from kafka_shell.admin.partitions.partition_files import MovePaths
+from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, recorded_before, state
 from kafka_shell.admin.partitions.recorded import with_files
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.partitions.steps import MoveReplicas
-from kafka_shell.admin.partitions.throttle_configs import ThrottleRecord
+from kafka_shell.admin.partitions.throttles import ThrottleRecord
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.output.resource_kinds import hint_of
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Plan, Resource
+from kafka_shell.plan.model import Plan, Resource, apply
 from kafka_shell.plan.results import Failure
 from tests.support.given_moves import GivenCluster, Replicas, given
 

@@ -12,30 +12,32 @@ from typing import ClassVar
 import pytest
 
 from kafka_shell.admin.configs.model import ConfigResource
-from kafka_shell.admin.partitions.cancel import plan_cancel
-from kafka_shell.admin.partitions.drain import plan_remove_throttle
 from kafka_shell.admin.partitions.follow import RemoveThrottleLater
 from kafka_shell.admin.partitions.model import Move, TopicPartition
-from kafka_shell.admin.partitions.reassignment import plan_move, state
+from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state
 from kafka_shell.admin.partitions.steps import MoveReplicas
-from kafka_shell.admin.partitions.throttle_configs import (
+from kafka_shell.admin.partitions.targets import plan_remove_throttle
+from kafka_shell.admin.partitions.throttles import (
     FOLLOWER_RATE,
     FOLLOWER_REPLICAS,
     LEADER_RATE,
     LEADER_REPLICAS,
     RATES,
     Config,
+    RemoveThrottle,
+    ReportLeft,
+    SetThrottle,
     Throttled,
     ThrottleRecord,
     broker_config,
+    left_behind,
+    of_no_move,
+    plan_throttle,
     topic_config,
 )
-from kafka_shell.admin.partitions.throttle_steps import RemoveThrottle, ReportLeft, SetThrottle
-from kafka_shell.admin.partitions.throttles import left_behind, of_no_move, plan_throttle
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Effect, Plan, Resource
+from kafka_shell.plan.model import Effect, Plan, Resource, apply
 from kafka_shell.plan.results import Failure
 from tests.support.given_moves import GivenCluster, given
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_shell.admin.quotas import resolution as quota_resolution
+from kafka_shell.admin.quotas import read as quota_resolution
 from kafka_shell.admin.quotas.model import (
     DEFAULT,
     Quota,

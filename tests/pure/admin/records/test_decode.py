@@ -9,7 +9,7 @@ import pytest
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import codecs, decode
 from kafka_shell.admin.records.batches import headers
-from kafka_shell.admin.records.chunk import Chunk, Span
+from kafka_shell.admin.records.fetching import Chunk, Span
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.read import Reading
 from kafka_shell.errors import ShellError

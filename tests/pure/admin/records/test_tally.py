@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_shell.admin.records.tally import Tally
+from kafka_shell.admin.records.write import Tally
 from kafka_shell.plan.results import Failure
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.admin.schemas.settings import registry_settings
-from kafka_shell.admin.wire.client_properties import shown_value
-from kafka_shell.admin.wire.properties import Property
+from kafka_shell.admin.wire.client_properties import Property, shown_value
 from kafka_shell.errors import ShellError
 
 URL = "schema.registry.url"

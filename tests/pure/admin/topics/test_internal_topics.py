@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
-from kafka_shell.admin.topics.internal import INTERNAL_STATE
+from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.admin.topics.growth import INTERNAL_STATE
 from kafka_shell.admin.topics.model import INTERNAL_TOPICS
 
 

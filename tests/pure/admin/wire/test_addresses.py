@@ -6,8 +6,8 @@ import pickle
 
 import pytest
 
+from kafka_shell.admin.wire.client_properties import Property
 from kafka_shell.admin.wire.endpoint import Address, is_loopback, normalize_url, parse_addresses
-from kafka_shell.admin.wire.properties import Property
 from kafka_shell.connection_options import same_cluster
 from kafka_shell.errors import UsageError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
 
-from kafka_shell.admin.wire import versions
+from kafka_shell.admin.wire import requests as versions
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, Tls
 from kafka_shell.admin.wire.failures import failure

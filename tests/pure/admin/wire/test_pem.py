@@ -10,9 +10,8 @@ import trustme
 from cryptography.hazmat.primitives import serialization
 
 from kafka_shell.admin.schemas.settings import registry_settings
-from kafka_shell.admin.wire.client_properties import to_connection
+from kafka_shell.admin.wire.client_properties import parse_properties, to_connection
 from kafka_shell.admin.wire.endpoint import Tls
-from kafka_shell.admin.wire.properties import parse_properties
 from kafka_shell.admin.wire.tls import make_context
 from kafka_shell.errors import ShellError
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.admin.wire.client_properties import to_connection
-from kafka_shell.admin.wire.properties import parse_properties
+from kafka_shell.admin.wire.client_properties import parse_properties, to_connection
 from kafka_shell.errors import ShellError, Status
 
 MODULE = "org.apache.kafka.common.security"

@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from kafka_shell.admin.cluster import quorum_change, unregister
+from kafka_shell.admin.cluster import quorum as quorum_change
+from kafka_shell.admin.cluster import unregister
 from kafka_shell.admin.cluster.decommission import check, plans, read
-from kafka_shell.admin.cluster.decommission.model import BrokerState, Decommission
+from kafka_shell.admin.cluster.decommission.check import BrokerState, Decommission
 from kafka_shell.admin.cluster.model import Broker
-from kafka_shell.admin.cluster.restart.model import ClusterState, Reason, Verdict
-from kafka_shell.admin.partitions import drain as drains
+from kafka_shell.admin.cluster.restart.judge import ClusterState, Reason, Verdict
 from kafka_shell.admin.partitions import targets
 from kafka_shell.admin.partitions.current_assignment import current_assignment
 from kafka_shell.admin.partitions.disks import Disks
-from kafka_shell.admin.partitions.drain import Drain
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.sizes import Sizes
+from kafka_shell.admin.partitions.targets import Drain
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.commands.cluster import decommission
 from kafka_shell.commands.partitions import throttle_store
@@ -81,8 +81,8 @@ class Removing:
         patch.setattr(read, "own_configs", lambda *_: self.own_configs())
         patch.setattr(plans, "plan_cordon", lambda *_: self.plan("cordon"))
         patch.setattr(plans, "is_cordoned", lambda *_: self.state.cordoned)
-        patch.setattr(drains, "plan_remove_throttle", lambda *_: Plan(Effect.CHANGE, ()))
-        patch.setattr(drains, "wait_until_drained", lambda *_: None)
+        patch.setattr(targets, "plan_remove_throttle", lambda *_: Plan(Effect.CHANGE, ()))
+        patch.setattr(targets, "wait_until_drained", lambda *_: None)
         patch.setattr(throttle_store, "throttle_record", lambda *_: None)
         context: Any = SimpleNamespace(cluster=facts, note=self.notes.append)
         self.work = decommission._Work(self.options, context, 5, cordoned=False)  # type: ignore[arg-type]

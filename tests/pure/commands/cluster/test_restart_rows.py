@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_shell.admin.cluster.restart.model import (
+from kafka_shell.admin.cluster.restart.judge import (
     NotRestarted,
     Reason,
     RestartCheck,

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from kafka_shell.admin.configs.model import ConfigSource
-from kafka_shell.commands.configs.model import ConfigTable
+from kafka_shell.commands.configs.render import ConfigTable
 from tests.support.samples import BROKER, ORDERS, drawn, entry
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.commands.groups.files import read_offsets, write_offsets
+from kafka_shell.commands.groups.offsets import read_offsets, write_offsets
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Resource
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.partitions.batch_plans import ForgetBatches, SetBatchThrottle
 from kafka_shell.admin.partitions.batch_state import Started
-from kafka_shell.admin.partitions.reassignment_files import MovePaths
+from kafka_shell.admin.partitions.batched import ForgetBatches, SetBatchThrottle
+from kafka_shell.admin.partitions.partition_files import MovePaths
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
-from kafka_shell.commands.partitions.batch_store import BatchFile
+from kafka_shell.commands.partitions.batches import BatchFile
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
 

@@ -8,11 +8,7 @@ from threading import Thread
 import pytest
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.partitions.throttle_configs import (
-    FOLLOWER_RATE,
-    FOLLOWER_REPLICAS,
-    Throttled,
-)
+from kafka_shell.admin.partitions.throttles import FOLLOWER_RATE, FOLLOWER_REPLICAS, Throttled
 from kafka_shell.commands.partitions.throttle_store import ThrottleFile
 from kafka_shell.errors import ShellError
 

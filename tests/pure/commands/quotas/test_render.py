@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
-from kafka_shell.admin.quotas.resolution import effective_quotas
+from kafka_shell.admin.quotas.read import effective_quotas
 from kafka_shell.admin.users.model import GeneratedPassword
-from kafka_shell.commands.configs.kip248 import config_line
-from kafka_shell.commands.configs.model import ConfigLine
+from kafka_shell.commands.configs.render import ConfigLine, config_line
 from kafka_shell.commands.quotas.render import effective_quotas_page
 from kafka_shell.commands.users.render import generated_page
 from kafka_shell.output.data import plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.commands.records.positions import offset_or_time
+from kafka_shell.commands.records.read_records import offset_or_time
 from kafka_shell.common.units import as_offset
 from kafka_shell.errors import ShellError
 

@@ -10,7 +10,7 @@ from kafka_shell.admin.records.formats import Formats
 from kafka_shell.admin.records.model import CREATE_TIME, Record
 from kafka_shell.admin.records.where import RecordFilter
 from kafka_shell.admin.schemas.client import Schema
-from kafka_shell.commands.records.printing import _row
+from kafka_shell.commands.records.record_table import _row
 from tests.pure.admin.schemas.stored_schemas import stored
 
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "string"}]}

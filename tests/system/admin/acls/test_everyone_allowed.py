@@ -22,7 +22,7 @@ from kafka_shell.common.structs import replace
 from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import SandboxOptions
 from tests.support.changes import connect, done, make_topic
 from tests.support.group_data import commit
 from tests.support.program import Program

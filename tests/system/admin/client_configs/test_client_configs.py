@@ -6,17 +6,15 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from kafka_shell.admin.client_configs import change as client_config_changes
-from kafka_shell.admin.client_configs.format import (
+from kafka_shell.admin.client_configs.model import (
     CONFIGS_TOPIC,
     REGISTRATIONS_TOPIC,
-)
-from kafka_shell.admin.client_configs.model import (
     ClientConfigAlteration,
     ClientEntity,
 )
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.records import log
+from kafka_shell.admin.records import read as log
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.wire import metadata_scan

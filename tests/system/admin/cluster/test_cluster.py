@@ -16,8 +16,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Effect
+from kafka_shell.plan.model import Effect, apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import done, make_topic, refusals
 from tests.support.outages import stopped, wait_until_healthy

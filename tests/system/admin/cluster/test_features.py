@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_shell.admin.cluster import feature_change, features
+from kafka_shell.admin.cluster import features
 from kafka_shell.admin.wire.connection import Cluster
 
 
@@ -15,7 +15,7 @@ def test_features_of_3_9(old_cluster: Cluster) -> None:
 
 
 def test_on_3_9_each_feature_has_an_answer_of_its_own(old_cluster: Cluster) -> None:
-    plan = feature_change.plan_update(old_cluster, {"metadata.version": 20, "kraft.version": 2})
+    plan = features.plan_update(old_cluster, {"metadata.version": 20, "kraft.version": 2})
     found = plan.steps[0].send(old_cluster, validate_only=True)
     assert [change.resource.name for change in found] == ["metadata.version"]
     assert [change.resource.name for change in found.failures] == ["kraft.version"]

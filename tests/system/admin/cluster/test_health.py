@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.admin.cluster import health, health_checks, quorum
+from kafka_shell.admin.cluster import health, quorum
 from kafka_shell.admin.cluster.model import Severity
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from kafka_shell.admin.partitions import throttle_configs
+from kafka_shell.admin.partitions import throttles as throttle_configs
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
@@ -27,7 +27,7 @@ from tests.support.waiting import applied, wait_for
 @pytest.fixture(autouse=True)
 def every_example(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests leave topics behind."""
-    monkeypatch.setattr(health_checks, "EXAMPLES", 10_000)
+    monkeypatch.setattr(health, "EXAMPLES", 10_000)
 
 
 def test_every_check_can_be_read_on_3_9(old_cluster: Cluster, name: str) -> None:
@@ -39,7 +39,7 @@ def test_every_check_can_be_read_on_3_9(old_cluster: Cluster, name: str) -> None
 def test_while_a_broker_is_gone_and_after_it_is_back(
     three_brokers: Sandbox, three: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health_checks, "_QUORUM_LAG_MS", 1000)
+    monkeypatch.setattr(health, "_QUORUM_LAG_MS", 1000)
     controller = quorum.describe(three).leader
     lost = 3 if controller != 3 else 2
     first, second = (n for n in (1, 2, 3) if n != lost)

@@ -9,13 +9,12 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.cluster import quorum
-from kafka_shell.admin.cluster.brokers import describe
-from kafka_shell.admin.cluster.cluster_probe import why_out_of_date
 from kafka_shell.admin.cluster.health import health
 from kafka_shell.admin.cluster.model import Severity
-from kafka_shell.admin.cluster.read import brokers
+from kafka_shell.admin.cluster.probes import why_out_of_date
+from kafka_shell.admin.cluster.read import brokers, describe
 from kafka_shell.admin.cluster.restart import judge
-from kafka_shell.admin.cluster.restart.model import Verdict
+from kafka_shell.admin.cluster.restart.judge import Verdict
 from kafka_shell.admin.cluster.restart.read import read_state, wait_in_sync
 from kafka_shell.admin.partitions.reassignment import plan_move
 from kafka_shell.admin.wire.connection import Cluster

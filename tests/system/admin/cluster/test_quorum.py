@@ -7,21 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.cluster import feature_change, features, quorum, quorum_change
+from kafka_shell.admin.cluster import features, quorum
 from kafka_shell.admin.cluster.model import Endpoint, QuorumReplica, Voter
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.undo import undo_lines
-from kafka_shell.common.resource import Resource
-from kafka_shell.common.structs import replace
+from kafka_shell.common.structs import Resource, replace
 from kafka_shell.errors import ShellError
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Effect
-from kafka_shell.sandbox import config, process, state, storage
+from kafka_shell.sandbox import config, process, state
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support import outages
 from tests.support.changes import connect, done, refusals
 from tests.support.outages import stopped
@@ -74,7 +72,7 @@ def _restore_voters(sandbox: Sandbox, cluster: Cluster) -> None:
             lambda id=broker.id: outages.is_caught_up(cluster, id),
         )
         place = Endpoint("", "127.0.0.1", broker.controller_port)
-        done(quorum_change.plan_alter(cluster, [Voter(broker.id, endpoints=(place,))], []), cluster)
+        done(quorum.plan_alter(cluster, [Voter(broker.id, endpoints=(place,))], []), cluster)
     outages.eventually("all voters follow the leader", lambda: outages.voters_follow(cluster))
 
 
@@ -89,7 +87,7 @@ def test_a_voter_is_removed_and_the_line_that_takes_it_back_adds_it(
     three = quorum_of_three
     before = quorum.describe(three)
     other = next(replica for replica in before.replicas if replica.role == "voter")
-    plan = quorum_change.plan_alter(three, [], [Voter(other.id)])
+    plan = quorum.plan_alter(three, [], [Voter(other.id)])
     assert plan.effect is Effect.DESTROY
     assert plan.warnings == ("2 voters are left: the quorum then tolerates no failure",)
     done(plan, three)
@@ -98,11 +96,11 @@ def test_a_voter_is_removed_and_the_line_that_takes_it_back_adds_it(
     wait_until_caught_up(three, other.id)
     observer = next(r for r in quorum.describe(three).replicas if r.id == other.id)
     assert (observer.role, observer.directory_id) == ("observer", other.directory_id)
-    gone = quorum_change.plan_alter(three, [], [Voter(other.id)])
+    gone = quorum.plan_alter(three, [], [Voter(other.id)])
     assert refusals(gone)[str(other.id)].name == "VOTER_NOT_FOUND"
     (line,) = undo_lines(plan.changes)
     add, remove = of_the_line(line)
-    back = quorum_change.plan_alter(three, add, remove)
+    back = quorum.plan_alter(three, add, remove)
     done(back, three)
     assert back.effect is Effect.CHANGE
     now = voters(three)
@@ -116,18 +114,18 @@ def test_an_observer_needs_only_its_address_and_a_leader_can_remove_itself(
 ) -> None:
     three = quorum_of_three
     leader = quorum.describe(three).replicas[0]
-    done(quorum_change.plan_alter(three, [], [Voter(leader.id, leader.directory_id)]), three)
+    done(quorum.plan_alter(three, [], [Voter(leader.id, leader.directory_id)]), three)
     wait_for("another leads", lambda: quorum.describe(three).leader not in (-1, leader.id))
     wait_until_caught_up(three, leader.id)
     place = replace(leader.endpoints[0], name="")  # the name of the others' listener is taken
-    done(quorum_change.plan_alter(three, [Voter(leader.id, endpoints=(place,))], []), three)
+    done(quorum.plan_alter(three, [Voter(leader.id, endpoints=(place,))], []), three)
     now = voters(three)[leader.id]
     assert (now.directory_id, now.endpoints) == (leader.directory_id, leader.endpoints)
 
 
 def test_what_cannot_be_is_refused_before_anything_is_sent(three: Cluster) -> None:
     one = voters(three)[1]
-    plan = quorum_change.plan_alter(
+    plan = quorum.plan_alter(
         three,
         [replace(ABSENT, directory_id=""), Voter(2, endpoints=ABSENT.endpoints)],
         [Voter(1, "A" * 21 + "Q"), Voter(7)],
@@ -140,22 +138,22 @@ def test_what_cannot_be_is_refused_before_anything_is_sent(three: Cluster) -> No
     }  # fmt: skip
     assert one.directory_id in found["1"].message
     assert "the voters are 1, 2, 3" in found["7"].message
-    everyone = quorum_change.plan_alter(three, [], [Voter(id) for id in (1, 2, 3)])
+    everyone = quorum.plan_alter(three, [], [Voter(id) for id in (1, 2, 3)])
     assert everyone.steps == () and len(refusals(everyone)) == 3
 
 
 def test_additions_come_first_but_for_a_voter_with_a_new_disk(three: Cluster) -> None:
     at = (Endpoint("", "127.0.0.1", 1),)
-    plan = quorum_change.plan_alter(three, [Voter(99, "A" * 21 + "Q", at)], [Voter(3)])
+    plan = quorum.plan_alter(three, [Voter(99, "A" * 21 + "Q", at)], [Voter(3)])
     assert [change.verb for change in plan.changes] == ["create", "delete"]
-    new_disk = quorum_change.plan_alter(three, [Voter(3, "A" * 21 + "Q", at)], [Voter(3)])
+    new_disk = quorum.plan_alter(three, [Voter(3, "A" * 21 + "Q", at)], [Voter(3)])
     assert [change.verb for change in new_disk.changes] == ["delete", "create"]
     assert plan.chained, "one that fails keeps the rest from being done"
 
 
 def test_a_voter_that_nobody_can_reach_is_not_added(three: Cluster) -> None:
     before = sorted(voters(three))
-    (step,) = quorum_change.plan_alter(three, [ABSENT], [], timeout_ms=1000).steps
+    (step,) = quorum.plan_alter(three, [ABSENT], [], timeout_ms=1000).steps
     (why,) = step.send(three, validate_only=False).failures.values()
     assert why.name == "REQUEST_TIMED_OUT" and why.see == Resource("voter")
     assert sorted(voters(three)) == before
@@ -168,11 +166,11 @@ def test_a_voter_whose_removal_would_end_the_majority_is_not_removed(
     three = quorum_of_three
     leader = quorum.describe(three).leader
     dead, other = sorted({1, 2, 3} - {leader})
-    safe = quorum_change.plan_alter(three, [], [Voter(other)])
+    safe = quorum.plan_alter(three, [], [Voter(other)])
     with stopped(three_brokers, dead):
         wait_for("it is behind", lambda: not voters(three)[dead].keeps_up(11_000), 60)
         for id in (other, leader):
-            plan = quorum_change.plan_alter(three, [], [Voter(id)])
+            plan = quorum.plan_alter(three, [], [Voter(id)])
             why = refusals(plan)[str(id)]
             assert plan.steps == ()
             assert why.message == (
@@ -184,15 +182,15 @@ def test_a_voter_whose_removal_would_end_the_majority_is_not_removed(
             )
         with pytest.raises(ShellError, match="would lose its majority"):
             safe.steps[0].reread(three)
-        replaced = quorum_change.plan_alter(three, [ABSENT], [Voter(other)])
+        replaced = quorum.plan_alter(three, [ABSENT], [Voter(other)])
         assert replaced.refused.ok, "the new voter is part of the majority"
         assert replaced.steps[1].reread(three) == replaced.steps[1]
         assert replaced.warnings == (
             "3 voters are left (1 not caught up): the quorum then tolerates no failure",
         )
-        both = quorum_change.plan_alter(three, [], [Voter(other), Voter(dead)])
+        both = quorum.plan_alter(three, [], [Voter(other), Voter(dead)])
         assert [change.resource.name for change in both.changes] == [str(dead), str(other)]
-        alone = quorum_change.plan_alter(three, [], [Voter(dead)])
+        alone = quorum.plan_alter(three, [], [Voter(dead)])
         assert alone.warnings == ("2 voters are left: the quorum then tolerates no failure",)
         done(alone, three)
         assert sorted(voters(three)) == sorted({1, 2, 3} - {dead})
@@ -216,7 +214,7 @@ def static_quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
     try:
         with pytest.MonkeyPatch.context() as patch:  # of this start only: others share the session
             patch.setattr(config, "node_settings", fixed)
-            patch.setattr(storage, "write_arguments", without_voters)
+            patch.setattr(config, "write_arguments", without_voters)
             sandbox = start(SandboxOptions(folder, port=0))
         with connect(sandbox) as cluster:
             yield cluster
@@ -229,23 +227,21 @@ def test_a_fixed_quorum_says_so_until_it_is_upgraded(static_quorum: Cluster) -> 
     assert only.id == 1
     kraft = features.describe(static_quorum).get("kraft.version")
     assert kraft is not None and (kraft.level, kraft.highest) == (0, 1)
-    why = refusals(quorum_change.plan_alter(static_quorum, [ABSENT], []))["99"]
+    why = refusals(quorum.plan_alter(static_quorum, [ABSENT], []))["99"]
     assert why.name == "UNSUPPORTED_VERSION"
     assert why.hint == "Set the feature kraft.version to 1 first."
     # The broker's own words, where it is asked all the same.
-    step = quorum_change.AddVoter(
-        replace(ABSENT, endpoints=(Endpoint("CONTROLLER", "h", 1),)), 1000
-    )
+    step = quorum.AddVoter(replace(ABSENT, endpoints=(Endpoint("CONTROLLER", "h", 1),)), 1000)
     (refused,) = step.send(static_quorum, validate_only=False).failures.values()
     assert refused.name == "UNSUPPORTED_VERSION" and "kraft.version" in refused.message
 
-    plan = feature_change.plan_update(static_quorum, {"kraft.version": 1})
+    plan = features.plan_update(static_quorum, {"kraft.version": 1})
     (change,) = plan.changes
     assert not change.reversible, "a dynamic quorum stays one"
     done(plan, static_quorum)
     (only,) = quorum.describe(static_quorum).voters
     assert only.directory_id, "voters are in the log now, with their directories"
-    again = quorum_change.plan_alter(static_quorum, [ABSENT], [], timeout_ms=1000)
+    again = quorum.plan_alter(static_quorum, [ABSENT], [], timeout_ms=1000)
     assert len(again.steps) == 1, "it may be asked now"
 
 
@@ -253,5 +249,5 @@ def test_a_fixed_quorum_says_so_until_it_is_upgraded(static_quorum: Cluster) -> 
 def test_one_voter_alone_is_not_removed(request: pytest.FixtureRequest, fixture: str) -> None:
     cluster: Cluster = request.getfixturevalue(fixture)
     (only,) = quorum.describe(cluster).voters
-    plan = quorum_change.plan_alter(cluster, [], [Voter(only.id)])
+    plan = quorum.plan_alter(cluster, [], [Voter(only.id)])
     assert plan.steps == () and refusals(plan)[str(only.id)].name == "INVALID_REQUEST"

@@ -13,8 +13,7 @@ from kafka_shell.admin.records.offsets import list_offsets
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Effect, Resource
+from kafka_shell.plan.model import Effect, Resource, apply
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import connect, done, make_topic, refusals

@@ -20,8 +20,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support import cluster_tables
 from tests.support.changes import connect, done, make_topic
 from tests.support.group_data import commit

@@ -6,12 +6,10 @@ import pytest
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions import progress as move_progress
-from kafka_shell.admin.partitions.cancel import plan_cancel
 from kafka_shell.admin.partitions.model import Move, TopicPartition
-from kafka_shell.admin.partitions.reassignment import plan_move, state
+from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state
 from kafka_shell.admin.partitions.steps import MoveReplicas
-from kafka_shell.admin.partitions.throttle_configs import FOLLOWER_REPLICAS, Throttled
-from kafka_shell.admin.partitions.throttle_steps import SetThrottle
+from kafka_shell.admin.partitions.throttles import FOLLOWER_REPLICAS, SetThrottle, Throttled
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import connect, make_topic

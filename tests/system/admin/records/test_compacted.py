@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records import tail
+from kafka_shell.admin.records import read as tail
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.read import FROM_EARLIEST, Position, Reading, spans
 from kafka_shell.admin.wire.connection import Cluster

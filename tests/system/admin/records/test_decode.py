@@ -7,7 +7,8 @@ import random
 import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records import batches, codecs, decode, log
+from kafka_shell.admin.records import batches, codecs, decode
+from kafka_shell.admin.records import read as log
 from kafka_shell.admin.records.model import CREATE_TIME, LOG_APPEND_TIME, NewRecord
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records.chunk import Span
+from kafka_shell.admin.records.fetching import Span
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import Reading
 from kafka_shell.admin.topics.partitions import leaders

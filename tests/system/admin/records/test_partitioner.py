@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from kafka_shell.admin.records.model import NewRecord
-from kafka_shell.admin.records.partitioner import Partitioner, partition_of
+from kafka_shell.admin.records.write import Partitioner, partition_of
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_consumer, java_records
 from tests.support.changes import connect, make_topic

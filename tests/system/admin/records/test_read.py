@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records import codecs, delete, tail
+from kafka_shell.admin.records import codecs, delete
 from kafka_shell.admin.records import fetching as fetching_module
-from kafka_shell.admin.records.chunk import Span
-from kafka_shell.admin.records.fetching import fetching
+from kafka_shell.admin.records import read as tail
+from kafka_shell.admin.records.fetching import Span, fetching
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, Reading, spans
 from kafka_shell.admin.topics import change as topic_changes

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records import batches, codecs, copied, write
-from kafka_shell.admin.records.copied import ProducedBatches
+from kafka_shell.admin.records import batches, codecs, write
+from kafka_shell.admin.records import copy as copied
+from kafka_shell.admin.records.copy import ProducedBatches
 from kafka_shell.admin.records.model import CREATE_TIME, NewRecord, Record
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.wire import error_codes as codes

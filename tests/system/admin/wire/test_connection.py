@@ -15,9 +15,7 @@ from kafka.protocol.admin import (
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.admin.wire.requests import (
-    Call,
-)
+from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.outages import frozen

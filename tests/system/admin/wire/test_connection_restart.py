@@ -33,9 +33,8 @@ from kafka_shell.admin.wire.requests import (
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.cluster import start, status, stop, wipe
-from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.process import is_running
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support.frozen_process import freeze
 from tests.support.outages import stopped
 from tests.support.waiting import wait_for

@@ -8,13 +8,13 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.groups import read as groups
-from kafka_shell.admin.groups.describe import APIS
 from kafka_shell.admin.groups.model import GroupType
+from kafka_shell.admin.groups.read import APIS
 from kafka_shell.admin.partitions import elections
 from kafka_shell.admin.wire import coordinators
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import connect, make_topic

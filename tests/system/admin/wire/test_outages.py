@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kafka_shell.admin.cluster import health, probes, quorum
 from kafka_shell.admin.cluster import read as cluster_reads
-from kafka_shell.admin.cluster.cluster_probe import why_out_of_date
+from kafka_shell.admin.cluster.probes import why_out_of_date
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses

@@ -13,9 +13,9 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.admin.wire.jobs import can_use_any_broker
 from kafka_shell.admin.wire.pool import SILENCE_S
 from kafka_shell.admin.wire.requests import ANY, CONTROLLER, METADATA, Call, Node
+from kafka_shell.admin.wire.runner import can_use_any_broker
 from kafka_shell.admin.wire.transport import Link
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure

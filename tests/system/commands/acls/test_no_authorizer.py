@@ -9,8 +9,7 @@ import pytest
 from kafka_shell.audit.tables.access import read_acls
 from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Broker, Sandbox
+from kafka_shell.sandbox.state import Broker, Sandbox, SandboxOptions
 from tests.support.changes import connect
 from tests.support.program import Program
 

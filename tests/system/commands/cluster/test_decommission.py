@@ -13,10 +13,9 @@ from kafka_shell.admin.cluster.decommission import plans, read
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.audit.list_tasks import list_tasks
-from kafka_shell.audit.read_tasks import Target
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.plan.apply import apply
+from kafka_shell.audit.tasks import Target, list_tasks
+from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.live.test_readme import python_example
 from tests.support import reassigned_topics

@@ -9,8 +9,7 @@ import pytest
 
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support.changes import connect
 from tests.support.in_process_shell import Answer, Shell
 

@@ -9,18 +9,21 @@ import pytest
 
 from kafka_shell.admin.client_configs import change as client_config_changes
 from kafka_shell.admin.client_configs import read as client_configs
-from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC
-from kafka_shell.admin.client_configs.model import ClientConfigAlteration, ClientEntity
+from kafka_shell.admin.client_configs.model import (
+    CONFIGS_TOPIC,
+    ClientConfigAlteration,
+    ClientEntity,
+)
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas.model import DEFAULT, QuotaAlteration, QuotaEntity
-from kafka_shell.admin.records import batches, log
-from kafka_shell.admin.records.log import append
+from kafka_shell.admin.records import batches
+from kafka_shell.admin.records import read as log
+from kafka_shell.admin.records.read import append
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Broker, Sandbox
+from kafka_shell.sandbox.state import Broker, Sandbox, SandboxOptions
 from tests.support.changes import connect, done, make_topic
 from tests.support.in_process_shell import Shell
 

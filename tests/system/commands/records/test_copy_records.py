@@ -17,8 +17,7 @@ from kafka_shell.admin.records import fetching
 from kafka_shell.admin.records import write as writing
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.offsets import leader_log_end, ranges
-from kafka_shell.admin.records.partitioner import partition_of
-from kafka_shell.admin.records.write import Writer
+from kafka_shell.admin.records.write import Writer, partition_of
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_consumer

@@ -20,8 +20,7 @@ from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
 from kafka_shell.admin.records import write
 from kafka_shell.admin.records.model import NewRecord, Record
-from kafka_shell.admin.records.outgoing import WriteInterrupted
-from kafka_shell.admin.records.write import Writer
+from kafka_shell.admin.records.write import WriteInterrupted, Writer
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_consumer

@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.records.model import Record
-from kafka_shell.admin.records.partitioner import partition_of
+from kafka_shell.admin.records.write import partition_of
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import java_consumer

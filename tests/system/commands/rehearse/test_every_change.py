@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.rehearse.limits import known_limits
 from kafka_shell.commands.rehearse.run import difference, placed_by, state_of
+from kafka_shell.commands.rehearse.verdicts import known_limits
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.data import plain

@@ -18,20 +18,19 @@ from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.transport import Link
-from kafka_shell.commands.rehearse.original import OriginalState, read_original
+from kafka_shell.commands.rehearse.twins import OriginalState, read_original
 from kafka_shell.commands.rehearse.verdicts import doubts_about, not_run
 from kafka_shell.commands.state.model import State
-from kafka_shell.common.child import start_module
-from kafka_shell.common.quoting import with_option
+from kafka_shell.common.processes import start_module
 from kafka_shell.common.structs import replace
+from kafka_shell.common.text import with_option
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.sandbox.twin import spare
-from kafka_shell.sandbox.twin.build import CLIENT_ID
+from kafka_shell.sandbox.twin import build as spare
+from kafka_shell.sandbox.twin.build import CLIENT_ID, take
 from kafka_shell.sandbox.twin.model import Original
-from kafka_shell.sandbox.twin.spare import take
 from tests.live.test_guard_matrix import QUESTIONS
 from tests.support.changes import connect, done, make_topic
 from tests.support.hostile_names import NAMES
@@ -311,7 +310,7 @@ def test_names_that_mislead(sandbox: Sandbox, kafka: Program) -> None:
 
 
 def test_too_many_topics(kafka: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka_shell.commands.rehearse.original.MOST_TOPICS", 0)
+    monkeypatch.setattr("kafka_shell.commands.rehearse.twins.MOST_TOPICS", 0)
     run = kafka("rehearse", "list-topics")
     assert run.status == 1
     assert "are too many for a twin on this machine" in run.stderr

@@ -10,14 +10,13 @@ import pexpect
 import pytest
 
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.commands.rehearse.original import read_original
 from kafka_shell.commands.rehearse.run import difference, state_of
-from kafka_shell.commands.rehearse.twins import running_twin
+from kafka_shell.commands.rehearse.twins import read_original, running_twin
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
-from kafka_shell.sandbox.twin.spare import take
+from kafka_shell.sandbox.twin.build import take
 from tests.support.changes import connect, done, make_topic
 from tests.support.outages import frozen
 from tests.support.program import Program

@@ -16,9 +16,8 @@ from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.config import node_settings
 from kafka_shell.sandbox.jars import no_report
-from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
-from kafka_shell.sandbox.state import Broker, Sandbox
+from kafka_shell.sandbox.state import Broker, Sandbox, SandboxOptions
 from tests.support.in_process_shell import Shell
 from tests.support.outages import stopped
 from tests.support.program import Program

@@ -16,16 +16,13 @@ from kafka_shell.admin.partitions import (
 from kafka_shell.admin.partitions import (
     progress as move_progress,
 )
-from kafka_shell.admin.partitions import (
-    targets as move_targets,
-)
-from kafka_shell.admin.partitions.cancel import plan_cancel
+from kafka_shell.admin.partitions import targets as move_targets
 from kafka_shell.admin.partitions.current_assignment import current_assignment
 from kafka_shell.admin.partitions.model import MoveStatus, TopicPartition
-from kafka_shell.admin.partitions.reassignment import state
-from kafka_shell.admin.partitions.reassignment_files import read_moves, to_json
+from kafka_shell.admin.partitions.partition_files import read_moves, to_json
+from kafka_shell.admin.partitions.reassignment import plan_cancel, state
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
 from tests.support.changes import connect

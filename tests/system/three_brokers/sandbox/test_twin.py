@@ -11,9 +11,8 @@ from kafka_shell.admin.cluster import features
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import read_only
-from kafka_shell.commands.rehearse.original import OriginalState, read_original
 from kafka_shell.commands.rehearse.run import difference, state_of
-from kafka_shell.commands.rehearse.twins import running_twin
+from kafka_shell.commands.rehearse.twins import OriginalState, read_original, running_twin
 from kafka_shell.common.structs import replace
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.process import find_all

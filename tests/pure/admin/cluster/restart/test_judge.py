@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 
 from kafka_shell.admin.cluster.model import Quorum, QuorumReplica
-from kafka_shell.admin.cluster.restart.judge import check_each, check_together
-from kafka_shell.admin.cluster.restart.model import ClusterState, RestartCheck, Verdict
+from kafka_shell.admin.cluster.restart.judge import (
+    ClusterState,
+    RestartCheck,
+    Verdict,
+    check_each,
+    check_together,
+)
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.plan.results import Failure

@@ -9,8 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.admin.cluster.model import Quorum, QuorumReplica
-from kafka_shell.admin.cluster.restart.model import ClusterState
-from kafka_shell.admin.cluster.restart.order import Limit, fewest_batches, restart_order
+from kafka_shell.admin.cluster.restart.judge import (
+    ClusterState,
+    Limit,
+    fewest_batches,
+    restart_order,
+)
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.common.structs import replace
 from kafka_shell.output.data import plain

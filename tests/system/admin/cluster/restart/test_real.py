@@ -14,7 +14,7 @@ from kafka.errors import KafkaTimeoutError, NotEnoughReplicasError
 
 from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.cluster.restart import judge
-from kafka_shell.admin.cluster.restart.model import ClusterState, Verdict
+from kafka_shell.admin.cluster.restart.judge import ClusterState, Verdict
 from kafka_shell.admin.cluster.restart.read import read_state, wait_in_sync
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes

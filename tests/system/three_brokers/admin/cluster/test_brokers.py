@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from kafka_shell.admin.cluster import brokers, quorum
-from kafka_shell.admin.cluster import read as cluster_reads
+from kafka_shell.admin.cluster import quorum
+from kafka_shell.admin.cluster import read as brokers
 from kafka_shell.admin.topics.model import Topic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
@@ -21,7 +21,7 @@ DESCRIBE_CONFIGS, DESCRIBE_LOG_DIRS, DESCRIBE_QUORUM = 32, 35, 55
 
 def test_what_each_broker_has(three: Cluster, name: str) -> None:
     make_topic(three, name, assignment=((1, 2), (2, 3), (2, 1)))
-    known = cluster_reads.brokers(three)
+    known = brokers.brokers(three)
     scan = known.metadata
     found = {each.broker.id: each for each in brokers.describe(known, [1, 2, 3])}
     roles = {replica.id: replica.role for replica in quorum.describe(three).replicas}
@@ -39,7 +39,7 @@ def test_what_each_broker_has(three: Cluster, name: str) -> None:
 
 def test_they_are_described_together(three: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before: all partitions were decoded, and the quorum was read, once for each broker."""
-    known = cluster_reads.brokers(three)
+    known = brokers.brokers(three)
     sent: list[int] = []
     decoded: list[str] = []
     send_all, send_each, topic = Cluster.send_all, Cluster.send_each, MetadataScan.topic
@@ -68,7 +68,7 @@ def test_they_are_described_together(three: Cluster, monkeypatch: pytest.MonkeyP
 
 def test_a_broker_that_is_not_there(three: Cluster, name: str) -> None:
     make_topic(three, name, assignment=((1, 2),))
-    known = cluster_reads.brokers(three)
+    known = brokers.brokers(three)
     probed = Results({1: "4.3"}, {2: Failure("no-answer", "no answer")})
     silent = replace(known, probe=replace(known.probe, probed=probed))
     one, two = brokers.describe(silent, [1, 2])

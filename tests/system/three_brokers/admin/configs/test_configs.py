@@ -6,12 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin.configs import (
-    change as config_changes,
-)
-from kafka_shell.admin.configs import (
-    read as configs,
-)
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.checks import ConfigRefused
 from kafka_shell.admin.configs.model import (
     ConfigAlteration,

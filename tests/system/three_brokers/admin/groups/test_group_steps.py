@@ -12,7 +12,7 @@ from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.wire import coordinators
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import connect, done, lose_requests, make_topic, misroute

@@ -15,7 +15,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import connect, done, make_topic
 from tests.support.group_data import commit, filled, forget, held

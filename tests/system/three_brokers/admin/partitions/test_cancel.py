@@ -6,14 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka_shell.admin.partitions.cancel import plan_cancel
 from kafka_shell.admin.partitions.model import Move, TopicPartition
-from kafka_shell.admin.partitions.reassignment import plan_move
+from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move
 from kafka_shell.admin.partitions.steps import MoveReplicas
-from kafka_shell.admin.partitions.throttle_configs import ThrottleRecord
+from kafka_shell.admin.partitions.throttles import ThrottleRecord
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from tests.support import reassigned_topics
 from tests.support.changes import failures, lose_requests
 from tests.support.reassigned_topics import Filled

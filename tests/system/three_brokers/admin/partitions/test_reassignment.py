@@ -9,7 +9,6 @@ import pytest
 
 from kafka_shell.admin.partitions import progress as move_progress
 from kafka_shell.admin.partitions import sizes as move_sizes
-from kafka_shell.admin.partitions.cancel import plan_cancel
 from kafka_shell.admin.partitions.model import (
     BrokerLoad,
     Move,
@@ -18,12 +17,12 @@ from kafka_shell.admin.partitions.model import (
     Reassignment,
     TopicPartition,
 )
-from kafka_shell.admin.partitions.reassignment import plan_move, state
-from kafka_shell.admin.partitions.throttle_configs import ThrottleRecord
-from kafka_shell.admin.records.log import append
+from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state
+from kafka_shell.admin.partitions.throttles import ThrottleRecord
+from kafka_shell.admin.records.read import append
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.common.structs import replace
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import reassigned_topics
 from tests.support.changes import connect

@@ -13,7 +13,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind
 from kafka_shell.common.structs import replace
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.apply import apply
+from kafka_shell.plan.model import apply
 from tests.support.changes import done, make_topic, misroute
 from tests.support.transactional_producer import Producer
 from tests.support.waiting import wait_for

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.partitions.reassignment_files import MovePaths
+from kafka_shell.admin.partitions.partition_files import MovePaths
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox

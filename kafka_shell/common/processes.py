@@ -1,10 +1,14 @@
-"""Runs Python modules as processes of their own."""
+"""Child processes of this program, and its end on signals."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,3 +35,23 @@ def _command(name: str, words: tuple[object, ...]) -> dict[str, Any]:
         "close_fds": False,
         "env": {**os.environ, "PYTHONPATH": os.pathsep.join(path)},
     }
+
+
+@contextmanager
+def exiting_on(
+    *numbers: signal.Signals, leave: Callable[[int], object] = sys.exit
+) -> Iterator[None]:
+    """On these signals, call `leave` with the exit status. Those that are ignored stay ignored:
+    nohup ignores SIGHUP. Only the main thread gets signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in numbers}
+    changed = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    try:
+        for number in changed:
+            signal.signal(number, lambda number, frame: leave(128 + number))
+        yield
+    finally:
+        for number in changed:
+            signal.signal(number, before[number])
