@@ -10,12 +10,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import __version__
-from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.base.errors import ShellError, Status, UsageError
 
 if TYPE_CHECKING:
+    from kafka_shell.base.plans import Report
     from kafka_shell.context import Ask, Context, FullScreen, Paths
     from kafka_shell.language.argv import Split
-    from kafka_shell.plan.model import Report
 
 
 # The threshold of the garbage collector. With the default, 700, it runs dozens of times during the
@@ -94,10 +94,10 @@ def _main(words: list[str]) -> Status:
         return _version()
     if len(words) == 2 and words[0] == "--completion" and words[1] in _SHELLS:
         return _completion(words[1])
-    from kafka_shell.admin.wire import lazy_kafka
     from kafka_shell.commands import REGISTRY
     from kafka_shell.context import Paths
     from kafka_shell.language.argv import split
+    from kafka_shell.wire import lazy_kafka
 
     lazy_kafka.defer()
     environ = os.environ
@@ -271,8 +271,8 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
     from signal import SIGHUP, SIGTERM
 
     from kafka_shell import connection_options, settings
-    from kafka_shell.common.processes import exiting_on
-    from kafka_shell.common.structs import replace
+    from kafka_shell.base.processes import exiting_on
+    from kafka_shell.base.structs import replace
     from kafka_shell.sandbox import session
 
     options = session.options_from(

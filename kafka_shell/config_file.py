@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.admin.wire.client_properties import Property, bad
-from kafka_shell.common.command_results import FORMATS
-from kafka_shell.errors import ShellError, near_miss
+from kafka_shell.base.command_results import FORMATS
+from kafka_shell.base.errors import ShellError, near_miss
+from kafka_shell.wire.client_properties import Property, bad
 
 GUARDS = ("none", "confirm", "typed", "read-only")  # the strictest last
 EDITING_MODES = ("emacs", "vi")

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shell.admin.wire.client_properties import Property, bad, read_located
-from kafka_shell.admin.wire.endpoint import parse_addresses
-from kafka_shell.common.units import to_path
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.units import to_path
 from kafka_shell.config_file import BOOTSTRAP
-from kafka_shell.errors import UsageError
+from kafka_shell.wire.client_properties import Property, bad, read_located
+from kafka_shell.wire.endpoint import parse_addresses
 
 if TYPE_CHECKING:
     from kafka_shell.language.command import Invocation

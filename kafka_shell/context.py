@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.common.files import require_own, xdg_folder
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, Status, UsageError
-from kafka_shell.plan.model import Plan, Report
+from kafka_shell.base.errors import ShellError, Status, UsageError
+from kafka_shell.base.files import require_own, xdg_folder
+from kafka_shell.base.plans import Plan, Report
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.endpoint import Address
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.endpoint import ConnectionConfig
     from kafka_shell.audit.engine import Engine
     from kafka_shell.sandbox.cluster import Attachment
     from kafka_shell.settings import Settings
     from kafka_shell.view.cache import Cache
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.endpoint import ConnectionConfig
 
 
 class Ask(Protocol):
@@ -265,7 +265,7 @@ class Context(Struct, frozen=True):
         """The cluster of the settings. Connects when the first request is sent."""
         session = self.session
         if session.cluster is None:
-            from kafka_shell.admin.wire.connection import Cluster
+            from kafka_shell.wire.connection import Cluster
 
             session.cluster = Cluster(self.connection)
             session.cluster.on_wait(getattr(self.report, "waiting", None))

@@ -6,10 +6,10 @@ import traceback
 from collections.abc import Iterator
 from typing import TextIO
 
-from kafka_shell.common.files import open_private
-from kafka_shell.common.text import masked
+from kafka_shell.base.errors import Status
+from kafka_shell.base.files import open_private
+from kafka_shell.base.text import masked
 from kafka_shell.context import Paths
-from kafka_shell.errors import Status
 
 
 def report_crash(error: BaseException, paths: Paths, err: TextIO) -> Status:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from kafka_shell.plan.outcome import HistoryLine
+from kafka_shell.base.outcome import HistoryLine
 
 
 def read(path: Path) -> list[HistoryLine]:

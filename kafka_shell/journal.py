@@ -19,14 +19,14 @@ from typing import Any
 
 import msgspec
 
-from kafka_shell.common.files import locked, open_private, private_folder
-from kafka_shell.common.structs import fields, replace
-from kafka_shell.common.text import masked, quote
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import locked, open_private, private_folder
+from kafka_shell.base.outcome import ChangeResult, JournalEntry
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.structs import fields, replace
+from kafka_shell.base.text import masked, quote
 from kafka_shell.context import Context
-from kafka_shell.errors import ShellError
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.outcome import ChangeResult, JournalEntry
 
 MAX_ENTRIES = 1_000  # per cluster
 MAX_DAYS = 400

@@ -12,7 +12,13 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.wire.client_properties import (
+from kafka_shell.base.command_results import FORMATS
+from kafka_shell.base.errors import ShellError, Status, near_miss
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import with_option
+from kafka_shell.config_file import BOOTSTRAP, PROGRAM_KEYS, ConfigFile
+from kafka_shell.connection_options import ConnectionOptions, as_list, file_layer, same_cluster
+from kafka_shell.wire.client_properties import (
     Property,
     bad,
     connection_warnings,
@@ -21,13 +27,7 @@ from kafka_shell.admin.wire.client_properties import (
     shown_value,
     to_connection,
 )
-from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
-from kafka_shell.common.command_results import FORMATS
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import with_option
-from kafka_shell.config_file import BOOTSTRAP, PROGRAM_KEYS, ConfigFile
-from kafka_shell.connection_options import ConnectionOptions, as_list, file_layer, same_cluster
-from kafka_shell.errors import ShellError, Status, near_miss
+from kafka_shell.wire.endpoint import Address, ConnectionConfig, parse_addresses
 
 
 class Setting(Struct, frozen=True):

@@ -18,12 +18,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 from kafka.cluster import ClusterMetadata
 
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox import config as ports
 from kafka_shell.sandbox.cluster import attach, exclusive_lock, leave, wipe
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import make_topic
 from tests.support.in_process_shell import Shell
 from tests.support.program import Program

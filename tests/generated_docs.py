@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from kafka_shell.admin.wire.requests import api_name
+from kafka_shell.base.plans import Effect
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.program.help import (
     FAMILIES,
@@ -16,7 +16,7 @@ from kafka_shell.commands.program.help import (
     visible,
 )
 from kafka_shell.language.command import CHANGING, CONNECTION, DEADLINE, RUNNING, Command
-from kafka_shell.plan.model import Effect
+from kafka_shell.wire.requests import api_name
 from tests.api_reference import reference
 from tests.support import api_table as apis
 

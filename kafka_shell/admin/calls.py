@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.plan.model import Change, Effect, NotChecked, Plan, Report, Resource
-    from kafka_shell.plan.results import Results
+    from kafka_shell.base.plans import Change, Effect, NotChecked, Plan, Report, Resource
+    from kafka_shell.base.results import Results
+    from kafka_shell.wire.connection import Cluster
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,8 +49,8 @@ class Calls:
 
     def connect(self) -> Cluster:
         """A connection apart from that of the calls."""
-        from kafka_shell.admin.wire.client_properties import Property, to_connection
-        from kafka_shell.admin.wire.connection import Cluster
+        from kafka_shell.wire.client_properties import Property, to_connection
+        from kafka_shell.wire.connection import Cluster
 
         return Cluster(
             to_connection(
@@ -161,7 +161,7 @@ class Plans(Generic[P]):
 
 
 def _validated(cluster: Cluster, plan: Plan) -> Results[Change, Change]:
-    from kafka_shell.plan.results import Results
+    from kafka_shell.base.results import Results
 
     return Results.merge(
         step.send(cluster, validate_only=True) for step in plan.steps if step.validates
@@ -169,8 +169,8 @@ def _validated(cluster: Cluster, plan: Plan) -> Results[Change, Change]:
 
 
 def _applied(cluster: Cluster, plan: Plan, report: Report | None) -> Results[Change, Change]:
-    from kafka_shell.errors import ShellError
-    from kafka_shell.plan.model import Effect, apply
+    from kafka_shell.base.errors import ShellError
+    from kafka_shell.base.plans import Effect, apply
 
     if (plan.whole or plan.effect is Effect.DESTROY) and not plan.refused.ok:
         refused = len(plan.refused.failures)

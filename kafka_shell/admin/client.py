@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.calls import Calls
-from kafka_shell.errors import UsageError
+from kafka_shell.base.errors import UsageError
 
 if TYPE_CHECKING:
     from kafka_shell.admin.acls.api import AclsApi
@@ -85,7 +85,7 @@ class Admin:
 
         Raises OSError or ShellError if the file cannot be read.
         """
-        from kafka_shell.admin.wire.client_properties import read_properties
+        from kafka_shell.wire.client_properties import read_properties
 
         return cls(read_properties(Path(path)), timeout=timeout)
 

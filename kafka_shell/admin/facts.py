@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import AUTHORIZATION, in_one_line
-from kafka_shell.admin.wire.rounds import in_slices
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import NotChecked
-from kafka_shell.plan.results import Failure, as_failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import NotChecked
+from kafka_shell.base.results import Failure, as_failure
+from kafka_shell.base.units import counted
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import AUTHORIZATION, in_one_line
+from kafka_shell.wire.rounds import in_slices
 
 BUDGET_S = 4.0
 """The time for the facts of one plan."""

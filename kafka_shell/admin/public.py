@@ -36,9 +36,9 @@ from kafka_shell.admin.records.read import Position
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.transactions.model import HangingTransaction
 from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Resource, Secret
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Effect, Resource, Secret
+from kafka_shell.base.results import Failure, Results
 
 __all__ = [
     "ANY_NAME",

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import REQUEST_TIMED_OUT
-from kafka_shell.admin.wire.failures import failure
-from kafka_shell.admin.wire.failures import requires as permission_hint
-from kafka_shell.common.structs import Resource
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Outcomes, StepInterrupted
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Outcomes, StepInterrupted
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import Resource
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import REQUEST_TIMED_OUT
+from kafka_shell.wire.failures import failure
+from kafka_shell.wire.failures import requires as permission_hint
 
 K = TypeVar("K")
 V = TypeVar("V")

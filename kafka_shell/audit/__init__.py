@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-from kafka_shell.errors import ShellError, Status
+from kafka_shell.base.errors import ShellError, Status
 
 # The packages of the extra `spark` that are imported.
 _REQUIRED = ("pyspark", "pandas", "pyarrow", "jinja2", "psutil")

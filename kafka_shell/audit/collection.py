@@ -26,7 +26,7 @@ from kafka_shell.audit.tasks import (
     new_id,
 )
 from kafka_shell.audit.threads import in_threads
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
 
 STATUS = "collection_status"
 # The columns of the table that are summed.

@@ -35,13 +35,13 @@ from kafka_shell.admin.acls.model import AclBinding, AclPermission, AclResourceT
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.topics.growth import OF_OTHER_SYSTEMS
 from kafka_shell.audit.query import check
-from kafka_shell.common import units
-from kafka_shell.common.text import is_printable, quote
-from kafka_shell.common.units import format_config_value
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.base import units
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Change, Plan, Resource
+from kafka_shell.base.results import Failure
+from kafka_shell.base.text import is_printable, quote
+from kafka_shell.base.units import format_config_value
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.model import Change, Plan, Resource
-from kafka_shell.plan.results import Failure
 
 _MACRO = re.compile(r"\{([a-z]+)\s+([^{}]+)\}")
 _OVERRIDE = re.compile(r"\{override\s+([\w.]+)\s*=\s*([^{}]+)\}")

@@ -30,8 +30,8 @@ from kafka_shell.audit.session import sentence
 from kafka_shell.audit.snapshot import local_frame
 from kafka_shell.audit.source import record_batch
 from kafka_shell.audit.table import COMMON, Table
-from kafka_shell.common.files import read_text
-from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.base.errors import UsageError, did_you_mean
+from kafka_shell.base.files import read_text
 
 _KEYS = ("name", "thresholds", "expect")
 _EXPECTED = ("resource", "cluster", "status", "reason", "remedy", "undo")

@@ -8,8 +8,8 @@ from kafka_shell.audit.control import Control
 from kafka_shell.audit.model import AuditColumn, AuditControl, AuditTable, ExplainedControl
 from kafka_shell.audit.table import DDL, Table
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.common.structs import fields
-from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.base.errors import UsageError, did_you_mean
+from kafka_shell.base.structs import fields
 
 
 def tables_of() -> tuple[AuditTable, ...]:

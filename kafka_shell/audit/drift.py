@@ -17,9 +17,9 @@ from kafka_shell.audit.model import Drift
 from kafka_shell.audit.snapshot import check
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.trends import shown
-from kafka_shell.common.text import quote
-from kafka_shell.common.units import same_value
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.text import quote
+from kafka_shell.base.units import same_value
 
 # Tables with intentional state -> their key columns. State that changes by itself (leaders, lag,
 # sizes) is not compared.

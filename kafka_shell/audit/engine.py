@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 from kafka_shell.audit import server
 from kafka_shell.audit.session import Opened, end, import_spark, open_session, sentence
 from kafka_shell.audit.spark_target import SparkTarget
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Report
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Report
 
 _FEW, _MANY = 200_000, 2_000_000  # rows
 # Compiling and adapting a query of a few rows takes longer than running it, and tables of one

@@ -11,7 +11,6 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.wire.rounds import in_slices
 from kafka_shell.audit.collection import Status, rows_of, unread_tables
 from kafka_shell.audit.control import COLUMNS, Control, render, single_command, sql_text
 from kafka_shell.audit.engine import is_small_data, tuned
@@ -19,6 +18,7 @@ from kafka_shell.audit.model import SEVERITIES, AuditFinding
 from kafka_shell.audit.query import select
 from kafka_shell.audit.session import sentence
 from kafka_shell.audit.threads import in_threads
+from kafka_shell.wire.rounds import in_slices
 
 # Of each control, and of each Spark task of it. The counts are those of all results.
 MOST_FINDINGS = 10_000

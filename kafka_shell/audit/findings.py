@@ -8,15 +8,15 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.admin.wire.rounds import in_slices
 from kafka_shell.audit.control import COLUMNS, Control
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.evaluate import REPORTED, finding, query_of, skipped
 from kafka_shell.audit.model import AuditFinding
 from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.snapshot import address
-from kafka_shell.common.structs import asdict
-from kafka_shell.errors import ShellError, Status
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.structs import asdict
+from kafka_shell.wire.rounds import in_slices
 
 _TOGETHER = 12  # controls in one job
 _LINES = (".json", ".jsonl")

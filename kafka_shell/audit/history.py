@@ -10,7 +10,7 @@ from kafka_shell.audit import snapshot, trends
 from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import AuditFinding, FindingHistory
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 
 TABLE = "findings"
 _NO_FINDINGS = "no-findings"

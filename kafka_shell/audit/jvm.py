@@ -9,10 +9,10 @@ import sys
 import time
 from pathlib import Path
 
-from kafka_shell.common.files import private_folder
-from kafka_shell.common.java import Archive, archive_of, find_java, jvm_options, make_archive
-from kafka_shell.common.processes import start_module
-from kafka_shell.errors import ShellError, Status
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.files import private_folder
+from kafka_shell.base.java import Archive, archive_of, find_java, jvm_options, make_archive
+from kafka_shell.base.processes import start_module
 
 _MODULE = "jdk.incubator.vector"  # in every JDK, but not in the Java of the sandbox
 _JDK = (

@@ -14,11 +14,11 @@ from msgspec import Struct, field
 from kafka_shell.admin.quotas.model import DEFAULT, QuotaEntity
 from kafka_shell.audit.control import Control, Level, sql_text
 from kafka_shell.audit.model import AuditFinding
-from kafka_shell.common import units
-from kafka_shell.common.files import read_text
-from kafka_shell.common.text import quote, with_option
-from kafka_shell.common.units import SETS
-from kafka_shell.errors import ShellError, Status, did_you_mean
+from kafka_shell.base import units
+from kafka_shell.base.errors import ShellError, Status, did_you_mean
+from kafka_shell.base.files import read_text
+from kafka_shell.base.text import quote, with_option
+from kafka_shell.base.units import SETS
 
 ID = "X01"
 ENTITIES = ("user", "user-default", "client-id", "client-id-default", "ip", "ip-default")

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.base.errors import ShellError, UsageError
 
 
 class InvalidQuery(ShellError):

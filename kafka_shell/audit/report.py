@@ -18,10 +18,10 @@ from kafka_shell.audit.drift import over_snapshots
 from kafka_shell.audit.engine import Engine, tuned
 from kafka_shell.audit.model import SEVERITIES, AuditFinding, AuditReport, Trend
 from kafka_shell.audit.trends import BYTES, forecast, trends
-from kafka_shell.common import units
-from kafka_shell.common.files import open_private
-from kafka_shell.common.text import printable
-from kafka_shell.plan.results import Results
+from kafka_shell.base import units
+from kafka_shell.base.files import open_private
+from kafka_shell.base.results import Results
+from kafka_shell.base.text import printable
 
 _MOST = 20  # bars per chart
 _LINES = 10  # per chart

@@ -16,8 +16,8 @@ from kafka_shell.audit.policy import DRIFT, Policy
 from kafka_shell.audit.snapshot import is_snapshot
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import format_config_value
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import format_config_value
 
 Thresholds = Mapping[str, Mapping[str, str]]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from kafka_shell.audit.control import FAMILIES, Control, Level
 from kafka_shell.audit.policy import DRIFT
 from kafka_shell.audit.policy import ID as POLICY
-from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.base.errors import UsageError, did_you_mean
 
 
 def select_controls(

@@ -21,9 +21,9 @@ from msgspec import Struct
 
 from kafka_shell.audit import jvm
 from kafka_shell.audit.session import THIS_MACHINE
-from kafka_shell.common.files import private_folder, write_private
-from kafka_shell.common.processes import start_module
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import private_folder, write_private
+from kafka_shell.base.processes import start_module
 
 IDLE_S = 3600
 _START_S = 180.0

@@ -15,8 +15,8 @@ from typing import Any
 from kafka_shell.audit import jvm
 from kafka_shell.audit.server import Server, alone, last_used, publish
 from kafka_shell.audit.session import CONFIG, LOCAL_CONFIG, PRIVATE, THIS_MACHINE
-from kafka_shell.common.processes import start_module
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.processes import start_module
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _POLL_S, _START_POLL_S = 1.0, 0.1

@@ -19,11 +19,11 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from kafka_shell.admin.wire.endpoint import normalize_url
 from kafka_shell.audit import jvm
 from kafka_shell.audit.spark_target import LOCAL, SparkTarget, is_local, is_submitted
-from kafka_shell.common.files import open_private, private_folder
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import open_private, private_folder
+from kafka_shell.wire.endpoint import normalize_url
 
 _CONNECT_PORT, _CONNECT_S = 15002, 5.0
 # Configs of a session, which can also be set in one that exists.

@@ -29,9 +29,9 @@ from kafka_shell.audit.source import (
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.tasks import Read, ReadTask, to_json
 from kafka_shell.audit.threads import in_threads
-from kafka_shell.common.files import open_private, private_folder
-from kafka_shell.common.units import counted, to_path
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import open_private, private_folder
+from kafka_shell.base.units import counted, to_path
 
 CATALOG = "catalog:"
 # Spark's own catalog, and those that store tables there.

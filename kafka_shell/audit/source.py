@@ -26,8 +26,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, EqualTo, Filter
 
 from kafka_shell.audit.table import Table, arrow_schema
 from kafka_shell.audit.tasks import ReadTask, Target, from_json, to_json
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, did_you_mean
+from kafka_shell.base.errors import ShellError, did_you_mean
+from kafka_shell.base.structs import replace
 
 FORMAT = "kafka_sh"
 EVERYTHING = "*"
@@ -132,7 +132,7 @@ def _table(name: str) -> Table:
 def _targets(options: Mapping[str, str]) -> tuple[Target, ...]:
     """The clusters in the options of a notebook. Raises ShellError."""
     from kafka_shell.audit.targets import of_profiles
-    from kafka_shell.common.files import xdg_folder
+    from kafka_shell.base.files import xdg_folder
 
     file = Path(options.get("config_file") or xdg_folder("config", os.environ) / "config.toml")
     if profiles := options.get("profile"):

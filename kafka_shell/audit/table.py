@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
-from kafka_shell.common.structs import Resource
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.structs import Resource
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.metadata_scan import MetadataScan
-    from kafka_shell.plan.results import Failure, Results
+    from kafka_shell.base.results import Failure, Results
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.metadata_scan import MetadataScan
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -57,8 +57,8 @@ class ReadFailure(Struct, frozen=True):
 
 def read_failure(resource: str, why: ShellError | Failure) -> ReadFailure:
     """What an error or a failure says, with the permission that is missing."""
-    from kafka_shell.admin.wire.failures import in_one_line
-    from kafka_shell.plan.results import as_failure
+    from kafka_shell.base.results import as_failure
+    from kafka_shell.wire.failures import in_one_line
 
     failure = as_failure(why) if isinstance(why, ShellError) else why
     return ReadFailure(resource, failure.name, in_one_line(failure))

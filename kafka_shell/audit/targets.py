@@ -7,8 +7,8 @@ from pathlib import Path
 
 from kafka_shell import settings
 from kafka_shell.audit.tasks import Target
-from kafka_shell.common.units import to_path
-from kafka_shell.errors import UsageError
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.units import to_path
 from kafka_shell.settings import Settings
 
 
@@ -38,7 +38,7 @@ def of_profiles(
 
 
 def _properties(given: object) -> tuple[str, ...]:
-    from kafka_shell.admin.wire.client_properties import KNOWN, is_secret
+    from kafka_shell.wire.client_properties import KNOWN, is_secret
 
     pairs = given if isinstance(given, list | tuple) else [given] if given else []
     texts = [f"{pair[0]}={pair[1]}" if isinstance(pair, tuple) else str(pair) for pair in pairs]

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from kafka_shell.admin.wire.rounds import in_slices
 from kafka_shell.audit.table import ReadFailure, Table, read_failure
 from kafka_shell.audit.threads import in_threads
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.units import counted
+from kafka_shell.wire.rounds import in_slices
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
 
 # The size of a task. A Spark task costs some tens of milliseconds, so slices are not small, but
@@ -203,7 +203,7 @@ def open_target(target: Target) -> Cluster:
     from pathlib import Path
 
     from kafka_shell import settings
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
     flags: dict[str, object] = {
         "profile": target.profile,
@@ -253,7 +253,7 @@ def list_tasks(
     sampling: Sampling = SAMPLING,
 ) -> tuple[ClusterTasks, ...]:
     """Return the tasks of all targets, in parallel. Failures are part of the result."""
-    from kafka_shell.admin.wire.codec import import_messages
+    from kafka_shell.wire.codec import import_messages
 
     import_messages()  # before the threads begin
 
@@ -272,7 +272,7 @@ def _list_tasks(
     try:
         with open_cluster(target) as cluster, cluster.within(DEADLINE_S):
             from kafka_shell.admin.cluster.registrations import registered
-            from kafka_shell.admin.wire import metadata_scan
+            from kafka_shell.wire import metadata_scan
 
             found = metadata_scan.scan(cluster)
             brokers = tuple(

@@ -13,7 +13,7 @@ from kafka_shell.audit.control import sql_text
 from kafka_shell.audit.engine import Engine, tuned
 from kafka_shell.audit.model import Trend
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.plan.results import Failure, Rows, with_failures
+from kafka_shell.base.results import Failure, Rows, with_failures
 
 _DAY_MS = 86_400_000
 _FEWEST = 3  # snapshots of a forecast, over at least a day

@@ -18,10 +18,10 @@ from kafka_shell.admin.client_configs.model import (
     ClientRegistration,
     resolve,
 )
+from kafka_shell.base.errors import ShellError
 from kafka_shell.clients import internals
 from kafka_shell.clients.store import Store, StoreError
 from kafka_shell.clients.validate import ConfigRule, ValidatedConfigs, parse, validate
-from kafka_shell.errors import ShellError
 
 log = logging.getLogger("kafka_shell.clients")
 

@@ -22,8 +22,8 @@ from kafka_shell.admin.client_configs.model import (
     read_config,
     registration_record,
 )
+from kafka_shell.base.text import quoted
 from kafka_shell.clients import internals
-from kafka_shell.common.text import quoted
 
 log = logging.getLogger("kafka_shell.clients")
 

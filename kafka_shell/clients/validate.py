@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.client_configs.keys import ACKS, HEARTBEAT, KEYS, SESSION, check
 from kafka_shell.admin.client_configs.model import ClientConfig
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 
 _ALL = -1
 

@@ -104,7 +104,7 @@ def commands_of(module: str) -> tuple[Command, ...]:
 
 
 # Package of a model -> the family that renders it, for those outside of the families.
-_RENDERED_BY = {"audit": "spark", "plan": "program", "output": "program"}
+_RENDERED_BY = {"audit": "spark", "base": "program", "output": "program"}
 
 
 @cache

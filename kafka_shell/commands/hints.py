@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Plan
-from kafka_shell.plan.results import Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Plan
+from kafka_shell.base.results import Results
+from kafka_shell.base.structs import replace
 
 
 def with_hint(plan: Plan, name: str, hint: str) -> Plan:

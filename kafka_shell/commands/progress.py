@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from kafka_shell.base.results import Results
 from kafka_shell.context import Context
-from kafka_shell.plan.results import Results
 
 K = TypeVar("K")
 V = TypeVar("V")

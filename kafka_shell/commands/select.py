@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.text import quote
-from kafka_shell.common.units import some
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.text import quote
+from kafka_shell.base.units import some
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import is_pattern, select, split
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.admin.topics.model import Partition
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.metadata_scan import MetadataScan
+    from kafka_shell.base.plans import Resource
+    from kafka_shell.base.results import Results
     from kafka_shell.context import Context
-    from kafka_shell.plan.model import Resource
-    from kafka_shell.plan.results import Results
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.metadata_scan import MetadataScan
 
 _NAMED = 20  # brokers in a hint
 _MAX_NAME_LENGTH = (1 << 15) // 4  # characters; a string in a request has at most 32,767 bytes
@@ -42,7 +42,7 @@ def topics_and_scan(
     _refuse_too_long(items, invocation.span(name))
     if items and not any(is_pattern(item) for item in items):
         return list(dict.fromkeys(items)), None
-    from kafka_shell.admin.wire import metadata_scan
+    from kafka_shell.wire import metadata_scan
 
     seen = metadata_scan.scan(cluster)
     existing = seen.names
@@ -65,7 +65,7 @@ def topics_to_change(invocation: Invocation, context: Context) -> list[str]:
 def partitions_to_change(invocation: Invocation, context: Context) -> Results[Resource, Partition]:
     """As `partitions`, but those of an internal topic are selected only by its name or by a pattern
     that itself begins with `_`."""
-    from kafka_shell.plan.results import Results
+    from kafka_shell.base.results import Results
 
     found = partitions(invocation, context.cluster)
     names = dict.fromkeys(each.topic for each in found)
@@ -84,7 +84,7 @@ def _internal(words: Iterable[str], names: Iterable[str], context: Context) -> s
     suspects = sorted({*suspects} - {*select(wanted, suspects).names})
     if not suspects:
         return set()
-    from kafka_shell.admin.wire import metadata_scan
+    from kafka_shell.wire import metadata_scan
 
     found = metadata_scan.scan(context.cluster, suspects)
     internal = sorted(name for name in found.names if found.summary(name).internal)
@@ -189,7 +189,7 @@ def partitions(
     Without words: all partitions. Patterns match only topics in `among`; None is all.
     """
     from kafka_shell.admin.topics import partitions as partitions_module
-    from kafka_shell.admin.wire.metadata_scan import scan
+    from kafka_shell.wire.metadata_scan import scan
 
     words: Sequence[tuple[str, tuple[int, ...] | None]] = invocation.get(name) or ()
     for index, (word, _) in enumerate(words):

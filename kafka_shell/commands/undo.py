@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import groupby
 
-from kafka_shell.common.structs import replace
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.structs import replace
 from kafka_shell.output.resource_kinds import kind_of
-from kafka_shell.plan.model import Change, Resource
 
 Line = Callable[[Resource, Sequence[Change]], str]
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.base.errors import UsageError, did_you_mean
+from kafka_shell.base.plans import Effect
 from kafka_shell.language import kinds
 from kafka_shell.language.command import (
     CHANGING,
@@ -35,7 +36,6 @@ from kafka_shell.language.scan import (
 )
 from kafka_shell.language.tokens import Word, words_of
 from kafka_shell.language.usage import metavar
-from kafka_shell.plan.model import Effect
 
 # A line of another tool: its options are its own, though some are spelled as commands here.
 PASTED = re.compile(

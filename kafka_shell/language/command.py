@@ -7,10 +7,10 @@ from typing import Any, overload
 
 from msgspec import Struct, field
 
-from kafka_shell.common.command_results import FORMATS
+from kafka_shell.base.command_results import FORMATS
+from kafka_shell.base.plans import Effect
 from kafka_shell.language import kinds
 from kafka_shell.language.kinds import Kind
-from kafka_shell.plan.model import Effect
 
 
 class Argument(Struct, frozen=True):

@@ -8,8 +8,8 @@ from enum import Enum
 
 from msgspec import Struct, field
 
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Invocation, Option, Parameter, Registry
 from kafka_shell.language.kinds import Kind, convert, is_pattern

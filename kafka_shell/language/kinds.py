@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from kafka_shell.common import units
-from kafka_shell.common.regex import compile_re2
-from kafka_shell.common.text import quote, quote_rest, short
-from kafka_shell.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.base import units
+from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.base.plans import Secret
+from kafka_shell.base.regex import compile_re2
+from kafka_shell.base.text import quote, quote_rest, short
 from kafka_shell.language.tokens import Span
-from kafka_shell.plan.model import Secret
 
 if TYPE_CHECKING:
     from kafka_shell.language.command import Parameter

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kafka_shell.common.regex import text_of_pattern
-from kafka_shell.common.text import quote, short
-from kafka_shell.errors import UsageError, did_you_mean, is_one_edit
+from kafka_shell.base.errors import UsageError, did_you_mean, is_one_edit
+from kafka_shell.base.plans import Effect
+from kafka_shell.base.regex import text_of_pattern
+from kafka_shell.base.text import quote, short
 from kafka_shell.language import kinds
 from kafka_shell.language.command import (
     CHANGING,
@@ -33,7 +34,6 @@ from kafka_shell.language.scan import (
 )
 from kafka_shell.language.tokens import TYPOGRAPHIC_DASHES, Line, Span, Word
 from kafka_shell.language.usage import usage
-from kafka_shell.plan.model import Effect
 
 
 def parse(line: Line, registry: Registry, *, text: str = "") -> Invocation:

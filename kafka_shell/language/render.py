@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_shell.common.text import join, quote
+from kafka_shell.base.text import join, quote
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Invocation, Option
 from kafka_shell.language.scan import Known, Scope, distribute

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import join
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import join
 
 # Just enough syntax to recognize separators inside compound commands of the shell.
 _PIECE = re.compile(

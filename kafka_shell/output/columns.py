@@ -6,7 +6,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from kafka_shell.common.structs import fields
+from kafka_shell.base.structs import fields
 from kafka_shell.output.data import plain
 from kafka_shell.output.tables import NO_RENDERERS, Cell, Column, Renderers
 from kafka_shell.output.text import Text

@@ -27,13 +27,13 @@ from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigResource
 from kafka_shell.admin.users.model import ScramMechanism
-from kafka_shell.common.command_results import Listing
-from kafka_shell.common.structs import fields
-from kafka_shell.common.text import escape, is_printable
+from kafka_shell.base.command_results import Listing
+from kafka_shell.base.outcome import ChangeResult, EntryDetails, JournalEntry, Outcome
+from kafka_shell.base.plans import Change, Plan, Resource, Secret
+from kafka_shell.base.results import Failure, Parts, Results
+from kafka_shell.base.structs import fields
+from kafka_shell.base.text import escape, is_printable
 from kafka_shell.output.tables import NO_RENDERERS, Renderers
-from kafka_shell.plan.model import Change, Plan, Resource, Secret
-from kafka_shell.plan.outcome import ChangeResult, EntryDetails, JournalEntry, Outcome
-from kafka_shell.plan.results import Failure, Parts, Results
 
 NOT_SHOWN = "# not shown: contains control characters"
 

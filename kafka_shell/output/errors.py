@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_shell.common.structs import Resource, replace
-from kafka_shell.common.text import escape, masked
-from kafka_shell.common.units import counted, some
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, mentions
+from kafka_shell.base.structs import Resource, replace
+from kafka_shell.base.text import escape, masked
+from kafka_shell.base.units import counted, some
 from kafka_shell.output.resource_kinds import see_line, title_of
 from kafka_shell.output.styled_stream import StyledStream
 from kafka_shell.output.text import ELLIPSIS, Role, Text, cut, hang, text, width, wrap
-from kafka_shell.plan.results import Failure, mentions
 
 MARGIN = "  "
 _KINDS = ("topic", "partition", "group", "broker", "user")

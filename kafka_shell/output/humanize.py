@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigType
-from kafka_shell.common.units import counted
+from kafka_shell.base.plans import Change, Resource, Value
+from kafka_shell.base.units import counted
 from kafka_shell.output.resource_kinds import kind_of, title_of
-from kafka_shell.plan.model import Change, Resource, Value
 
 
 def comma_list(items: Iterable[object]) -> str:
@@ -29,7 +29,7 @@ def format_raw(key: str, kind: ConfigType, raw: str) -> str:
     """A raw config value with its unit; `""` for the empty string."""
     if not raw:
         return '""'
-    from kafka_shell.common.units import format_config_value
+    from kafka_shell.base.units import format_config_value
 
     return format_config_value(key, kind, raw)
 
@@ -60,7 +60,7 @@ def _value(change: Change, value: Value) -> str:
 
 def quota_value(key: str, value: float) -> str:
     """The value of a quota with its unit: `5MiB/s`, `50%`, `10/s`."""
-    from kafka_shell.common.units import format_quota
+    from kafka_shell.base.units import format_quota
 
     return format_quota(key, value)
 
@@ -69,7 +69,7 @@ def local_time(milliseconds: int) -> str:
     """Milliseconds since the epoch as local time with its zone; "" if negative."""
     if milliseconds < 0:
         return ""
-    from kafka_shell.common.units import format_time
+    from kafka_shell.base.units import format_time
 
     return format_time(milliseconds)
 

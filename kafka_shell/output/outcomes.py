@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import common_prefix, is_printable
-from kafka_shell.common.units import shorten_command, some
+from kafka_shell.base.outcome import ChangeResult, Outcome, has_moves
+from kafka_shell.base.plans import Change, Effect, Plan, Resource
+from kafka_shell.base.results import Failure, mentions
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import common_prefix, is_printable
+from kafka_shell.base.units import shorten_command, some
 from kafka_shell.output.columns import columns_of
 from kafka_shell.output.errors import (
     combine_alike,
@@ -31,9 +34,6 @@ from kafka_shell.output.resource_kinds import title_of
 from kafka_shell.output.styled_stream import StyledStream
 from kafka_shell.output.tables import NO_RENDERERS, Renderers, draw_table
 from kafka_shell.output.text import Role, Text, hang, text
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
-from kafka_shell.plan.outcome import ChangeResult, Outcome, has_moves
-from kafka_shell.plan.results import Failure, mentions
 
 if TYPE_CHECKING:
     from kafka_shell.output.writer import Writer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from time import monotonic
 from typing import TextIO
 
-from kafka_shell.common.text import escape
-from kafka_shell.common.units import Bytes, approximate_bytes, approximate_rate, format_remaining
+from kafka_shell.base.text import escape
+from kafka_shell.base.units import Bytes, approximate_bytes, approximate_rate, format_remaining
 from kafka_shell.output.terminal import draw, terminal_size
 
 DELAY = 0.4  # seconds before a bar appears

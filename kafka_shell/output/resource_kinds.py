@@ -8,10 +8,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from kafka_shell.common.regex import text_of_pattern
-from kafka_shell.common.structs import Resource
-from kafka_shell.common.text import positional, quote, with_option
-from kafka_shell.plan.model import Change
+from kafka_shell.base.plans import Change
+from kafka_shell.base.regex import text_of_pattern
+from kafka_shell.base.structs import Resource
+from kafka_shell.base.text import positional, quote, with_option
 
 _NAMED = 10  # topics that one command names
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, TextIO
 
-from kafka_shell.common.text import escape, is_printable, printable
+from kafka_shell.base.text import escape, is_printable, printable
 from kafka_shell.output.terminal import draw, terminal_size
 from kafka_shell.output.text import ELLIPSIS, Role, Text, rstrip
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, TextIO, cast
 
-from kafka_shell.common.text import printable
+from kafka_shell.base.text import printable
 
 
 def draw(stream: TextIO, characters: str) -> None:

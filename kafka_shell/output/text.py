@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from kafka_shell.common.text import escape
+from kafka_shell.base.text import escape
 
 Role = Literal[
     "",

@@ -10,8 +10,8 @@ from typing import Any, Literal, get_args
 
 from msgspec import Struct, field
 
-from kafka_shell.common.text import escape
-from kafka_shell.errors import ShellError, UsageError, near_miss
+from kafka_shell.base.errors import ShellError, UsageError, near_miss
+from kafka_shell.base.text import escape
 from kafka_shell.output.terminal import is_dumb
 from kafka_shell.output.text import Role, Text, text
 

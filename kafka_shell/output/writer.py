@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, TextIO
 
-from kafka_shell.common.command_results import Document, Listing, NoRows, StreamedOutput
+from kafka_shell.base.command_results import Document, Listing, NoRows, StreamedOutput
+from kafka_shell.base.outcome import Outcome
+from kafka_shell.base.plans import Plan
+from kafka_shell.base.results import Parts, Results
 from kafka_shell.output.columns import columns_of
 from kafka_shell.output.styled_stream import StyledStream
 from kafka_shell.output.tables import NO_RENDERERS, Page, Renderers, draw_table, lay_out
 from kafka_shell.output.text import Text, hang, text
 from kafka_shell.output.theme import Depth, Theme, depth_of
-from kafka_shell.plan.model import Plan
-from kafka_shell.plan.outcome import Outcome
-from kafka_shell.plan.results import Parts, Results
 
 SCREENFUL = 40  # the first rows of a stream determine its column widths
 NAMED = 20  # resources with the same failure

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
+from kafka_shell.base.errors import UsageError, did_you_mean, is_one_edit
+from kafka_shell.base.text import join
 from kafka_shell.commands.configs.kinds import config_pairs
-from kafka_shell.common.text import join
-from kafka_shell.errors import UsageError, did_you_mean, is_one_edit
 from kafka_shell.language.command import Registry
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.text import masked, quote
 from kafka_shell.commands import REGISTRY
-from kafka_shell.common.text import masked, quote
 from kafka_shell.context import Context
-from kafka_shell.errors import UsageError
 from kafka_shell.language.tokens import Line, Word
 from kafka_shell.pasted.kafka_tools import translate
 from kafka_shell.pasted.word_order import is_reading, reorder
@@ -85,7 +85,7 @@ def _without_current_cluster(words: Sequence[str], context: Context) -> list[str
 
     For another cluster it is kept: the command must not run on the current cluster instead.
     """
-    from kafka_shell.admin.wire.endpoint import parse_addresses
+    from kafka_shell.wire.endpoint import parse_addresses
 
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
-from kafka_shell.errors import UsageError
+from kafka_shell.base.errors import UsageError
 
 Given = dict[str, list[str]]
 """Options of the pasted line and their values, in order; "" holds the words before any option."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kafka_shell.common.units import as_offset
-from kafka_shell.errors import UsageError
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.units import as_offset
 from kafka_shell.language.command import Registry
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render

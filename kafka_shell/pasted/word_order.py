@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kafka_shell.errors import UsageError
+from kafka_shell.base.errors import UsageError
 from kafka_shell.language.command import Registry
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render

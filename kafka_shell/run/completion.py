@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import is_printable, join, quote
 from kafka_shell.commands import REGISTRY
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import is_printable, join, quote
 from kafka_shell.context import Paths
-from kafka_shell.errors import ShellError
 from kafka_shell.language.argv import split
 from kafka_shell.language.command import CONNECTION, PROGRAM
 from kafka_shell.language.cursor import CompletionRequest, WordKind, completion_request

@@ -6,11 +6,13 @@ import errno
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from kafka_shell.base.errors import ShellError, Status, UsageError
+from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.runbook import Runbook
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import to_path
 from kafka_shell.commands import REGISTRY
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import to_path
 from kafka_shell.context import Context, OtherClusterPlan
-from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
 from kafka_shell.language.argv import PASTED, without_prefix
@@ -20,8 +22,6 @@ from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, commands, words_of
 from kafka_shell.output.styled_stream import PipeClosed, columns_of, discard
 from kafka_shell.output.writer import Writer
-from kafka_shell.plan.model import Effect, Plan
-from kafka_shell.plan.runbook import Runbook
 from kafka_shell.run.reporting import print_notes, report_error, warn_of_settings, writer_for
 
 _SHORT = 100  # characters of a line in an error about it

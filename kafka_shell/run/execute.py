@@ -7,19 +7,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import identity, journal
-from kafka_shell.admin.wire.failures import DEADLINE_EXCEEDED, MAY_STILL_HAPPEN, OtherClusterError
+from kafka_shell.base.errors import ShellError, Status, UsageError
+from kafka_shell.base.outcome import ChangeResult, JournalEntry, Outcome
+from kafka_shell.base.plans import Change, Effect, Plan, Step
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import quote
 from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import quote
 from kafka_shell.context import Context, confirmed
-from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.output.humanize import name_few, question
 from kafka_shell.output.outcomes import draw_plan
 from kafka_shell.output.resource_kinds import command_after
 from kafka_shell.output.text import hang, text
-from kafka_shell.plan.model import Change, Effect, Plan, Step
-from kafka_shell.plan.outcome import ChangeResult, JournalEntry, Outcome
-from kafka_shell.plan.results import Failure
 from kafka_shell.run.sending import (
     OUTCOME_UNKNOWN,
     changes_with,
@@ -31,10 +30,11 @@ from kafka_shell.run.sending import (
     retry_line,
     send_and_journal,
 )
+from kafka_shell.wire.failures import DEADLINE_EXCEEDED, MAY_STILL_HAPPEN, OtherClusterError
 
 if TYPE_CHECKING:
+    from kafka_shell.base.runbook import Runbook, Stage
     from kafka_shell.output.writer import Writer
-    from kafka_shell.plan.runbook import Runbook, Stage
 
 
 _MAX_FRESH = 100  # changes after which the new state is still shown

@@ -13,9 +13,9 @@ from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from msgspec import Struct
 
-from kafka_shell.common.text import quoted
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.text import quoted
 from kafka_shell.context import Context, confirmed
-from kafka_shell.errors import ShellError, Status
 
 if TYPE_CHECKING:
     from subprocess import Popen

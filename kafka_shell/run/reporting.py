@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TextIO
 
+from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.commands import render_module
 from kafka_shell.context import Context
-from kafka_shell.errors import ShellError, Status
 from kafka_shell.language.command import Invocation
 from kafka_shell.output.styled_stream import PipeClosed, StyledStream, columns_of
 from kafka_shell.output.tables import Renderers

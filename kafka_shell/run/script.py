@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from kafka_shell.common.units import counted
+from kafka_shell.base.errors import ShellError, Status, UsageError
+from kafka_shell.base.units import counted
 from kafka_shell.context import Context
-from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.language.tokens import logical_lines
 from kafka_shell.run.dispatch import run_text, stops
 from kafka_shell.run.reporting import report_error

@@ -8,15 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from kafka_shell import journal
-from kafka_shell.admin.wire.failures import OtherClusterError
-from kafka_shell.commands.hints import add_commands
-from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.context import Context
-from kafka_shell.errors import ShellError, Status, UnexpectedEnd
-from kafka_shell.output.resource_kinds import hint_of
-from kafka_shell.plan.model import (
+from kafka_shell.base.errors import ShellError, Status, UnexpectedEnd
+from kafka_shell.base.outcome import ChangeResult, JournalEntry, has_moves
+from kafka_shell.base.plans import (
     SENDING,
     Change,
     Monitor,
@@ -26,8 +20,14 @@ from kafka_shell.plan.model import (
     Step,
     StepInterrupted,
 )
-from kafka_shell.plan.outcome import ChangeResult, JournalEntry, has_moves
-from kafka_shell.plan.results import Failure, as_failure
+from kafka_shell.base.results import Failure, as_failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
+from kafka_shell.commands.hints import add_commands
+from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
+from kafka_shell.context import Context
+from kafka_shell.output.resource_kinds import hint_of
+from kafka_shell.wire.failures import OtherClusterError
 
 # Error codes after which a change may still happen: ours for a request, Kafka's for an item.
 OUTCOME_UNKNOWN = frozenset({"deadline", "outcome-unknown", "REQUEST_TIMED_OUT"})

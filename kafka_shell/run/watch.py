@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from signal import SIGTERM
 from typing import TextIO, cast
 
-from kafka_shell.common.processes import exiting_on
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import escape, printable
+from kafka_shell.base.errors import Status, UsageError
+from kafka_shell.base.processes import exiting_on
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import escape, printable
 from kafka_shell.context import Context
-from kafka_shell.errors import Status, UsageError
 from kafka_shell.output.terminal import SanitizedStream, draw, is_dumb, terminal_size
 from kafka_shell.output.text import Text, cut
 from kafka_shell.run.dispatch import stops

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from kafka_shell.common.files import locked
-from kafka_shell.common.java import find_java, make_archive
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import locked
+from kafka_shell.base.java import find_java, make_archive
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox import jars
 from kafka_shell.sandbox.config import (
     assign_ports,

@@ -11,12 +11,10 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from kafka_shell.admin.wire.endpoint import STAND_INS
-from kafka_shell.admin.wire.uuids import format_uuid
-from kafka_shell.common.files import escape, private_folder, to_properties, write_private
-from kafka_shell.common.java import Archive, archive_folder, archive_of, jvm_options
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import escape, private_folder, to_properties, write_private
+from kafka_shell.base.java import Archive, archive_folder, archive_of, jvm_options
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox import stand_ins
 from kafka_shell.sandbox.process import write_arguments
 from kafka_shell.sandbox.ready import cause_in
@@ -28,6 +26,8 @@ from kafka_shell.sandbox.security import (
     twin_settings,
 )
 from kafka_shell.sandbox.state import RACKS, Broker, Sandbox, SandboxOptions
+from kafka_shell.wire.endpoint import STAND_INS
+from kafka_shell.wire.uuids import format_uuid
 
 # Two, so that replicas can be moved between log directories.
 LOG_DIRS = ("data-a", "data-b")

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.common.files import private_folder, xdg_folder
-from kafka_shell.common.units import Bytes
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import private_folder, xdg_folder
+from kafka_shell.base.units import Bytes
 
 if TYPE_CHECKING:
     from jgo.maven import MavenContext

@@ -8,7 +8,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.process import is_running
 from kafka_shell.sandbox.security import ADMINISTRATOR, passwords
 from kafka_shell.sandbox.stand_ins import is_leading, unregister_last_run

@@ -6,8 +6,8 @@ import json
 import secrets
 from pathlib import Path
 
-from kafka_shell.common.files import private_folder, to_properties, write_private
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import private_folder, to_properties, write_private
 from kafka_shell.sandbox.state import Sandbox
 
 ADMINISTRATOR = "admin"

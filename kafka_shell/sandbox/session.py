@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.cluster import Attachment, attach, leave, start, status
 from kafka_shell.sandbox.jars import Report, no_report
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions, default_folder, stand_ins_for
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.endpoint import ConnectionConfig
+    from kafka_shell.wire.endpoint import ConnectionConfig
 
 
 def folder_of(environ: Mapping[str, str]) -> Path:
@@ -65,8 +65,8 @@ def start_with_data(options: SandboxOptions, report: Report, *, empty: bool = Fa
 
 def connection_to(sandbox: Sandbox) -> ConnectionConfig:
     """Return the connection config of the administrator of the sandbox."""
-    from kafka_shell.admin.wire.client_properties import read_located, to_connection
-    from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+    from kafka_shell.wire.client_properties import read_located, to_connection
+    from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 
     if not sandbox.secure:
         return ConnectionConfig(parse_addresses(sandbox.bootstrap))

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.jars import Report
 from kafka_shell.sandbox.security import TWIN_USER
 from kafka_shell.sandbox.state import RACKS, Sandbox
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.endpoint import ConnectionConfig
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.endpoint import ConnectionConfig
 
 
 FIRST_ID = 1001
@@ -62,7 +62,7 @@ def heap_mebibytes(topics: int) -> int:
 
 def add(sandbox: Sandbox, report: Report) -> None:
     """Register the stand-ins and create their topics. Raises ShellError if one is rejected."""
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
     (real,) = sandbox.brokers
     at_broker, at_controller = (
@@ -78,8 +78,8 @@ def add(sandbox: Sandbox, report: Report) -> None:
 
 def connection(sandbox: Sandbox, port: int | None) -> ConnectionConfig:
     """Return the connection to a port of the real node: of its broker, or of its controller."""
-    from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
-    from kafka_shell.plan.model import Secret
+    from kafka_shell.base.plans import Secret
+    from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 
     config = ConnectionConfig(parse_addresses(f"127.0.0.1:{port}"))
     if not sandbox.password:
@@ -93,8 +93,8 @@ def unregister_last_run(sandbox: Sandbox) -> None:
 
     Does nothing if the controller does not respond yet: the broker will retry.
     """
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.schemas.quorum import UnregisterBrokerRequest
 
     (real,) = sandbox.brokers
     config = connection(sandbox, real.controller_port)
@@ -107,8 +107,8 @@ def is_leading(sandbox: Sandbox) -> bool:
 
     After its last run was unregistered, it has to be elected again, which takes a moment.
     """
-    from kafka_shell.admin.wire import metadata_scan
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire import metadata_scan
+    from kafka_shell.wire.connection import Cluster
 
     (real,) = sandbox.brokers
     (port,) = real.ports.values()
@@ -129,7 +129,7 @@ def topic_names(count: int) -> Iterator[str]:
 
 def _make_internal_topics(cluster: Cluster) -> None:
     """Create the internal topics on the real broker before stand-ins are registered."""
-    from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
+    from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 
     for kind in (CoordinatorKind.GROUP, CoordinatorKind.TRANSACTION):
         cluster.api_versions(Coordinator(kind, "kafka-sh"))
@@ -139,10 +139,10 @@ def _register(
     controller: Cluster, cluster: Cluster, sandbox: Sandbox, ids: Sequence[int], report: Report
 ) -> None:
     from kafka_shell.admin.cluster import features
-    from kafka_shell.admin.wire.requests import Call
-    from kafka_shell.admin.wire.rounds import in_slices
-    from kafka_shell.admin.wire.schemas.brokers import BrokerHeartbeatRequest
-    from kafka_shell.admin.wire.schemas.brokers import BrokerRegistrationRequest as Registration
+    from kafka_shell.wire.requests import Call
+    from kafka_shell.wire.rounds import in_slices
+    from kafka_shell.wire.schemas.brokers import BrokerHeartbeatRequest
+    from kafka_shell.wire.schemas.brokers import BrokerRegistrationRequest as Registration
 
     supported = [
         Registration.Feature(
@@ -189,8 +189,8 @@ def _register(
 def _create_topics(cluster: Cluster, ids: Sequence[int], count: int, report: Report) -> None:
     """Create topics on the stand-ins and wait until the broker knows the last one."""
     from kafka_shell.admin.topics.steps import CreateTopics, records_of
-    from kafka_shell.admin.wire.failures import as_error
-    from kafka_shell.admin.wire.rounds import in_requests
+    from kafka_shell.wire.failures import as_error
+    from kafka_shell.wire.rounds import in_requests
 
     done = 0
     named = enumerate(topic_names(count))
@@ -215,7 +215,7 @@ def _assignment(ids: Sequence[int], topic: int) -> tuple[tuple[int, ...], ...]:
 
 def _checked(responses: Sequence[Any]) -> Sequence[Any]:
     """Return the responses. Raises ShellError if one is a failure."""
-    from kafka_shell.admin.wire.failures import as_error
+    from kafka_shell.wire.failures import as_error
 
     for response in responses:
         if isinstance(response, Failure):

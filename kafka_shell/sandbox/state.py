@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from kafka_shell.common.files import write_private, xdg_folder
-from kafka_shell.common.structs import asdict, replace
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.files import write_private, xdg_folder
+from kafka_shell.base.structs import asdict, replace
 from kafka_shell.sandbox.jars import locked_versions
 
 DEFAULT_VERSION = "4.3.1"

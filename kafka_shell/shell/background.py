@@ -6,8 +6,8 @@ from collections.abc import Callable
 from threading import Lock, Thread
 from time import monotonic
 
-from kafka_shell.common.units import format_remaining
-from kafka_shell.plan.model import Report
+from kafka_shell.base.plans import Report
+from kafka_shell.base.units import format_remaining
 
 Work = Callable[[Report], str]
 

@@ -14,8 +14,8 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import History
 
 from kafka_shell.admin.configs.model import ResourceType
-from kafka_shell.common.files import open_private
-from kafka_shell.common.text import SECRET_WORD, masked, without_quotes
+from kafka_shell.base.files import open_private
+from kafka_shell.base.text import SECRET_WORD, masked, without_quotes
 from kafka_shell.history import read
 from kafka_shell.view.view import ClusterView
 

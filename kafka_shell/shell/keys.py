@@ -16,7 +16,7 @@ from prompt_toolkit.filters import Condition, completion_is_selected, has_focus,
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.bindings.search import start_reverse_incremental_search
 
-from kafka_shell.common.text import common_prefix
+from kafka_shell.base.text import common_prefix
 from kafka_shell.language.tokens import incomplete_part
 from kafka_shell.shell.completer import Offer
 

@@ -18,9 +18,9 @@ from typing import TextIO
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.typeahead import clear_typeahead
 
+from kafka_shell.base.plans import Report
 from kafka_shell.output.styled_stream import PipeClosed
 from kafka_shell.output.terminal import SanitizedStream, draw
-from kafka_shell.plan.model import Report
 
 PATIENCE_S = 0.25  # how long output is buffered before it is shown without a pager
 # Rows around the output: the command line, the next prompt, the toolbar, and a note.

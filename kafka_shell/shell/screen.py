@@ -15,9 +15,10 @@ from prompt_toolkit.styles import BaseStyle, Style
 from prompt_toolkit.styles.style import parse_color
 from prompt_toolkit.utils import get_cwidth
 
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import escape, is_printable, printable
-from kafka_shell.common.units import counted
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import escape, is_printable, printable
+from kafka_shell.base.units import counted
 from kafka_shell.context import Context
 from kafka_shell.identity import known_guard
 from kafka_shell.language.command import Registry
@@ -26,7 +27,6 @@ from kafka_shell.language.tokens import logical_lines
 from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.output.text import Text, cut
 from kafka_shell.output.theme import Theme
-from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
 from kafka_shell.shell.completer import (
     Offer,

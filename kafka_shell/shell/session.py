@@ -23,19 +23,19 @@ from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.shortcuts import CompleteStyle, PromptSession, print_formatted_text
 from prompt_toolkit.styles import DynamicStyle
 
+from kafka_shell.base.errors import Status
+from kafka_shell.base.plans import Report
+from kafka_shell.base.processes import exiting_on
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.spark.sources import start_early
-from kafka_shell.common.processes import exiting_on
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
 from kafka_shell.context import Context
 from kafka_shell.crash import report_crash
-from kafka_shell.errors import Status
 from kafka_shell.language.tokens import logical_lines
 from kafka_shell.output import theme as themes
 from kafka_shell.output.styled_stream import PipeClosed
 from kafka_shell.output.terminal import terminal_size
-from kafka_shell.plan.model import Report
 from kafka_shell.run.dispatch import is_valid, run_text
 from kafka_shell.run.script import run_file
 from kafka_shell.settings import Settings

@@ -19,10 +19,10 @@ import msgspec
 from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
-from kafka_shell.common.files import write_private
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.results import Failure, as_failure
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.files import write_private
+from kafka_shell.base.results import Failure, as_failure
+from kafka_shell.base.structs import replace
 from kafka_shell.view import readers
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import (
@@ -38,8 +38,8 @@ from kafka_shell.view.view import (
 )
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.endpoint import ConnectionConfig
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.endpoint import ConnectionConfig
 
 
 _MOST_NAME = 100  # characters of a bootstrap in the name of its file
@@ -486,6 +486,6 @@ def label(want: Key) -> str:
 
 
 def _open(connection: ConnectionConfig) -> Cluster:
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
     return Cluster(connection)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import to_path
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import to_path
 from kafka_shell.language.command import Command, Option
 from kafka_shell.language.cursor import CompletionRequest, WordKind
 from kafka_shell.view.match import LIMIT, NameIndex

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.topics.model import TopicSummary
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import is_printable
-from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.results import Failure, Results, Rows, as_failure, with_failures
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.results import Failure, Results, Rows, as_failure, with_failures
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import is_printable
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import (
     NAMES,
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientEntity
     from kafka_shell.admin.cluster.model import Feature
     from kafka_shell.admin.quotas.model import Quota
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.metadata_scan import MetadataScan
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.metadata_scan import MetadataScan
 
 
 T = TypeVar("T")
@@ -136,7 +136,7 @@ def _scram_users(cluster: Cluster) -> Rows[str]:
     is checked with the name of a user that does not exist first.
     """
     from kafka_shell.admin.users import scram
-    from kafka_shell.admin.wire.failures import as_error
+    from kafka_shell.wire.failures import as_error
 
     why = scram.describe(cluster, [_NOBODY]).failures.get(_NOBODY)
     if why is not None and why.name != _NO_SUCH_USER:

@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigType, ResourceType
 from kafka_shell.admin.topics.model import TopicSummary
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
 from kafka_shell.view.match import NameIndex
 
 if TYPE_CHECKING:

@@ -47,8 +47,8 @@ print(client.describe_configs([ConfigResource("TOPIC", name) for name in client.
 # What export and diff read, and nothing else.
 READING = """
 import sys
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.commands.state.read import StateRequest, read_state
 with Cluster(ConnectionConfig(parse_addresses(sys.argv[1]))) as cluster:
     read_state(cluster, StateRequest(("topics", "acls")))

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner.plan import drain, rebalance
 from kafka_shell.admin.partitions.planner.problem import Problem
-from kafka_shell.common.structs import replace
+from kafka_shell.base.structs import replace
 from tests.bench.table import HEADINGS, MIB, Measure, line, show
 
 BROKERS, TOPICS, PARTITIONS, FACTOR = 100, 20_000, 3, 3

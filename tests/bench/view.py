@@ -20,10 +20,6 @@ from pathlib import Path
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, encode_request
-from kafka_shell.admin.wire.requests import RawRequest
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.settings import Settings
@@ -32,6 +28,10 @@ from kafka_shell.shell.keys import reduce_latency
 from kafka_shell.view.cache import Cache
 from kafka_shell.view.readers import read_topics
 from kafka_shell.view.view import ClusterView
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.wire.metadata_scan import MetadataScan, encode_request
+from kafka_shell.wire.requests import RawRequest
 
 _PATIENCE_S = 60.0
 _ROUNDS = 300

@@ -5,9 +5,9 @@ tests/test_examples.py tests that commands send only requests that they declare.
 
 from __future__ import annotations
 
-from kafka_shell.admin.wire.requests import api_name
 from kafka_shell.commands import REGISTRY
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.requests import api_name
 from tests.support import api_table as apis
 from tests.support.changes import connect
 

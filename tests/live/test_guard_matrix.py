@@ -14,14 +14,14 @@ import pytest
 from kafka_shell import settings
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.admin.wire.transport import Link
+from kafka_shell.base.plans import Effect, apply
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.plan.model import Effect, apply
 from kafka_shell.run.dispatch import run_text
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.wire.transport import Link
 from tests.support.group_data import commit
 from tests.support.in_process_shell import Shell
 

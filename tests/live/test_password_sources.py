@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.wire import password_source
-from kafka_shell.errors import ShellError, Status
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.wire import password_source
 from tests.support.password_settings import SASL, loaded, password
 
 

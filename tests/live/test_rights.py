@@ -13,12 +13,12 @@ import pytest
 from kafka_shell.admin.cluster.unregister import UnregisterBroker
 from kafka_shell.admin.users import scram
 from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
+from kafka_shell.base.plans import Secret
 from kafka_shell.commands import REGISTRY
-from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from tests.support.changes import done, make_topic
 from tests.support.program import Program, Run
 

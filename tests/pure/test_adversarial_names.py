@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.audit.policy import regex_of
+from kafka_shell.base.errors import near_miss
+from kafka_shell.base.results import mentions
+from kafka_shell.base.text import quote
 from kafka_shell.commands import REGISTRY
-from kafka_shell.common.text import quote
-from kafka_shell.errors import near_miss
 from kafka_shell.language.cursor import classify, completion_request
 from kafka_shell.language.kinds import is_pattern, select
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.results import mentions
 from kafka_shell.view.match import NameIndex
 
 pytestmark = pytest.mark.timeout(60)

@@ -6,9 +6,9 @@ import io
 import stat
 from pathlib import Path
 
+from kafka_shell.base.errors import Status
 from kafka_shell.context import Paths
 from kafka_shell.crash import report_crash
-from kafka_shell.errors import Status
 
 
 def test_no_value_lands_in_the_crash_log(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_shell.errors import did_you_mean, near_miss
+from kafka_shell.base.errors import did_you_mean, near_miss
 
 NAMES = ("list-topics", "describe-topic", "alter-configs", "retention.ms", "--topic", "help")
 

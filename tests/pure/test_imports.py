@@ -11,41 +11,38 @@ from pathlib import Path
 from tests.support.places import PACKAGE as ROOT
 
 # Values and text: they know no cluster, no terminal and no command.
-VALUES = {"common", "errors", "plan", "admin.*.model", "audit.model"}
+VALUES = {"base", "admin.*.model", "audit.model"}
 
 # A folder or module -> what it may import besides itself. `*` is any one name; of several entries
 # the longest counts.
 MAY_IMPORT: dict[str, set[str]] = {
-    "common": {"errors", "admin.configs.model"},
-    "errors": {"common.escaping", "common.quoting", "common.resource"},
-    "plan": {"errors", "common"},
+    "base": {"admin.configs.model"},
     "admin.*.model": VALUES,
-    # What a command does to a cluster (Effect) and a Secret are values of plans.
-    "language": {"common", "errors", "plan.model"},
-    "admin.wire": VALUES,
+    "language": {"base"},
+    "wire": VALUES,
     # A family may read what another one reads; its changes are its own.
-    "admin": VALUES | {"admin"},
-    "clients": VALUES | {"admin.client_configs"},
+    "admin": VALUES | {"admin", "wire"},
+    "clients": VALUES | {"admin.client_configs", "wire"},
     # Remedies are lines of this shell: they are quoted as the language reads them.
-    "audit": VALUES | {"admin", "settings", "language"},
-    "view": VALUES | {"admin", "settings", "language"},
+    "audit": VALUES | {"admin", "wire", "settings", "language"},
+    "view": VALUES | {"admin", "wire", "settings", "language"},
     "output": VALUES,
-    "sandbox": VALUES | {"admin"},
-    "config_file": VALUES | {"admin"},
-    "connection_options": VALUES | {"admin", "config_file"},
-    "settings": VALUES | {"admin", "config_file", "connection_options"},
-    "context": VALUES | {"admin", "view", "settings"},
+    "sandbox": VALUES | {"admin", "wire"},
+    "config_file": VALUES | {"wire"},
+    "connection_options": VALUES | {"wire", "config_file"},
+    "settings": VALUES | {"admin", "wire", "config_file", "connection_options"},
+    "context": VALUES | {"wire", "view", "settings"},
     "history": VALUES,
     "crash": VALUES | {"context"},
-    "journal": VALUES | {"context", "language", "admin"},
-    "identity": VALUES | {"admin", "config_file", "context", "settings"},
+    "journal": VALUES | {"context", "language", "wire"},
+    "identity": VALUES | {"wire", "config_file", "context", "settings"},
     # `theme` lists and previews what output draws with.
     "commands": VALUES
-    | {"language", "admin", "view", "context", "settings", "connection_options", "output"}
+    | {"language", "admin", "wire", "view", "context", "settings", "connection_options", "output"}
     | {"journal", "history", "identity", "sandbox", "audit", "run.watch"},
-    "pasted": VALUES | {"commands", "context", "language", "admin"},
+    "pasted": VALUES | {"commands", "context", "language", "admin", "wire"},
     "run": VALUES
-    | {"language", "commands", "admin", "view", "context", "settings", "connection_options"}
+    | {"language", "commands", "admin", "wire", "view", "context", "settings", "connection_options"}
     | {"output", "journal", "identity", "crash", "pasted"},
 }
 ANYTHING = {"app", "__main__", "__init__", "submit"}
@@ -56,13 +53,13 @@ EXCEPT = {"shell": {"admin.*.model"}}
 # Families of `admin` read one another; their changes are their own, but for these.
 CHANGES_ELSEWHERE = {
     ("admin.client_configs.store", "admin.topics.change"),  # creates its topics on first use
-    ("admin.partitions.throttle_steps", "admin.configs.change"),  # throttles are configs (KIP-73)
+    ("admin.partitions.throttles", "admin.configs.change"),  # throttles are configs (KIP-73)
     ("admin.cluster.decommission.plans", "admin.configs.change"),  # so is a cordon (KIP-1066)
 }
 
 # Libraries that belong to one place each.
 LIBRARIES: dict[str, set[str]] = {
-    "kafka": {"admin", "clients", "sandbox.demo"},
+    "kafka": {"admin", "wire", "clients", "sandbox.demo"},
     "prompt_toolkit": {"shell"},
     "pyspark": {"audit"},
     "pyarrow": {"audit"},
@@ -72,7 +69,7 @@ LIBRARIES: dict[str, set[str]] = {
     "fastavro": {"admin.schemas"},
     "google": {"admin.schemas"},
     "grpc_tools": {"admin.schemas"},
-    "re2": {"common.regex"},
+    "re2": {"base.regex"},
     "cramjam": {"admin.records"},
     "google_crc32c": {"admin.records"},
 }
@@ -236,7 +233,7 @@ def test_steps_are_in_the_core() -> None:
         and node.name == "send"
         and "validate_only" in [each.arg for each in node.args.kwonlyargs]
     ]
-    assert wrong == ["plan.model"], "only the protocol of a step"
+    assert wrong == ["base.plans"], "only the protocol of a step"
 
 
 def test_a_library_is_imported_only_where_it_belongs() -> None:

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from kafka_shell import journal
 from kafka_shell.admin.configs.model import HIDDEN
-from kafka_shell.common.structs import replace
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.outcome import ChangeResult, JournalEntry
+from kafka_shell.base.plans import Change, Resource, Secret
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Resource, Secret
-from kafka_shell.plan.outcome import ChangeResult, JournalEntry
-from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
 from tests.support.recorded_execution import read_journal
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.base.errors import ShellError, Status, UsageError
 from kafka_shell.settings import Settings, load, load_for_line
+from kafka_shell.wire.endpoint import Address
 from tests.support.program import Program
 
 PLAIN = (

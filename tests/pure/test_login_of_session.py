@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.settings import Settings, load, load_for_line
+from kafka_shell.wire.endpoint import Address
 
 MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 CONFIG = f"""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.common.files import locked, open_private
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.files import locked, open_private
 from kafka_shell.context import Paths
-from kafka_shell.errors import ShellError, Status
 
 PLACES = ("config", "cache", "state", "config/config.toml")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.base.errors import UsageError
 from kafka_shell.commands import REGISTRY
-from kafka_shell.errors import UsageError
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import commands, tokenize
 from tests import generated_docs

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.admin.wire.client_properties import (
+from kafka_shell.base.errors import ShellError, Status, UsageError
+from kafka_shell.base.plans import Secret
+from kafka_shell.base.structs import replace
+from kafka_shell.settings import Settings, kept_from, load
+from kafka_shell.wire.client_properties import (
     Property,
     is_secret,
     parse_jaas,
     parse_properties,
 )
-from kafka_shell.admin.wire.endpoint import Address, parse_addresses
-from kafka_shell.admin.wire.oauth import bearer_token
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, Status, UsageError
-from kafka_shell.plan.model import Secret
-from kafka_shell.settings import Settings, kept_from, load
+from kafka_shell.wire.endpoint import Address, parse_addresses
+from kafka_shell.wire.oauth import bearer_token
 
 JAAS = "org.apache.kafka.common.security"
 PLAIN = f'{JAAS}.plain.PlainLoginModule required username="al" password="s3cret";'

@@ -9,15 +9,15 @@ import pytest
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic, Topic
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.admin.wire.requests import Call, Coordinator, as_request
-from kafka_shell.admin.wire.runner import Job
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Plan, apply
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Plan, apply
+from kafka_shell.base.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.wire.requests import Call, Coordinator, as_request
+from kafka_shell.wire.runner import Job
 
 
 def connect(sandbox: Sandbox) -> Cluster:

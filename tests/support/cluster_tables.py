@@ -10,8 +10,6 @@ from typing import Any
 import pyarrow
 
 from kafka_shell.admin.groups import read as groups
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.audit.collection import COLUMNS, STATUS, summed
 from kafka_shell.audit.control import Control
 from kafka_shell.audit.evaluate import evaluate
@@ -21,6 +19,8 @@ from kafka_shell.audit.source import record_batch
 from kafka_shell.audit.table import arrow_schema
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.tasks import ClusterNames, ReadTask, Target, collect, open_target, split
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
 
 
 def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) -> ClusterTables:

@@ -14,8 +14,8 @@ from kafka_shell.admin.configs.model import (
     ConfigResource,
     ResourceType,
 )
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import Change
+from kafka_shell.base.plans import Change
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done
 
 BROKER = ConfigResource(ResourceType.BROKER, "1")

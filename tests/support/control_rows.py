@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import pyarrow
 
-from kafka_shell.admin.wire.rounds import in_slices
 from kafka_shell.audit import control_tests
 from kafka_shell.audit.control import load
 from kafka_shell.audit.engine import tuned
@@ -21,6 +20,7 @@ from kafka_shell.audit.evaluate import query_of
 from kafka_shell.audit.session import sentence
 from kafka_shell.audit.source import record_batch
 from kafka_shell.audit.tables import TABLES
+from kafka_shell.wire.rounds import in_slices
 from tests.support.places import CONTROLS as FOLDER
 
 CONTROLS = load(FOLDER)

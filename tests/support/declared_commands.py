@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from kafka_shell.base.plans import Effect
 from kafka_shell.commands.configs.kinds import (
     CONFIG_KEY,
     CONFIG_KEYS,
@@ -22,7 +23,6 @@ from kafka_shell.language.command import (
     Short,
     words_of_command,
 )
-from kafka_shell.plan.model import Effect
 
 
 def registry_of(commands: Sequence[Command]) -> Registry:

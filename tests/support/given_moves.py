@@ -28,12 +28,12 @@ from kafka_shell.admin.partitions.model import Move, Reassignment, TopicPartitio
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.partitions.throttles import Config, broker_config
 from kafka_shell.admin.topics import min_isr
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig
-from kafka_shell.admin.wire.metadata_scan import MetadataScan
-from kafka_shell.admin.wire.requests import ANY, Target
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig
+from kafka_shell.wire.metadata_scan import MetadataScan
+from kafka_shell.wire.requests import ANY, Target
 
 Replicas = tuple[int, ...]
 Event = tuple[float, Callable[[], object]]

@@ -11,9 +11,9 @@ from kafka_shell.admin.groups import (
 )
 from kafka_shell.admin.groups.model import Group
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import apply
+from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.waiting import wait_for
 

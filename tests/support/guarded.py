@@ -9,8 +9,8 @@ import pexpect
 
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import apply
+from kafka_shell.base.plans import apply
+from kafka_shell.wire.connection import Cluster
 
 GUARDS = ("confirm", "typed", "read-only")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from kafka_shell.admin.cluster import health
 from kafka_shell.admin.cluster.model import Finding, Health
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.cluster.commands import command_of
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
+from kafka_shell.wire.connection import Cluster
 
 ONLY_READS = "verify-reassign-partitions"  # without --finish
 

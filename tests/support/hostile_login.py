@@ -6,10 +6,10 @@ import base64
 
 import pytest
 
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, OAuth, Sasl, Tls
-from kafka_shell.admin.wire.oauth import bearer_token
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Secret
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Secret
+from kafka_shell.wire.endpoint import ConnectionConfig, OAuth, Sasl, Tls
+from kafka_shell.wire.oauth import bearer_token
 
 SALT = base64.b64encode(b"salt" * 8).decode()
 

@@ -20,7 +20,7 @@ from py4j.java_gateway import (
 )
 from py4j.protocol import Py4JError
 
-from kafka_shell.common.java import find_java
+from kafka_shell.base.java import find_java
 from kafka_shell.sandbox.jars import class_path, fetch, locked_jars, read_lock
 from tests.support.places import ROOT
 

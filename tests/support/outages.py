@@ -12,13 +12,13 @@ from kafka_shell.admin.cluster import health, quorum
 from kafka_shell.admin.cluster.model import Severity
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import apply
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import apply
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.cluster import start, status
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import connect
 from tests.support.frozen_process import freeze, thaw
 from tests.support.reassigned_topics import up

@@ -12,7 +12,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner import scores
 from kafka_shell.admin.partitions.planner.placement import Placement
 from kafka_shell.admin.partitions.planner.problem import Problem, Proposal, Replicas
-from kafka_shell.common.structs import replace
+from kafka_shell.base.structs import replace
 
 Layout = dict[TopicPartition, Replicas]
 

@@ -16,10 +16,10 @@ from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.plan.model import apply
+from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import described, make_topic
 from tests.support.waiting import applied, wait_for
 

@@ -11,14 +11,14 @@ from typing import Any, cast
 from msgspec import Struct
 
 from kafka_shell import journal
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.common.structs import replace
+from kafka_shell.base.outcome import JournalEntry, Outcome
+from kafka_shell.base.plans import Change, Effect, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
-from kafka_shell.plan.outcome import JournalEntry, Outcome
-from kafka_shell.plan.results import Failure, Results
 from kafka_shell.run.execute import execute
 from kafka_shell.settings import Settings
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 
 Event = tuple[str, ...]
 REFUSED = Failure("POLICY_VIOLATION", "no")

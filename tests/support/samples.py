@@ -14,13 +14,13 @@ from kafka_shell.admin.configs.model import (
     ResourceType,
 )
 from kafka_shell.admin.topics.model import Partition, Topic, TopicSummary
+from kafka_shell.base.outcome import ChangeResult, Outcome
+from kafka_shell.base.plans import Change, Effect, Plan, Resource
+from kafka_shell.base.results import Failure, Results
 from kafka_shell.commands import render_module
 from kafka_shell.output.tables import Renderers
 from kafka_shell.output.text import Text
 from kafka_shell.output.writer import Writer
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
-from kafka_shell.plan.outcome import ChangeResult, Outcome
-from kafka_shell.plan.results import Failure, Results
 
 ORDERS = ConfigResource(ResourceType.TOPIC, "orders")
 BROKER = ConfigResource(ResourceType.BROKER, "1")

@@ -27,9 +27,9 @@ import trustme
 from kafka_shell.admin.records.formats import Decoded, Formats
 from kafka_shell.admin.records.model import CREATE_TIME, Record
 from kafka_shell.admin.schemas.registry import SchemaRegistry, registry_of
-from kafka_shell.admin.wire.client_properties import Property
 from kafka_shell.sandbox.config import free_ports
 from kafka_shell.sandbox.jars import default_cache
+from kafka_shell.wire.client_properties import Property
 from tests.support.waiting import wait_for
 
 _VERSION = "3.3.3"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from kafka_shell.base.plans import Resource
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.model import Resource
 
 
 def read(line: str) -> Invocation:

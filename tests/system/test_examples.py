@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.wire.requests import api_name, as_request
-from kafka_shell.admin.wire.runner import Runner
+from kafka_shell.base.plans import Effect
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.command import Command, Example
-from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import CLIENT_ID as TWIN
+from kafka_shell.wire.requests import api_name, as_request
+from kafka_shell.wire.runner import Runner
 from tests.support import api_table as apis
 from tests.support.example_facts import FACTS, NOTHING, SAME
 from tests.support.places import ROOT

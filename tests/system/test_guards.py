@@ -14,8 +14,8 @@ import pytest
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics import read as topics
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.guarded import ALTER, DELETE, GUARDS, Terminal, guarded_topic
 from tests.support.program import Program
 from tests.support.waiting import wait_for

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from kafka_shell import settings
-from kafka_shell.common import files as private
-from kafka_shell.common.structs import replace
+from kafka_shell.base import files as private
+from kafka_shell.base.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths, remembered_ids
 from kafka_shell.run.dispatch import run_text
 from kafka_shell.sandbox.cluster import start, wipe

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.wire import password_source
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.base.errors import ShellError
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.errors import ShellError
 from kafka_shell.run.reporting import warn_of_settings
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import Settings, load
+from kafka_shell.wire import password_source
+from kafka_shell.wire.connection import Cluster
 from tests.support.program import Process
 from tests.support.samples import Tty
 

@@ -24,9 +24,9 @@ from kafka_shell.admin.acls.model import (
     PatternType,
     Verdict,
 )
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster
 
 ANYONE = "User:*"
 _IMPLY = {

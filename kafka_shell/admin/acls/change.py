@@ -17,14 +17,14 @@ from kafka_shell.admin.acls.read import (
     lowest_version,
 )
 from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.error_codes import INVALID_REQUEST, RESOURCE_NOT_FOUND
-from kafka_shell.admin.wire.requests import CONTROLLER
-from kafka_shell.admin.wire.rounds import MANY, in_requests
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import times
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, merge_plans
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource, merge_plans
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import times
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.error_codes import INVALID_REQUEST, RESOURCE_NOT_FOUND
+from kafka_shell.wire.requests import CONTROLLER
+from kafka_shell.wire.rounds import MANY, in_requests
 
 # -- create ----------------------------------------------------------------------------------------
 

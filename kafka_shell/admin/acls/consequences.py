@@ -35,13 +35,13 @@ from kafka_shell.admin.acls.read import EVERYTHING, describe_each, invalid_in_to
 from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked, not_checked_of
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import Group, GroupListing
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.rounds import MANY
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted, some
-from kafka_shell.plan.model import NotChecked
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.plans import NotChecked
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted, some
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.rounds import MANY
 
 _NAMED = 3  # resources, and groups, of a principal
 _PRINCIPALS = 5  # that are shown before the rest is counted

@@ -21,8 +21,8 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.admin.acls.read import doubts
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
 
 _MOST_NAMES = 50_000  # existing names that are checked one by one
 _NO_NAME = "\0"  # in no name: only patterns match it

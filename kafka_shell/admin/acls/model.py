@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from kafka_shell.common.structs import CodedEnum
-from kafka_shell.common.text import quote
-from kafka_shell.plan.model import Resource
+from kafka_shell.base.plans import Resource
+from kafka_shell.base.structs import CodedEnum
+from kafka_shell.base.text import quote
 
 CLUSTER_NAME = "kafka-cluster"  # the name of the only CLUSTER resource
 

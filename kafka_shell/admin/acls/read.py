@@ -16,13 +16,13 @@ from kafka_shell.admin.acls.model import (
     word,
 )
 from kafka_shell.admin.topics.similar import invalid_characters
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import SECURITY_DISABLED
-from kafka_shell.admin.wire.failures import BrokerError, as_error, failure, requires
-from kafka_shell.admin.wire.requests import Call
-from kafka_shell.common.structs import Resource, replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import Resource, replace
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import SECURITY_DISABLED
+from kafka_shell.wire.failures import BrokerError, as_error, failure, requires
+from kafka_shell.wire.requests import Call
 
 EVERYTHING = AclFilter()
 _WITH_PREFIXES = (AclResourceType.GROUP, AclResourceType.TRANSACTIONAL_ID)  # and topics

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from kafka_shell.admin.acls.model import AclOperation
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.coordinators import OFFSETS_TOPIC, partition_of
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.requests import Node
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.coordinators import OFFSETS_TOPIC, partition_of
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.requests import Node
 
 _OMITTED = 31  # instead of the operations: the broker is too old or has no authorizer
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.common.structs import Resource
+from kafka_shell.base.structs import Resource
 
 if TYPE_CHECKING:
-    from kafka_shell.plan.results import Failure
+    from kafka_shell.base.results import Failure
 
 # -- samples ---------------------------------------------------------------------------------------
 

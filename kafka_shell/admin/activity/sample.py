@@ -26,15 +26,15 @@ from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import Group, GroupKey, GroupListing
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records.offsets import OffsetRows, offsets_request
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, KAFKA_STORAGE_ERROR
-from kafka_shell.admin.wire.failures import error_name, failure, requires
-from kafka_shell.admin.wire.frames import Reader, count
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.admin.wire.requests import Call, Node, RawRequest
-from kafka_shell.common.structs import Resource
-from kafka_shell.common.units import counted
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import Resource
+from kafka_shell.base.units import counted
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, KAFKA_STORAGE_ERROR
+from kafka_shell.wire.failures import error_name, failure, requires
+from kafka_shell.wire.frames import Reader, count
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.requests import Call, Node, RawRequest
 
 RECREATED, TRUNCATED, NEW, OFFLINE = "re-created", "truncated", "new", "no leader"
 UP, SILENT, DOWN = "up", "not responding", "down"

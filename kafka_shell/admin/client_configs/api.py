@@ -12,7 +12,7 @@ from kafka_shell.admin.client_configs.model import (
     ClientEntity,
     ClientRegistration,
 )
-from kafka_shell.plan.results import Results
+from kafka_shell.base.results import Results
 
 
 class ClientConfigsApi(Family):

@@ -22,11 +22,11 @@ from kafka_shell.admin.client_configs.read import ConfigLog, describe, read_log,
 from kafka_shell.admin.records import read as log
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.users.model import prefixed_users
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Failure, Results, as_failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster
 
 _INVALID = "the previous value is invalid and cannot be restored"
 _HIDDEN = "the previous value could not be decoded and cannot be restored"

@@ -16,11 +16,11 @@ from kafka_shell.admin.client_configs.model import (
 from kafka_shell.admin.configs.read import of_some_broker
 from kafka_shell.admin.facts import attempt, not_checked
 from kafka_shell.admin.quotas.model import Default
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
-from kafka_shell.errors import MistakeCollector, ShellError, did_you_mean
-from kafka_shell.plan.model import NotChecked, Resource
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import MistakeCollector, ShellError, did_you_mean
+from kafka_shell.base.plans import NotChecked, Resource
+from kafka_shell.base.results import Failure
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import INVALID_REQUEST
 
 _TIMEOUTS = (keys.SESSION, keys.HEARTBEAT)
 _SESSION_LIMITS = ("group.min.session.timeout.ms", "group.max.session.timeout.ms")

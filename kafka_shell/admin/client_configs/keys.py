@@ -10,7 +10,7 @@ import re
 from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigType
-from kafka_shell.errors import ShellError, did_you_mean
+from kafka_shell.base.errors import ShellError, did_you_mean
 
 SESSION, HEARTBEAT, ACKS = "session.timeout.ms", "heartbeat.interval.ms", "acks"
 _MOST = 2**31 - 1

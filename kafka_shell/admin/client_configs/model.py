@@ -9,9 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.quotas.model import ANY_NAME, AnyName, Default
-from kafka_shell.common.nesting import limited
-from kafka_shell.common.text import quote
-from kafka_shell.plan.model import Resource
+from kafka_shell.base.nesting import limited
+from kafka_shell.base.plans import Resource
+from kafka_shell.base.text import quote
 
 
 class ClientEntity(Struct, frozen=True, order=True):

@@ -24,8 +24,8 @@ from kafka_shell.admin.client_configs.model import (
 )
 from kafka_shell.admin.records import read as log
 from kafka_shell.admin.records.model import Record
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.wire.connection import Cluster
 
 
 def describe(

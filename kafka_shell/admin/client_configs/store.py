@@ -11,11 +11,11 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.common.structs import Resource
-from kafka_shell.plan.model import Effect, Plan
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import Resource
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import as_error
 
 _UNKNOWN_TOPIC = "UNKNOWN_TOPIC_OR_PARTITION"
 _POLICY = "cleanup.policy"

@@ -11,19 +11,19 @@ from msgspec import Struct
 from kafka_shell.admin.cluster.model import ApiRange, ApiSupport, Feature, FeatureRange, Features
 from kafka_shell.admin.cluster.registrations import not_running
 from kafka_shell.admin.steps import BaseStep
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.error_codes import (
+from kafka_shell.base.errors import UsageError, did_you_mean
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import Resource
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.error_codes import (
     BROKER_NOT_AVAILABLE,
     INVALID_UPDATE_VERSION,
     OPERATION_NOT_ATTEMPTED,
     REQUEST_TIMED_OUT,
 )
-from kafka_shell.admin.wire.failures import as_error, failure, requires
-from kafka_shell.admin.wire.requests import CONTROLLER, Call, api_name, response_timeout
-from kafka_shell.common.structs import Resource
-from kafka_shell.errors import UsageError, did_you_mean
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.wire.failures import as_error, failure, requires
+from kafka_shell.wire.requests import CONTROLLER, Call, api_name, response_timeout
 
 METADATA = "metadata.version"
 

@@ -26,15 +26,15 @@ from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition, Topic
 from kafka_shell.admin.topics.visibility import HIDDEN, hidden
 from kafka_shell.admin.transactions import read as transactions
-from kafka_shell.admin.wire import connection as parallel
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.admin.wire.failures import AUTHORIZATION, in_one_line
-from kafka_shell.admin.wire.metadata_scan import MetadataScan
-from kafka_shell.common.units import counted, some
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Report
-from kafka_shell.plan.results import Failure, Results, as_failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Report
+from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.units import counted, some
+from kafka_shell.wire import connection as parallel
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.endpoint import Address
+from kafka_shell.wire.failures import AUTHORIZATION, in_one_line
+from kafka_shell.wire.metadata_scan import MetadataScan
 
 EXAMPLES = 3
 _QUORUM_LAG_MS = 10_000  # a voter that has not caught up for longer is a finding

@@ -10,7 +10,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry
     from kafka_shell.admin.partitions.model import LogDirUse
-    from kafka_shell.plan.results import Failure
+    from kafka_shell.base.results import Failure
 
 
 class Broker(Struct, frozen=True):

@@ -14,19 +14,19 @@ from msgspec import Struct
 from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.cluster.model import Broker, Quorum
 from kafka_shell.admin.topics.reassigned import scan_reassigned
-from kafka_shell.admin.wire import frames
-from kafka_shell.admin.wire import requests as versions
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.dial import Loop
-from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
-from kafka_shell.admin.wire.exchanges import Login, State
-from kafka_shell.admin.wire.failures import AUTHORIZATION, connect_timeout, silent
-from kafka_shell.admin.wire.login import log_in, request_api_versions
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.admin.wire.transport import Link
-from kafka_shell.common.structs import Resource, replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results, as_failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.structs import Resource, replace
+from kafka_shell.wire import frames
+from kafka_shell.wire import requests as versions
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.dial import Loop
+from kafka_shell.wire.endpoint import Address, ConnectionConfig
+from kafka_shell.wire.exchanges import Login, State
+from kafka_shell.wire.failures import AUTHORIZATION, connect_timeout, silent
+from kafka_shell.wire.login import log_in, request_api_versions
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.transport import Link
 
 K = TypeVar("K")
 Waiting = Callable[[list[K]], None]
@@ -89,7 +89,7 @@ def _probe(
     config = replace(config, connect_timeout=timeout)
     context = None
     if config.uses_tls:
-        from kafka_shell.admin.wire.tls import make_context
+        from kafka_shell.wire.tls import make_context
 
         context = make_context(config.tls)
     loop = Loop()

@@ -14,23 +14,23 @@ from kafka_shell.admin.cluster.model import Endpoint, Quorum, QuorumReplica, Vot
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.admin.wire import connection as parallel
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.endpoint import Address, parse_addresses
-from kafka_shell.admin.wire.error_codes import (
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import Resource, replace
+from kafka_shell.base.units import approximate_duration, counted
+from kafka_shell.wire import connection as parallel
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.endpoint import Address, parse_addresses
+from kafka_shell.wire.error_codes import (
     DUPLICATE_VOTER,
     INVALID_REQUEST,
     UNSUPPORTED_VERSION,
     VOTER_NOT_FOUND,
 )
-from kafka_shell.admin.wire.failures import as_error, failure, requires
-from kafka_shell.admin.wire.requests import Call, Node, response_timeout
-from kafka_shell.admin.wire.uuids import format_uuid, uuid_of
-from kafka_shell.common.structs import Resource, replace
-from kafka_shell.common.units import approximate_duration, counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.wire.failures import as_error, failure, requires
+from kafka_shell.wire.requests import Call, Node, response_timeout
+from kafka_shell.wire.uuids import format_uuid, uuid_of
 
 _TOPIC = "__cluster_metadata"
 _NO_ID = UUID(int=0)
@@ -210,7 +210,7 @@ class AddVoter(Struct, BaseStep, frozen=True):
         return (Change(_resource(self.voter.id), "create", after=_format_voter(self.voter)),)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.admin.wire.schemas.quorum import AddRaftVoterRequest
+        from kafka_shell.wire.schemas.quorum import AddRaftVoterRequest
 
         request = AddRaftVoterRequest(
             cluster_id=cluster.cluster_id,
@@ -250,7 +250,7 @@ class RemoveVoter(Struct, BaseStep, frozen=True):
         raise as_error(_no_voter(self.voter, "it was removed"))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.admin.wire.schemas.quorum import RemoveRaftVoterRequest
+        from kafka_shell.wire.schemas.quorum import RemoveRaftVoterRequest
 
         request = RemoveRaftVoterRequest(
             cluster_id=cluster.cluster_id,

@@ -16,13 +16,13 @@ from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDirUse
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig
-from kafka_shell.admin.wire.metadata_scan import MetadataScan
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import some
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results, as_failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import some
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig
+from kafka_shell.wire.metadata_scan import MetadataScan
 
 T = TypeVar("T")
 _PROBE_S = 2.0  # timeout of a probe

@@ -40,16 +40,16 @@ from kafka_shell.admin.configs.read import (
     with_retention,
 )
 from kafka_shell.admin.steps import BaseStep, confirmed, read_again, refused_of, row_failure
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
-from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.admin.wire.rounds import in_requests
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import same_value
-from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import same_value
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.endpoint import Address
+from kafka_shell.wire.error_codes import INVALID_REQUEST
+from kafka_shell.wire.failures import as_error
+from kafka_shell.wire.rounds import in_requests
 
 
 def changes_of(

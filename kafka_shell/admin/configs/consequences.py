@@ -31,11 +31,11 @@ from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.min_isr import Requirement
 from kafka_shell.admin.topics.model import Partition, named_topics
 from kafka_shell.admin.topics.reassigned import scan_reassigned
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan
-from kafka_shell.common.units import counted, format_limit, some
-from kafka_shell.plan.model import Change, NotChecked, Resource
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.plans import Change, NotChecked, Resource
+from kafka_shell.base.results import Failure
+from kafka_shell.base.units import counted, format_limit, some
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import MetadataScan
 
 _DEFAULT = "broker-default"
 _LARGEST = "max.message.bytes"

@@ -8,9 +8,9 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
 from kafka_shell.admin.configs.read import by_name, in_parts
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
 
 # A broker's key -> the topic's key that inherits it; of several set ones the first wins.
 TOPIC_KEYS = {

@@ -12,11 +12,11 @@ from kafka_shell.admin.facts import attempt, in_batches, not_checked, not_checke
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import list_offsets, ranges
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan_at_least
-from kafka_shell.common.units import approximate_bytes, convert_unit, counted, format_limit
-from kafka_shell.plan.model import NotChecked
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.plans import NotChecked
+from kafka_shell.base.results import Failure
+from kafka_shell.base.units import approximate_bytes, convert_unit, counted, format_limit
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan_at_least
 
 POLICY = "cleanup.policy"
 _AGE, _SIZE = "retention.ms", "retention.bytes"

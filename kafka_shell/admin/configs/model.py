@@ -6,7 +6,7 @@ from enum import Enum, IntEnum
 
 from msgspec import Struct
 
-from kafka_shell.common.structs import CodedEnum
+from kafka_shell.base.structs import CodedEnum
 
 
 class ResourceType(IntEnum):

@@ -21,17 +21,17 @@ from kafka_shell.admin.configs.model import (
 )
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.similar import with_near_misses
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import INVALID_REQUEST, UNSUPPORTED_VERSION
-from kafka_shell.admin.wire.failures import BrokerError, as_error, failure, requires
-from kafka_shell.admin.wire.frames import Reader, count, string
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.requests import ANY, Call, Node, RawRequest, Target
-from kafka_shell.admin.wire.rounds import in_slices
-from kafka_shell.common.structs import Resource, replace
-from kafka_shell.common.units import convert_unit
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import Resource, replace
+from kafka_shell.base.units import convert_unit
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import INVALID_REQUEST, UNSUPPORTED_VERSION
+from kafka_shell.wire.failures import BrokerError, as_error, failure, requires
+from kafka_shell.wire.frames import Reader, count, string
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.requests import ANY, Call, Node, RawRequest, Target
+from kafka_shell.wire.rounds import in_slices
 
 API_KEY = 32
 VERSIONS = (1, 4)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from kafka_shell.admin.topics.model import named_topics
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan_at_least
-from kafka_shell.common.units import counted
+from kafka_shell.base.units import counted
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import MetadataScan, scan_at_least
 
 KEY = "unclean.leader.election.enable"
 

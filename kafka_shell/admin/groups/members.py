@@ -20,15 +20,15 @@ from kafka_shell.admin.groups.model import (
 from kafka_shell.admin.groups.resets import active
 from kafka_shell.admin.groups.steps import offset_change
 from kafka_shell.admin.steps import BaseStep, read_again, row_failure
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.coordinators import GroupApi, ask
-from kafka_shell.admin.wire.error_codes import UNKNOWN_MEMBER_ID
-from kafka_shell.admin.wire.failures import failure, requires
-from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, did_you_mean
-from kafka_shell.plan.model import Change, Effect, NotChecked, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError, did_you_mean
+from kafka_shell.base.plans import Change, Effect, NotChecked, Outcomes, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.coordinators import GroupApi, ask
+from kafka_shell.wire.error_codes import UNKNOWN_MEMBER_ID
+from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 
 _BY_MEMBER = 3  # LeaveGroup supports several members, and static ones, since v3 (Kafka 2.4)
 _REASON = "removed by an administrator"

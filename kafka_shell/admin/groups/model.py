@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import OffsetRange, TopicPartition
-from kafka_shell.plan.model import Resource
+from kafka_shell.base.plans import Resource
 
 # States in which no member consumes: a topic of a streams group is missing, or a rebalance is on.
 NOT_READY_STATES = ("NotReady",)

@@ -13,18 +13,18 @@ from kafka_shell.admin.groups.model import Group, GroupKey, GroupOffset, GroupTy
 from kafka_shell.admin.partitions.model import OffsetRange, TopicPartition
 from kafka_shell.admin.records.offsets import known, ranges
 from kafka_shell.admin.topics.visibility import may_be_hidden
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.coordinators import GroupApi, GroupResponses, ResponsesByGroup, ask
-from kafka_shell.admin.wire.error_codes import (
+from kafka_shell.base.plans import NotChecked
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import Resource, replace
+from kafka_shell.base.units import some
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.coordinators import GroupApi, GroupResponses, ResponsesByGroup, ask
+from kafka_shell.wire.error_codes import (
     GROUP_ID_NOT_FOUND,
     LEADER_NOT_AVAILABLE,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_shell.admin.wire.failures import as_error, error_name, failure, requires
-from kafka_shell.common.structs import Resource, replace
-from kafka_shell.common.units import some
-from kafka_shell.plan.model import NotChecked
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.wire.failures import as_error, error_name, failure, requires
 
 _NAMED = 3  # partitions that a failure names
 _MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch: many groups since v8, topic IDs since v10
@@ -38,7 +38,7 @@ def _committed(groups: Sequence[str]) -> Any:
 
 
 def _shared(groups: Sequence[str]) -> Any:
-    from kafka_shell.admin.wire.schemas.groups import DescribeShareGroupOffsetsRequest
+    from kafka_shell.wire.schemas.groups import DescribeShareGroupOffsetsRequest
 
     kind = DescribeShareGroupOffsetsRequest.DescribeShareGroupOffsetsRequestGroup
     return DescribeShareGroupOffsetsRequest(

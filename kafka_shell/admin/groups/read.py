@@ -19,8 +19,12 @@ from kafka_shell.admin.groups.model import (
     TopicReader,
 )
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.coordinators import (
+from kafka_shell.base.errors import ShellError, did_you_mean
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import Resource, replace
+from kafka_shell.base.units import some
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.coordinators import (
     OFFSETS_TOPIC,
     GroupApi,
     GroupResponses,
@@ -28,14 +32,10 @@ from kafka_shell.admin.wire.coordinators import (
     not_found,
     without_coordinator,
 )
-from kafka_shell.admin.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, GROUP_ID_NOT_FOUND
-from kafka_shell.admin.wire.failures import failure, requires
-from kafka_shell.admin.wire.frames import MalformedError, Reader
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.common.structs import Resource, replace
-from kafka_shell.common.units import some
-from kafka_shell.errors import ShellError, did_you_mean
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, GROUP_ID_NOT_FOUND
+from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.frames import MalformedError, Reader
+from kafka_shell.wire.metadata_scan import scan
 
 _CONSUMER = "consumer"  # the only protocol type whose member metadata is decoded
 
@@ -50,19 +50,19 @@ def _classic(groups: Sequence[str]) -> Any:
 
 
 def _consumer(groups: Sequence[str]) -> Any:
-    from kafka_shell.admin.wire.schemas.groups import ConsumerGroupDescribeRequest
+    from kafka_shell.wire.schemas.groups import ConsumerGroupDescribeRequest
 
     return ConsumerGroupDescribeRequest(group_ids=list(groups))
 
 
 def _share(groups: Sequence[str]) -> Any:
-    from kafka_shell.admin.wire.schemas.groups import ShareGroupDescribeRequest
+    from kafka_shell.wire.schemas.groups import ShareGroupDescribeRequest
 
     return ShareGroupDescribeRequest(group_ids=list(groups))
 
 
 def _streams(groups: Sequence[str]) -> Any:
-    from kafka_shell.admin.wire.schemas.groups import StreamsGroupDescribeRequest
+    from kafka_shell.wire.schemas.groups import StreamsGroupDescribeRequest
 
     return StreamsGroupDescribeRequest(group_ids=list(groups))
 

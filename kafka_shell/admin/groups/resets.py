@@ -19,13 +19,13 @@ from kafka_shell.admin.groups.steps import (
 )
 from kafka_shell.admin.partitions.model import Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic, list_offsets, ranges
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import GROUP_SUBSCRIBED_TO_TOPIC, NON_EMPTY_GROUP
-from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted, format_time, some
-from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted, format_time, some
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import GROUP_SUBSCRIBED_TO_TOPIC, NON_EMPTY_GROUP
+from kafka_shell.wire.failures import as_error
 
 _SHOWN = 5  # members that a message names
 _UNCHANGED = "no change: already set"

@@ -12,25 +12,25 @@ from kafka_shell.admin.groups.offsets import committed
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import partition_rows, topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import (
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Outcomes, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import (
     GROUP_SUBSCRIBED_TO_TOPIC,
     TOPIC_AUTHORIZATION_FAILED,
     UNKNOWN_MEMBER_ID,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_shell.admin.wire.failures import (
+from kafka_shell.wire.failures import (
     COORDINATION,
     COORDINATOR_MOVED,
     failure,
     failure_of_rest,
     requires,
 )
-from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 
 _COMMIT_BY_NAME = 9  # OffsetCommit v10 names topics by ID
 _RETRY_S = 10.0
@@ -197,7 +197,7 @@ class AlterShareOffsets(RetriedStep, frozen=True):
         )
 
     def _request(self, resets: Sequence[Reset]) -> Any:
-        from kafka_shell.admin.wire.schemas.groups import AlterShareGroupOffsetsRequest
+        from kafka_shell.wire.schemas.groups import AlterShareGroupOffsetsRequest
 
         kind = AlterShareGroupOffsetsRequest.AlterShareGroupOffsetsRequestTopic
         topics = topic_rows(
@@ -219,7 +219,7 @@ class DeleteShareOffsets(OffsetsStep, frozen=True):
     operation = "DELETE"
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.admin.wire.schemas.groups import DeleteShareGroupOffsetsRequest
+        from kafka_shell.wire.schemas.groups import DeleteShareGroupOffsetsRequest
 
         kind = DeleteShareGroupOffsetsRequest.DeleteShareGroupOffsetsRequestTopic
         topics = dict.fromkeys(reset.partition.topic for reset in self.resets)

@@ -14,9 +14,9 @@ from kafka_shell.admin.partitions.planner.plan import Scope
 from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits
 from kafka_shell.admin.partitions.targets import Brokers
 from kafka_shell.admin.topics import partitions
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import Plan
-from kafka_shell.plan.results import Results
+from kafka_shell.base.plans import Plan
+from kafka_shell.base.results import Results
+from kafka_shell.wire.connection import Cluster
 
 
 class PartitionsApi(Family):

@@ -47,13 +47,13 @@ from kafka_shell.admin.partitions.throttles import (
     remove_own,
 )
 from kafka_shell.admin.steps import BaseStep
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted, format_rate, some
-from kafka_shell.errors import ShellError, Status, UnexpectedEnd
-from kafka_shell.plan.model import SENDING, Change, Outcomes, Plan, Report, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError, Status, UnexpectedEnd
+from kafka_shell.base.plans import SENDING, Change, Outcomes, Plan, Report, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted, format_rate, some
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan
 
 _PATIENCE_S = 60.0  # to become healthy before the next batch; for a broker that is down in one
 _POLL_S = 1.0

@@ -9,8 +9,8 @@ from msgspec import Struct, field
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDir, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.sizes import Sizes, of_log_dirs
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
+from kafka_shell.wire.connection import Cluster
 
 RESERVE = 0.05  # of each volume is left free
 

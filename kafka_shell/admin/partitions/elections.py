@@ -12,16 +12,16 @@ from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find
-from kafka_shell.admin.wire import error_codes as codes
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.failures import failure, requires
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
-from kafka_shell.admin.wire.rounds import in_requests
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.units import counted
+from kafka_shell.wire import error_codes as codes
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.requests import CONTROLLER, response_timeout
+from kafka_shell.wire.rounds import in_requests
 
 DEFAULT_TIMEOUT_MS = 30_000
 _PREFERRED, _UNCLEAN = 0, 1  # election types

@@ -23,13 +23,13 @@ from kafka_shell.admin.partitions.progress import (
 from kafka_shell.admin.partitions.stalls import Stall, StallWatch
 from kafka_shell.admin.partitions.throttles import ThrottleRecord, on_down_brokers, remove_own
 from kafka_shell.admin.topics.min_isr import partitions_below
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, request, scan
-from kafka_shell.admin.wire.requests import Call, Node
-from kafka_shell.common.units import Bytes, counted, some
-from kafka_shell.errors import ShellError, Status, UnexpectedEnd
-from kafka_shell.plan.model import SENDING, Report
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError, Status, UnexpectedEnd
+from kafka_shell.base.plans import SENDING, Report
+from kafka_shell.base.results import Failure
+from kafka_shell.base.units import Bytes, counted, some
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import MetadataScan, request, scan
+from kafka_shell.wire.requests import Call, Node
 
 _FIRST_POLL_S, _POLL_S = 0.1, 1.0  # between two looks; doubled each time
 _MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart

@@ -14,19 +14,19 @@ from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDir, ReplicaOnDisk, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.error_codes import (
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Report, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import Bytes, approximate_bytes, counted
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.error_codes import (
     KAFKA_STORAGE_ERROR,
     LOG_DIR_NOT_FOUND,
     REPLICA_NOT_AVAILABLE,
 )
-from kafka_shell.admin.wire.failures import as_error, failure
-from kafka_shell.admin.wire.requests import Call, Node
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import Bytes, approximate_bytes, counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Report, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.wire.failures import as_error, failure
+from kafka_shell.wire.requests import Call, Node
 
 _POLL_S = 0.25
 _MAX_SILENCE_S = 60.0  # a broker that restarts continues its moves

@@ -25,13 +25,13 @@ from kafka_shell.admin.partitions.log_dir_moves import (
     target_dir,
 )
 from kafka_shell.admin.partitions.model import LogDir, MoveStatus, PartitionMove, TopicPartition
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.error_codes import REPLICA_NOT_AVAILABLE
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import approximate_bytes
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes, Report, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Outcomes, Report, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import approximate_bytes
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.error_codes import REPLICA_NOT_AVAILABLE
 
 Dirs = Mapping[Place, str]
 Found = Results[int, tuple[LogDir, ...]]

@@ -7,11 +7,11 @@ from typing import Any
 
 from kafka_shell.admin.partitions.model import LogDir, LogReplica, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED
-from kafka_shell.admin.wire.failures import failure, requires
-from kafka_shell.admin.wire.requests import Call, Node
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED
+from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.requests import Call, Node
 
 
 def describe(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.plan.model import Resource
+from kafka_shell.base.plans import Resource
 
 if TYPE_CHECKING:
-    from kafka_shell.plan.results import Failure
+    from kafka_shell.base.results import Failure
 
 # Special timestamps of ListOffsets (API key 2).
 LATEST = -1

@@ -21,9 +21,9 @@ from msgspec import Meta, Struct, field
 from kafka_shell.admin.partitions.log_dir_moves import Place
 from kafka_shell.admin.partitions.log_dir_targets import Dirs
 from kafka_shell.admin.partitions.model import Assignment, TopicPartition
-from kafka_shell.common.files import bad_file, read_json, read_text
-from kafka_shell.common.units import counted, to_path
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import bad_file, read_json, read_text
+from kafka_shell.base.units import counted, to_path
 
 Text = Annotated[str, Meta(min_length=1)]
 Number = Annotated[int, Meta(ge=0, le=(1 << 31) - 1)]

@@ -18,13 +18,13 @@ from kafka_shell.admin.partitions.model import (
 )
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.records.offsets import log_ends
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import requires
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.admin.wire.requests import CONTROLLER
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Results
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import requires
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.requests import CONTROLLER
 
 TIMEOUT_MS = 60_000
 # Until brokers have the controller's metadata. If a broker still shows the replicas of a move that

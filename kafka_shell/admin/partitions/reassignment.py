@@ -44,13 +44,13 @@ from kafka_shell.admin.partitions.throttles import (
     plan_throttle,
 )
 from kafka_shell.admin.topics import min_isr
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Effect, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import failure
 
 # -- plans -----------------------------------------------------------------------------------------
 

@@ -15,13 +15,13 @@ from kafka_shell.admin.partitions.progress import assignment_of
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.partitions.throttles import SetThrottle
 from kafka_shell.admin.steps import BaseStep
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.files import write_private
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import write_private
+from kafka_shell.base.plans import Change, Outcomes, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
+from kafka_shell.wire.connection import Cluster
 
 
 def with_files(

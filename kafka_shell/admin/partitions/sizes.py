@@ -19,9 +19,9 @@ from kafka_shell.admin.partitions.model import (
     Racks,
     TopicPartition,
 )
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.units import format_rate
-from kafka_shell.plan.results import Results
+from kafka_shell.base.results import Results
+from kafka_shell.base.units import format_rate
+from kafka_shell.wire.connection import Cluster
 
 SAMPLE_S = 1.0  # between two measurements of log sizes
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
-from kafka_shell.common.units import counted
+from kafka_shell.base.units import counted
 
 _QUIET_S = 60.0  # without a copied byte before a reassignment counts as stalled
 _MINUTE = 60

@@ -14,15 +14,15 @@ from kafka_shell.admin.partitions.progress import TIMEOUT_MS, needing, spell, un
 from kafka_shell.admin.partitions.throttles import RemoveThrottle, note_still_set, with_still_set
 from kafka_shell.admin.records.offsets import topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.error_codes import NO_REASSIGNMENT_IN_PROGRESS
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
-from kafka_shell.admin.wire.rounds import in_requests
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes, Resource
-from kafka_shell.plan.results import Failure, Results, as_failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Outcomes, Resource
+from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.error_codes import NO_REASSIGNMENT_IN_PROGRESS
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.requests import CONTROLLER, response_timeout
+from kafka_shell.wire.rounds import in_requests
 
 
 class MoveReplicas(Struct, BaseStep, frozen=True):

@@ -30,14 +30,14 @@ from kafka_shell.admin.partitions.throttles import (
     left_behind,
     rates_of,
 )
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.failures import failure
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.failures import failure
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
 
 Replicas = tuple[tuple[int, ...], ...]  # of each partition
 CORDONED = "cordoned"

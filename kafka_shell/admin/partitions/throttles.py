@@ -16,14 +16,14 @@ from kafka_shell.admin.configs.read import Entries, by_target
 from kafka_shell.admin.partitions.model import Move, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.steps import BaseStep
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.rounds import in_requests
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes, Resource
-from kafka_shell.plan.results import Failure, Results, as_failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Outcomes, Resource
+from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.rounds import in_requests
 
 LEADER_RATE = "leader.replication.throttled.rate"
 FOLLOWER_RATE = "follower.replication.throttled.rate"

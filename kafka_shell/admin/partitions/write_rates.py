@@ -8,7 +8,7 @@ from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.records.offsets import list_offsets
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.wire.connection import Cluster
 
 
 def measure(

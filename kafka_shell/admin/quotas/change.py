@@ -12,13 +12,13 @@ from kafka_shell.admin.quotas.model import Default, Quota, QuotaAlteration, Quot
 from kafka_shell.admin.quotas.read import describe_each
 from kafka_shell.admin.steps import BaseStep, confirmed, read_again, row_failure
 from kafka_shell.admin.users.model import prefixed_users
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.error_codes import INVALID_REQUEST
-from kafka_shell.admin.wire.requests import CONTROLLER
-from kafka_shell.admin.wire.rounds import in_requests
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.error_codes import INVALID_REQUEST
+from kafka_shell.wire.requests import CONTROLLER
+from kafka_shell.wire.rounds import in_requests
 
 Entity = tuple[tuple[str, str | None], ...]  # as in requests, sorted
 

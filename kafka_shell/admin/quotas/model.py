@@ -9,8 +9,8 @@ from typing import Final, cast
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from kafka_shell.common.text import quote
-from kafka_shell.plan.model import Resource
+from kafka_shell.base.plans import Resource
+from kafka_shell.base.text import quote
 
 
 class Default(Struct, frozen=True):

@@ -20,13 +20,13 @@ from kafka_shell.admin.quotas.model import (
     QuotaResolution,
     QuotaSource,
 )
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_error, requires
-from kafka_shell.admin.wire.requests import Call
-from kafka_shell.admin.wire.rounds import MANY
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import as_error, requires
+from kafka_shell.wire.requests import Call
+from kafka_shell.wire.rounds import MANY
 
 _EXACT, _DEFAULT, _ANY_NAME = 0, 1, 2  # match types of a filter's component
 _FIELDS = {"user": "user", "client-id": "client_id", "ip": "ip"}

@@ -13,8 +13,8 @@ from kafka_shell.admin.records.codecs import CODECS
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.offsets import list_offsets, ranges
 from kafka_shell.admin.records.read import Position, RecordStream, last_of
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import Plan
+from kafka_shell.base.plans import Plan
+from kafka_shell.wire.connection import Cluster
 
 if TYPE_CHECKING:
     from kafka_shell.admin.client import Admin

@@ -16,11 +16,11 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.codecs import codec_name
 from kafka_shell.admin.records.offsets import partition_rows, topic_rows
 from kafka_shell.admin.steps import row_failure
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.requests import Call, Node
-from kafka_shell.common.structs import Resource
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import Resource
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.requests import Call, Node
 
 if TYPE_CHECKING:
     from uuid import UUID

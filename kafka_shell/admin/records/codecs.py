@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from mmap import mmap
 from typing import Any
 
-from kafka_shell.common.units import format_bytes
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.units import format_bytes
 
 NONE, GZIP, SNAPPY, LZ4, ZSTD = range(5)
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

@@ -21,14 +21,8 @@ from kafka_shell.admin.records.write import Tally, WriteInterrupted, Writer, par
 from kafka_shell.admin.steps import BaseStep, refused_of
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.partitions import find
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig
-from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import escape
-from kafka_shell.common.units import approximate_bytes, counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import (
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import (
     Change,
     Effect,
     Monitor,
@@ -38,7 +32,13 @@ from kafka_shell.plan.model import (
     Resource,
     StepInterrupted,
 )
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import escape
+from kafka_shell.base.units import approximate_bytes, counted
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig
+from kafka_shell.wire.failures import as_error
 
 
 class ProducedBatches(Struct, frozen=True):

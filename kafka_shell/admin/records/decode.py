@@ -14,7 +14,7 @@ from kafka_shell.admin.records.batches import HEADER_BYTES, Batch, headers
 from kafka_shell.admin.records.codecs import crc32c, decompress
 from kafka_shell.admin.records.model import CREATE_TIME, LOG_APPEND_TIME, Header, Record
 from kafka_shell.admin.records.numbers import varint
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 
 T = TypeVar("T")
 

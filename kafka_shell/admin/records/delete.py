@@ -16,15 +16,15 @@ from kafka_shell.admin.records.offsets import list_offsets, partition_rows, rang
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.growth import cleanup_policies
 from kafka_shell.admin.topics.partitions import by_leader, leaders
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import OFFSET_OUT_OF_RANGE, POLICY_VIOLATION
-from kafka_shell.admin.wire.failures import MOVED, failure, failure_of_rest
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.requests import Call, Node, response_timeout
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, NotChecked, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Effect, NotChecked, Outcomes, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.units import counted
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import OFFSET_OUT_OF_RANGE, POLICY_VIOLATION
+from kafka_shell.wire.failures import MOVED, failure, failure_of_rest
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.requests import Call, Node, response_timeout
 
 _GROUPS_AT_ONCE = 500
 _NAMED = 5  # groups that a warning names

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.records.codecs import compress, crc32c
 from kafka_shell.admin.records.model import NewRecord, Record
-from kafka_shell.admin.wire import frames
+from kafka_shell.wire import frames
 
 _MAGIC = 2
 # Before the checksum: base offset, length of the rest, leader epoch, magic, CRC-32C.

@@ -25,16 +25,16 @@ from kafka_shell.admin.records.decode import body, data_batches, records
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.offsets import list_offsets, partition_rows
 from kafka_shell.admin.topics.partitions import leaders_in
-from kafka_shell.admin.wire import error_codes as codes
-from kafka_shell.admin.wire.calls_in_flight import CallsInFlight
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import NEW_LEADER, TEMPORARY, failure, requires
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.requests import Call, Node
-from kafka_shell.admin.wire.uuids import uuid_of
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results, as_failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.units import counted
+from kafka_shell.wire import error_codes as codes
+from kafka_shell.wire.calls_in_flight import CallsInFlight
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import NEW_LEADER, TEMPORARY, failure, requires
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.requests import Call, Node
+from kafka_shell.wire.uuids import uuid_of
 
 if TYPE_CHECKING:
     from uuid import UUID

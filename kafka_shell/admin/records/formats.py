@@ -17,8 +17,8 @@ from kafka_shell.admin.records.numbers import finite
 from kafka_shell.admin.schemas.budget import check_json
 from kafka_shell.admin.schemas.errors import SchemaError, UnavailableSchema, reason
 from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, split_message
-from kafka_shell.common.nesting import MAX_LEVELS, limited
-from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.base.errors import UsageError, did_you_mean
+from kafka_shell.base.nesting import MAX_LEVELS, limited
 
 AUTO = "auto"
 PLAIN_FORMATS = ("auto", "json", "string", "hex", "base64", "int32", "int64", "double")

@@ -1,6 +1,7 @@
 """The schemas of the records in Kafka's internal topics, as of Kafka 4.3.
 
-Each line is `NAME VERSIONS [flexible VERSION]: FIELDS`, and a field is `name type [versions] [<tag>]`.
+Each line is `NAME VERSIONS [flexible VERSION]: FIELDS`, and a field is `name type [versions]
+[<tag>]`.
 A type in parentheses is a structure; `[]` is an array, and `?(` a structure that may be null. The
 type of a key, its first two bytes, decides between the schemas of a topic.
 """
@@ -15,8 +16,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.wire.frames import MalformedError, Reader
-from kafka_shell.admin.wire.uuids import format_uuid
+from kafka_shell.wire.frames import MalformedError, Reader
+from kafka_shell.wire.uuids import format_uuid
 
 _OFFSETS = {
     0: "LegacyOffsetCommit",

@@ -20,14 +20,14 @@ from kafka_shell.admin.partitions.model import (
 )
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.partitions import by_leader, leaders
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import OFFSET_NOT_AVAILABLE, REPLICA_NOT_AVAILABLE
-from kafka_shell.admin.wire.failures import NEW_LEADER, as_error, failure, requires
-from kafka_shell.admin.wire.frames import Reader, count, string
-from kafka_shell.admin.wire.requests import Call, Node, RawRequest
-from kafka_shell.admin.wire.rounds import ask_in_rounds
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import OFFSET_NOT_AVAILABLE, REPLICA_NOT_AVAILABLE
+from kafka_shell.wire.failures import NEW_LEADER, as_error, failure, requires
+from kafka_shell.wire.frames import Reader, count, string
+from kafka_shell.wire.requests import Call, Node, RawRequest
+from kafka_shell.wire.rounds import ask_in_rounds
 
 if TYPE_CHECKING:
     from uuid import UUID

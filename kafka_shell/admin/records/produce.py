@@ -19,11 +19,8 @@ from kafka_shell.admin.records.write import (
 from kafka_shell.admin.steps import BaseStep, refused_of
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import Topic
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
-from kafka_shell.admin.wire.failures import failure
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import (
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import (
     Change,
     Effect,
     Monitor,
@@ -32,7 +29,10 @@ from kafka_shell.plan.model import (
     Resource,
     StepInterrupted,
 )
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_shell.wire.failures import failure
 
 
 class WriteRecords(Struct, BaseStep, frozen=True):

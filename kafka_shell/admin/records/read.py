@@ -25,13 +25,13 @@ from kafka_shell.admin.records.fetching import (
 )
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.offsets import list_offsets, ranges
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import as_error
+from kafka_shell.wire.metadata_scan import scan
 
 T = TypeVar("T")
 

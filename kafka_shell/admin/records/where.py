@@ -19,8 +19,8 @@ import msgspec
 
 from kafka_shell.admin.records.formats import AUTO, Decoded, Formats
 from kafka_shell.admin.records.model import Record
-from kafka_shell.common.regex import compile_re2
-from kafka_shell.errors import ShellError, UsageError, near_miss
+from kafka_shell.base.errors import ShellError, UsageError, near_miss
+from kafka_shell.base.regex import compile_re2
 
 Values = Callable[[Record], Iterator[Any]]  # of a field: none if it does not exist
 

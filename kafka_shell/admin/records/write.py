@@ -16,9 +16,14 @@ from kafka_shell.admin.records.codecs import NONE
 from kafka_shell.admin.records.encode import ProducerId, encode_batch, encoded_size, next_sequence
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.topics.partitions import leaders
-from kafka_shell.admin.wire import error_codes as codes
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import (
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Outcomes
+from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.structs import Resource, replace
+from kafka_shell.base.units import counted
+from kafka_shell.wire import error_codes as codes
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import (
     MAY_STILL_HAPPEN,
     MOVED,
     NEW_LEADER,
@@ -27,12 +32,7 @@ from kafka_shell.admin.wire.failures import (
     failure,
     requires,
 )
-from kafka_shell.admin.wire.requests import Call, Node
-from kafka_shell.common.structs import Resource, replace
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes
-from kafka_shell.plan.results import Failure, Results, as_failure
+from kafka_shell.wire.requests import Call, Node
 
 OUTCOME_UNKNOWN = "outcome-unknown"
 NOT_SENT = "not-sent"

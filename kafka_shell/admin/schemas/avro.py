@@ -18,7 +18,7 @@ from kafka_shell.admin.records.numbers import finite, varint
 from kafka_shell.admin.schemas.budget import MOST_MEMORY, STRUCTURE, VALUE, Budget
 from kafka_shell.admin.schemas.client import Imported
 from kafka_shell.admin.schemas.errors import SchemaError, reason
-from kafka_shell.common.units import counted
+from kafka_shell.base.units import counted
 
 _PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 _EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)

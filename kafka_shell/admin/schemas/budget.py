@@ -7,7 +7,7 @@ message before it is taken.
 from __future__ import annotations
 
 from kafka_shell.admin.schemas.errors import SchemaError
-from kafka_shell.common.units import format_bytes
+from kafka_shell.base.units import format_bytes
 
 MOST_MEMORY = 256 << 20
 """Of a decoded message, in bytes, as estimated."""

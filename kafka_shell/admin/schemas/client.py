@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.schemas.errors import MissingSchema, SchemaError
 from kafka_shell.admin.schemas.settings import RegistrySettings
-from kafka_shell.admin.wire import http
+from kafka_shell.wire import http
 
 _TIMEOUT_S = 3.0
 _DOWN_S = 30.0  # how long a registry that does not respond is not asked again
@@ -143,7 +143,7 @@ class Client(Struct):
 
     def _client(self) -> Any:
         if self._opener is None:
-            from kafka_shell.admin.wire.tls import make_context
+            from kafka_shell.wire.tls import make_context
 
             https = any(url.startswith("https:") for url in self.settings.urls)
             self._opener = http.opener(make_context(self.settings.tls) if https else None)

@@ -19,7 +19,7 @@ from kafka_shell.admin.records.numbers import unsigned_varint, varint
 from kafka_shell.admin.schemas.budget import MOST_MEMORY, STRUCTURE, VALUE, Budget
 from kafka_shell.admin.schemas.client import Imported
 from kafka_shell.admin.schemas.errors import SchemaError
-from kafka_shell.common.processes import run_module
+from kafka_shell.base.processes import run_module
 
 _PARSED, _COMPILED = "parsed.descriptors", "compiled.descriptors"  # files beside it
 _COMPILE_S = 20.0

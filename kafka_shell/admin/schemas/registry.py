@@ -10,8 +10,8 @@ from uuid import UUID
 
 from kafka_shell.admin.schemas.budget import check_json
 from kafka_shell.admin.schemas.errors import MissingSchema, SchemaError, UnavailableSchema, reason
-from kafka_shell.admin.wire.client_properties import Property
-from kafka_shell.common.nesting import limited
+from kafka_shell.base.nesting import limited
+from kafka_shell.wire.client_properties import Property
 
 if TYPE_CHECKING:
     from kafka_shell.admin.schemas.client import Client, Imported

@@ -7,9 +7,9 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.wire.client_properties import Property, bad, parse_jaas, read_tls
-from kafka_shell.admin.wire.endpoint import Tls
-from kafka_shell.plan.model import Secret
+from kafka_shell.base.plans import Secret
+from kafka_shell.wire.client_properties import Property, bad, parse_jaas, read_tls
+from kafka_shell.wire.endpoint import Tls
 
 URL = "schema.registry.url"
 _PREFIX = "schema.registry."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kafka_shell.admin.calls import ClusterPlan, Family, Reads
 from kafka_shell.admin.tokens import change, read
-from kafka_shell.plan.model import Secret
+from kafka_shell.base.plans import Secret
 
 
 class TokensApi(Family):

@@ -18,18 +18,18 @@ from kafka_shell.admin.tokens.read import (
     read_tokens,
     split_principal,
 )
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.error_codes import (
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource, Secret
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import format_duration, format_time
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.error_codes import (
     DELEGATION_TOKEN_AUTHORIZATION_FAILED,
     DELEGATION_TOKEN_NOT_FOUND,
 )
-from kafka_shell.admin.wire.failures import failure
-from kafka_shell.admin.wire.requests import CONTROLLER, Call
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import format_duration, format_time
-from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, Secret
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.wire.failures import failure
+from kafka_shell.wire.requests import CONTROLLER, Call
 
 _FOR_OTHERS_SINCE = 3  # the first version of CreateDelegationToken with an owner (Kafka 3.3)
 
@@ -61,7 +61,7 @@ class CreateToken(Struct, BaseStep, frozen=True):
         return (Change(about, "create", note="; ".join(notes)),)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.admin.wire.schemas.delegation_tokens import (
+        from kafka_shell.wire.schemas.delegation_tokens import (
             CreateDelegationTokenRequest as Request,
         )
 
@@ -193,7 +193,7 @@ class AlterExpiry(Struct, BaseStep, frozen=True):
         return results
 
     def _request(self, hmac: Secret) -> Any:
-        from kafka_shell.admin.wire.schemas import delegation_tokens as messages
+        from kafka_shell.wire.schemas import delegation_tokens as messages
 
         raw = _decoded(hmac)
         if self.renew:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.plan.model import Resource
+from kafka_shell.base.plans import Resource
 
 if TYPE_CHECKING:
-    from kafka_shell.plan.model import Secret
+    from kafka_shell.base.plans import Secret
 
 
 class DelegationToken(Struct, frozen=True):

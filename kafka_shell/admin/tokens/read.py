@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_shell.admin.tokens.model import DelegationToken
-from kafka_shell.admin.wire import error_codes as codes
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_error, failure
-from kafka_shell.common.structs import Resource, replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Secret
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Secret
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import Resource, replace
+from kafka_shell.wire import error_codes as codes
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import as_error, failure
 
 _HINTS = {
     codes.DELEGATION_TOKEN_AUTH_DISABLED: (
@@ -50,7 +50,7 @@ def describe(cluster: Cluster, owners: Sequence[str] | None = None) -> tuple[Del
 
 def read_tokens(cluster: Cluster, owners: Sequence[str] | None = None) -> Tokens:
     """Tokens by ID, each with its HMAC."""
-    from kafka_shell.admin.wire.schemas.delegation_tokens import (
+    from kafka_shell.wire.schemas.delegation_tokens import (
         DescribeDelegationTokenRequest as Request,
     )
 

@@ -28,14 +28,14 @@ from kafka_shell.admin.topics.steps import (
     Growth,
     records_of,
 )
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.rounds import in_requests
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted, times
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Effect, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted, times
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.rounds import in_requests
 
 _INVALID_PARTITIONS = ("INVALID_PARTITIONS", 37)
 _INVALID_FACTOR = ("INVALID_REPLICATION_FACTOR", 38)

@@ -12,10 +12,10 @@ from kafka_shell.admin.configs.losses import POLICY, policies
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.facts import Budget, attempt, not_checked, not_checked_of
 from kafka_shell.admin.topics.model import named_topics
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.units import counted
-from kafka_shell.plan.model import NotChecked
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.plans import NotChecked
+from kafka_shell.base.results import Failure
+from kafka_shell.base.units import counted
+from kafka_shell.wire.connection import Cluster
 
 
 def cleanup_policies(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import some
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import some
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry

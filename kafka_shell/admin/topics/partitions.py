@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.model import Partition, Topic
 from kafka_shell.admin.topics.similar import with_near_misses
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import LEADER_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION
-from kafka_shell.admin.wire.failures import failure, requires
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.plan.model import Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.plans import Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import LEADER_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION
+from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
 
 
 def find(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPartition, Partition]:

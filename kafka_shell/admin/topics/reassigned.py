@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.admin.partitions.progress import under_way
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.admin.wire.requests import ANY, Target
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import as_failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import as_failure
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.requests import ANY, Target
 
 _READ_S = 2.0  # in an outage the controller may not respond
 _READ_AGAIN = 100  # topics: of more, a broker with replicas is down

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import escape
-from kafka_shell.errors import ShellError, near_miss
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError, near_miss
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import escape
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION
+from kafka_shell.wire.metadata_scan import scan
 
 _MOST_UNKNOWN = 10  # more unknown names than this are an outdated list, not typing errors
 _MANY = 2_000  # with more topics, comparing all names takes too long

@@ -11,21 +11,21 @@ from msgspec import Struct
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.model import NewTopic, Topic, format_assignment
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import (
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Outcomes, Resource, StepInterrupted
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted, format_config_value
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import (
     REQUEST_TIMED_OUT,
     THROTTLING_QUOTA_EXCEEDED,
     UNKNOWN_TOPIC_ID,
 )
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.admin.wire.requests import CONTROLLER, response_timeout
-from kafka_shell.admin.wire.rounds import RestInterrupted, Rows, send_within_quota
-from kafka_shell.admin.wire.uuids import format_uuid, uuid_of
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted, format_config_value
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Outcomes, Resource, StepInterrupted
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.requests import CONTROLLER, response_timeout
+from kafka_shell.wire.rounds import RestInterrupted, Rows, send_within_quota
+from kafka_shell.wire.uuids import format_uuid, uuid_of
 
 DEFAULT_TIMEOUT_MS = 30_000
 _ASKED = 20  # topics of which the controller is asked for the defaults

@@ -21,13 +21,13 @@ from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.topics.model import Topic, TopicsUse, TopicUse
 from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.transactions.model import ProducerState
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import SECURITY_DISABLED
-from kafka_shell.admin.wire.rounds import MANY
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import approximate_bytes, counted
-from kafka_shell.plan.model import NotChecked
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.plans import NotChecked
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import approximate_bytes, counted
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import SECURITY_DISABLED
+from kafka_shell.wire.rounds import MANY
 
 _PARTITIONS_AT_ONCE = 2_000
 _GROUPS_AT_ONCE = 500

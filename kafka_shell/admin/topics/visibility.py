@@ -8,16 +8,16 @@ from uuid import uuid4
 from kafka_shell.admin.acls import rights
 from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.partitions import log_dirs
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import (
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, as_failure
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import (
     CLUSTER_AUTHORIZATION_FAILED,
     TOPIC_AUTHORIZATION_FAILED,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_shell.admin.wire.failures import failure, requires
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, as_failure
+from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.metadata_scan import scan
 
 HIDDEN = "hidden topics"
 

@@ -9,7 +9,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.transactions import change, read
 from kafka_shell.admin.transactions.model import HangingSearch, HangingTransaction, Transaction
 from kafka_shell.admin.transactions.producers import describe as describe_producers
-from kafka_shell.plan.results import Results
+from kafka_shell.base.results import Results
 
 
 class TransactionsApi(Family):

@@ -15,26 +15,26 @@ from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.admin.transactions.model import HangingTransaction, Transaction
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.error_codes import (
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.error_codes import (
     CONCURRENT_TRANSACTIONS,
     LEADER_NOT_AVAILABLE,
     NOT_LEADER_OR_FOLLOWER,
     TRANSACTIONAL_ID_NOT_FOUND,
 )
-from kafka_shell.admin.wire.failures import (
+from kafka_shell.wire.failures import (
     COORDINATION,
     COORDINATOR_MOVED,
     failure,
     failure_of_rest,
     requires,
 )
-from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind, Node
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.wire.requests import Call, Coordinator, CoordinatorKind, Node
 
 _NOT_LEADER = frozenset({LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER})
 _FENCE_HIGHEST = 5  # v6 is for two-phase commit (KIP-939)

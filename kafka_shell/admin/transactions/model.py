@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.common.units import counted
-from kafka_shell.plan.model import Resource
+from kafka_shell.base.plans import Resource
+from kafka_shell.base.units import counted
 
 # The transaction is open, or its markers are being written.
 UNDER_WAY = frozenset({"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"})

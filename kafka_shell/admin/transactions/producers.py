@@ -10,15 +10,15 @@ from kafka_shell.admin.records.offsets import add_rows, by_topic, known
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.transactions.model import ProducerState
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import (
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import (
     LEADER_NOT_AVAILABLE,
     NOT_LEADER_OR_FOLLOWER,
     REPLICA_NOT_AVAILABLE,
 )
-from kafka_shell.admin.wire.requests import Call, Node
-from kafka_shell.admin.wire.rounds import ask_in_rounds, in_slices
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.wire.requests import Call, Node
+from kafka_shell.wire.rounds import ask_in_rounds, in_slices
 
 States = Results[TopicPartition, tuple[ProducerState, ...]]
 

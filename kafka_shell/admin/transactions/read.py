@@ -18,16 +18,16 @@ from kafka_shell.admin.transactions.model import (
     TransactionListing,
     Unread,
 )
-from kafka_shell.admin.wire import coordinators
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import TRANSACTIONAL_ID_NOT_FOUND
-from kafka_shell.admin.wire.failures import AUTHORIZATION, COORDINATION, failure, requires
-from kafka_shell.admin.wire.metadata_scan import is_missing, scan
-from kafka_shell.admin.wire.requests import Call, CoordinatorKind, Node
-from kafka_shell.admin.wire.rounds import ask_in_rounds
-from kafka_shell.common.structs import Resource
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import Resource
+from kafka_shell.wire import coordinators
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import TRANSACTIONAL_ID_NOT_FOUND
+from kafka_shell.wire.failures import AUTHORIZATION, COORDINATION, failure, requires
+from kafka_shell.wire.metadata_scan import is_missing, scan
+from kafka_shell.wire.requests import Call, CoordinatorKind, Node
+from kafka_shell.wire.rounds import ask_in_rounds
 
 DEFAULT_MAX_TIMEOUT_MS = 15 * 60_000  # the default of the brokers' transaction.max.timeout.ms
 _UNUSED_ID = "kafka-sh: a transactional id that does not exist"

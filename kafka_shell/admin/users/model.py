@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.common.structs import CodedEnum
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import CodedEnum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistration
     from kafka_shell.admin.quotas.model import EffectiveQuotas, Quota
     from kafka_shell.admin.tokens.model import DelegationToken
-    from kafka_shell.plan.model import Secret
+    from kafka_shell.base.plans import Secret
 
 # Features that a cluster does not have: no authorizer, no delegation tokens, no such API.
 ABSENT = frozenset(

@@ -28,12 +28,12 @@ from kafka_shell.admin.quotas.model import DEFAULT, Default, EffectiveQuotas, Qu
 from kafka_shell.admin.tokens import read as delegation_tokens
 from kafka_shell.admin.users import scram
 from kafka_shell.admin.users.model import ScramCredential, UserPage
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure, Results, as_failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import as_error
 
 T = TypeVar("T")
 _ANYONE = "User:*"

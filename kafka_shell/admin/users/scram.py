@@ -19,15 +19,15 @@ from kafka_shell.admin.users.model import (
     ScramMechanism,
     prefixed_users,
 )
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.error_codes import RESOURCE_NOT_FOUND
-from kafka_shell.admin.wire.failures import BrokerError, requires
-from kafka_shell.admin.wire.requests import CONTROLLER
-from kafka_shell.admin.wire.rounds import in_requests
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.error_codes import RESOURCE_NOT_FOUND
+from kafka_shell.wire.failures import BrokerError, requires
+from kafka_shell.wire.requests import CONTROLLER
+from kafka_shell.wire.rounds import in_requests
 
 _SALT_BYTES = 32
 _HASHES = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}

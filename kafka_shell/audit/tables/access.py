@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, Rows, readable, table
-from kafka_shell.common.text import quote
+from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
 
 @table(

@@ -19,14 +19,14 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.records import batches, decode
 from kafka_shell.admin.topics.partitions import by_leader
-from kafka_shell.admin.wire.rounds import in_slices
 from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table, with_leaders
 from kafka_shell.audit.tasks import CURRENT, ReadTask, Target
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.wire.rounds import in_slices
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import OffsetRange, TopicPartition
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
 
 SAMPLE_BYTES = 32 << 10  # per position; a larger batch is read whole
@@ -44,7 +44,7 @@ Sample = tuple["TopicPartition", str, bytes]
 def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | ReadFailure]:
     """Yield the sample of each position of each partition that is not empty."""
     from kafka_shell.admin.records.offsets import ranges
-    from kafka_shell.admin.wire import metadata_scan as scan
+    from kafka_shell.wire import metadata_scan as scan
 
     sampling = CURRENT.get(_ANY).sampling
     if not sampling.places:

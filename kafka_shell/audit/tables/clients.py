@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.audit.table import Names, ReadFailure, Rows, read_failure, readable, table
-from kafka_shell.common.text import quote
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.quotas.model import QuotaEntity
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
 _MOST_PAIRS = 50_000
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, Rows, readable, table
 from kafka_shell.audit.tables.config_entries import config_entries
-from kafka_shell.common.text import quote
-from kafka_shell.plan.results import Results
+from kafka_shell.base.results import Results
+from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
 
 @table(
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 )
 def read_clusters(cluster: Cluster, names: Names) -> Rows:
     """Metadata (API key 3)."""
-    from kafka_shell.admin.wire import metadata_scan
+    from kafka_shell.wire import metadata_scan
 
     found = metadata_scan.scan(cluster)
     yield (

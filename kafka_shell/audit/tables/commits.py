@@ -24,11 +24,11 @@ from kafka_shell.audit.table import (
     table,
     with_leaders,
 )
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 
 if TYPE_CHECKING:
     from kafka_shell.admin.records.batches import Batch
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
 
 _TOPIC = "__consumer_offsets"
@@ -108,7 +108,7 @@ def read_group_commits(cluster: Cluster, names: Names) -> Rows:
 def _commits(cluster: Cluster) -> Iterator[Commit | Deleted | ReadFailure]:
     from kafka_shell.admin.records import batches, decode
     from kafka_shell.admin.records.offsets import ranges
-    from kafka_shell.admin.wire import metadata_scan as scan
+    from kafka_shell.wire import metadata_scan as scan
 
     found = scan.scan(cluster, [_TOPIC])
     if _TOPIC not in found:

@@ -9,7 +9,7 @@ from kafka_shell.audit.table import Names, ReadFailure, readable
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
 
 def config_entries(

@@ -6,11 +6,11 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, ReadFailure, Rows, read_failure, readable, table
-from kafka_shell.common.text import quote
+from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import LogDir
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
 
 def _dirs(cluster: Cluster, names: Names) -> Generator[ReadFailure, None, list[LogDir]]:

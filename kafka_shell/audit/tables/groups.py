@@ -6,12 +6,12 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table
-from kafka_shell.common.structs import Resource
-from kafka_shell.common.text import quote
+from kafka_shell.base.structs import Resource
+from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import Group
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
 
 def _described(

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.audit.table import Names, ReadFailure, Rows, read_failure, table
 from kafka_shell.audit.tables.config_entries import config_entries
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.structs import replace
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.endpoint import Address
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.endpoint import Address
 
 _HANDSHAKE_S = 5.0
 _TLS = ("SSL", "SASL_SSL")
@@ -118,8 +118,8 @@ def read_certificates(cluster: Cluster, names: Names) -> Rows:
 
 def _expires(cluster: Cluster, where: str) -> int | ReadFailure | None:
     """Return when the certificate of an address expires, in epoch milliseconds. Does not log in."""
-    from kafka_shell.admin.wire.endpoint import parse_addresses
-    from kafka_shell.admin.wire.tls import handshake_error, make_context
+    from kafka_shell.wire.endpoint import parse_addresses
+    from kafka_shell.wire.tls import handshake_error, make_context
 
     try:
         (address,) = parse_addresses(where)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table
 from kafka_shell.audit.tables.config_entries import config_entries
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import quote
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigSynonym
     from kafka_shell.admin.topics.model import Topic
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
 
 _GONE = "UNKNOWN_TOPIC_OR_PARTITION"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, Rows, read_failure, readable, table
-from kafka_shell.common.text import quote
+from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
 
 @table(
@@ -62,7 +62,7 @@ def read_open_transactions(cluster: Cluster, names: Names) -> Rows:
     """DescribeProducers, API key 61."""
     from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.admin.transactions import producers
-    from kafka_shell.admin.wire import metadata_scan as scan
+    from kafka_shell.wire import metadata_scan as scan
 
     found = scan.scan(cluster, list(names))
     wanted = [

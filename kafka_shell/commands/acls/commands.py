@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.structs import replace
 from kafka_shell.commands.acls.rules import ACL_OPERATION, ACL_RULE
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import FORCE, Command, Example, Invocation, Option, Short
-from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -169,7 +169,7 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
 def _missing(context: Context, principal: str, topics: Sequence[str]) -> Iterator[str]:
     """Notes on topics that do not exist, and on a principal that nothing mentions."""
     from kafka_shell.admin.users import read as users
-    from kafka_shell.admin.wire import metadata_scan
+    from kafka_shell.wire import metadata_scan
 
     if topics:
         existing = metadata_scan.scan(context.cluster, topics).names

@@ -18,6 +18,7 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
+from kafka_shell.base.errors import UsageError
 from kafka_shell.commands.acls.rules import (
     FORM,
     OPERATIONS,
@@ -26,7 +27,6 @@ from kafka_shell.commands.acls.rules import (
     check_principal,
     parse_rule,
 )
-from kafka_shell.errors import UsageError
 
 if TYPE_CHECKING:
     from kafka_shell.language.command import Invocation

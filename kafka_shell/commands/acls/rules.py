@@ -23,9 +23,9 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import quote_rest
-from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.base.errors import UsageError, did_you_mean
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import quote_rest
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kinds import CandidateSource, Fragment, Kind, Words, in_view, invalid
 from kafka_shell.language.tokens import Span

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_shell.common.text import with_option
-from kafka_shell.plan.model import Change, Resource
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.text import with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:

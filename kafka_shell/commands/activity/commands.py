@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.structs import Resource, replace
-from kafka_shell.common.units import format_duration
-from kafka_shell.errors import Status, UsageError
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import Status, UsageError
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import Resource, replace
+from kafka_shell.base.units import format_duration
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.output.terminal import is_dumb
-from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.activity.model import Sample, TopicActivity
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
 
 
 TOPICS, GROUPS, BROKERS = VIEWS = ("topics", "groups", "brokers")
@@ -42,7 +42,7 @@ class Measurement(Struct, frozen=True):
 
 def open_meter(context: Context, interval: float) -> Meter:
     """Return a meter with a connection of its own, for another thread."""
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.wire.connection import Cluster
 
     return Meter(Cluster(context.connection), interval)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kafka_shell.admin.activity.model import BrokerActivity, GroupActivity, TopicActivity
+from kafka_shell.base.units import approximate_bytes, approximate_duration, approximate_rate
 from kafka_shell.commands.groups.render import change, lag_cell, lag_note, number, state
-from kafka_shell.common.units import approximate_bytes, approximate_duration, approximate_rate
 from kafka_shell.output.tables import Cell, Column
 from kafka_shell.output.text import Text, text
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Effect, Plan, merge_plans
+from kafka_shell.base.results import Rows, with_failures
 from kafka_shell.commands.configs.config_dynamic import SUPPORTED, with_acl_commands
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kinds import CandidateSource
-from kafka_shell.plan.model import Effect, Plan, merge_plans
-from kafka_shell.plan.results import Rows, with_failures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,7 +146,7 @@ def _raw(key: str, text: str) -> str:
     """The value in the unit of the key: `11s` is `11000`. An invalid one is left to the plan, which
     reports all."""
     from kafka_shell.admin.client_configs.keys import KEYS
-    from kafka_shell.common.units import parse_config_value
+    from kafka_shell.base.units import parse_config_value
 
     known = KEYS.get(key)
     try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from kafka_shell.common.text import positional, with_option
-from kafka_shell.plan.model import Change, Resource
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.text import positional, with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:

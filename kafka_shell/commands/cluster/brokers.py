@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.plans import Resource
+from kafka_shell.base.results import Results
 from kafka_shell.commands import select
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Short
-from kafka_shell.plan.model import Resource
-from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.model import BrokerDescription
@@ -21,7 +21,7 @@ def describe_broker(
     """The selected brokers, including fenced, absent and unresponsive ones."""
     from kafka_shell.admin.cluster import read as brokers
     from kafka_shell.admin.cluster.read import brokers as known_brokers
-    from kafka_shell.plan.results import Failure
+    from kafka_shell.base.results import Failure
 
     known = known_brokers(context.cluster)
     chosen = select.brokers_among(invocation, known.by_id)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.cluster.model import ClusterMetadata, Finding, Health, Severity
 from kafka_shell.admin.groups.model import NOT_READY_STATES, REBALANCING_STATES
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.results import Results
+from kafka_shell.base.structs import fields
+from kafka_shell.base.text import positional
 from kafka_shell.commands import select
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.structs import fields
-from kafka_shell.common.text import positional
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.plan.model import Effect, Plan
-from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.model import ApiSupport, Quorum
@@ -36,8 +36,8 @@ def cluster_metadata(invocation: Invocation, context: Context) -> ClusterMetadat
 def health(invocation: Invocation, context: Context) -> Health:
     """One screen of what is wrong, the worst first."""
     from kafka_shell.admin.cluster import health
+    from kafka_shell.base.structs import replace
     from kafka_shell.commands.partitions.throttle_store import throttle_record
-    from kafka_shell.common.structs import replace
 
     timeout = invocation["probe-timeout"]
     seconds = health.PROBE_S if timeout is None else timeout / 1000

@@ -7,24 +7,24 @@ from collections.abc import Generator, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.runbook import Runbook, Stage, Stages
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
 from kafka_shell.commands import select
 from kafka_shell.commands.partitions.batches import BATCHES
 from kafka_shell.commands.partitions.reassignments import THROTTLE, plan_start
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.render import render
-from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.runbook import Runbook, Stage, Stages
 
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.decommission.check import BrokerState, Decommission
     from kafka_shell.admin.partitions.targets import Drain
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.base.outcome import Outcome
     from kafka_shell.context import Context
-    from kafka_shell.plan.outcome import Outcome
+    from kafka_shell.wire.connection import Cluster
 
 _REMOVED = ("voter", "configs", "unregister")  # unregistered, its configs could not be deleted
 _NOT_REGISTERED = "BROKER_ID_NOT_REGISTERED"
@@ -254,7 +254,7 @@ class _Work:
         return False
 
     def _validate(self, plan: Plan) -> None:
-        from kafka_shell.admin.wire.failures import as_error
+        from kafka_shell.wire.failures import as_error
 
         for step in plan.steps:
             sent = step.send(self._context.cluster, validate_only=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.errors import UsageError, did_you_mean
+from kafka_shell.base.plans import Effect, Plan
 from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.timeout import timeout_ms
-from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, Invocation, Option
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kinds import CandidateSource, Kind, in_view
-from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
 from kafka_shell.view.match import LIMIT
 

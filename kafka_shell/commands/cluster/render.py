@@ -18,11 +18,11 @@ from kafka_shell.admin.cluster.model import (
     Severity,
 )
 from kafka_shell.admin.partitions.model import LogDirUse
+from kafka_shell.base.units import counted
 from kafka_shell.commands.cluster import decommission_render, restart_render
 from kafka_shell.commands.cluster.commands import command_of
 from kafka_shell.commands.configs.render import CONFIG
 from kafka_shell.commands.partitions.render import COLUMNS as PARTITIONS
-from kafka_shell.common.units import counted
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import labeled_lines, summary
 from kafka_shell.output.tables import Cell, Column, Page, Rows, draw_table
@@ -197,7 +197,7 @@ _ROUND_MS = 10_000
 def _behind(replica: QuorumReplica) -> Cell:
     if replica.behind_ms < 0 or replica.role == "leader":
         return None
-    from kafka_shell.common.units import format_duration
+    from kafka_shell.base.units import format_duration
 
     behind, slow = replica.behind_ms, replica.behind_ms > _SLOW_MS
     # Whole seconds for a voter that is far behind.

@@ -15,13 +15,21 @@ from kafka_shell.admin.configs.model import (
     ConfigResource,
     ResourceType,
 )
+from kafka_shell.base.command_results import Listing, NoRows
+from kafka_shell.base.errors import (
+    MistakeCollector,
+    ShellError,
+    UsageError,
+    did_you_mean,
+    raise_all,
+)
+from kafka_shell.base.plans import Effect, Plan, merge_plans
+from kafka_shell.base.results import Parts, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import some
 from kafka_shell.commands import select
 from kafka_shell.commands.configs.kinds import CLIENT_METRICS, CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR
 from kafka_shell.commands.progress import reported
-from kafka_shell.common.command_results import Listing, NoRows
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import some
-from kafka_shell.errors import MistakeCollector, ShellError, UsageError, did_you_mean, raise_all
 from kafka_shell.language import kinds
 from kafka_shell.language.command import (
     FORCE,
@@ -33,15 +41,13 @@ from kafka_shell.language.command import (
     Short,
 )
 from kafka_shell.language.kinds import is_pattern, split
-from kafka_shell.plan.model import Effect, Plan, merge_plans
-from kafka_shell.plan.results import Parts, Results
 
 _STREAM_ABOVE = 1_000  # topics; with more, `--all` prints configs as they arrive
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.read import Entries
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
 
 _OTHER_SUBJECTS = ("--broker-id", "--broker-default", "--group", "--logger", "--client-metrics")
 

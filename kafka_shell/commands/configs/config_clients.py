@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.base.errors import MistakeCollector, ShellError, UsageError, did_you_mean
+from kafka_shell.base.plans import Plan, Resource, merge_plans
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
 from kafka_shell.commands.configs import config_dynamic
 from kafka_shell.commands.users import commands as scram_options
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import MistakeCollector, ShellError, UsageError, did_you_mean
 from kafka_shell.language.command import Invocation
-from kafka_shell.plan.model import Plan, Resource, merge_plans
-from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.quotas.model import Default, Quota, QuotaEntity
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.commands.configs.render import ConfigLine
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
 
     Lines = Results[Resource, tuple[ConfigLine, ...]]
 
@@ -295,7 +295,7 @@ def _alter_quotas(
 ) -> Plan:
     from kafka_shell.admin.quotas import change as quota_changes
     from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS, QuotaAlteration
-    from kafka_shell.common.units import parse_quota
+    from kafka_shell.base.units import parse_quota
 
     known = CLIENT_QUOTAS if entity.ip is None else IP_QUOTAS
     limits: dict[str, float | None] = {}

@@ -12,22 +12,22 @@ from kafka_shell.admin.configs.model import (
     ConfigResource,
     ResourceType,
 )
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.files import bad_file
+from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.results import Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import to_path
 from kafka_shell.commands.configs.commands import alter
 from kafka_shell.commands.configs.config_clients import refuse_literal_default, unnamed
 from kafka_shell.commands.configs.kinds import CLIENT_METRICS, CONFIG_KEYS, CONFIG_PAIRS, ENTITY
 from kafka_shell.commands.configs.render import ConfigTable
-from kafka_shell.common.files import bad_file
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import to_path
-from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import FORCE, Command, Example, Invocation, Option
-from kafka_shell.plan.model import Effect, Plan
-from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
 
 Tables = Results[ConfigResource, ConfigTable]
 
@@ -125,7 +125,7 @@ def _entity(invocation: Invocation) -> tuple[str, str | None]:
 def _all(kind: ResourceType, entity: str, invocation: Invocation, cluster: Cluster) -> list[str]:
     """The names of all entities of this kind; UsageError if the cluster cannot list them."""
     if kind is ResourceType.TOPIC:
-        from kafka_shell.admin.wire import metadata_scan
+        from kafka_shell.wire import metadata_scan
 
         return sorted(metadata_scan.scan(cluster).names)
     if kind is ResourceType.BROKER:
@@ -156,7 +156,7 @@ def _pairs(invocation: Invocation) -> list[tuple[str, str]]:
 
 
 def _from_file(file: str) -> list[tuple[str, str]]:
-    from kafka_shell.admin.wire.client_properties import read_properties
+    from kafka_shell.wire.client_properties import read_properties
 
     try:
         return list(read_properties(to_path(file)).items())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Plan, merge_plans
-from kafka_shell.plan.results import Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Plan, merge_plans
+from kafka_shell.base.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientConfigFilter, ClientEntity
@@ -47,7 +47,7 @@ def has_dynamic(entity: QuotaEntity) -> bool:
 def lines(context: Context, parts: Mapping[str, str | Default | None]) -> Results[Any, ConfigLine]:
     """One line per entity with its dynamic configs, then one with what its clients support."""
     from kafka_shell.admin.client_configs import read as client_configs
-    from kafka_shell.plan.results import as_failure
+    from kafka_shell.base.results import as_failure
 
     which = _filter(parts)
     if which is None:
@@ -101,9 +101,9 @@ def with_acl_commands(plan: Plan) -> Plan:
     if not plan.confirm:
         return plan
     from kafka_shell.admin.client_configs.store import ACLS
+    from kafka_shell.base.plans import Change
+    from kafka_shell.base.structs import replace
     from kafka_shell.commands.undo import undo_lines
-    from kafka_shell.common.structs import replace
-    from kafka_shell.plan.model import Change
 
     (command,) = undo_lines([Change(binding.resource, "delete") for binding in ACLS])
     return replace(

@@ -14,12 +14,12 @@ from kafka_shell.admin.configs.model import (
     ResourceType,
 )
 from kafka_shell.admin.users.model import ScramMechanism
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.text import masked
+from kafka_shell.base.units import allowed_values, format_config_value
 from kafka_shell.commands.client_configs import complete as client_configs
 from kafka_shell.commands.configs.config_dynamic import SUPPORTED, has_dynamic
 from kafka_shell.commands.quotas import commands as quotas
-from kafka_shell.common.text import masked
-from kafka_shell.common.units import allowed_values, format_config_value
-from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Option
 from kafka_shell.language.cursor import CompletionRequest

@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.quotas.model import Default, QuotaEntity
-from kafka_shell.common.structs import replace
+from kafka_shell.base.plans import Value
+from kafka_shell.base.structs import replace
 from kafka_shell.output.humanize import config_value
 from kafka_shell.output.tables import GAP, Column, Layout, Page, draw_table, lay_out
 from kafka_shell.output.text import Role, Text, pad, paragraphs, rstrip, text
 from kafka_shell.output.text import width as cells
-from kafka_shell.plan.model import Value
 
 
 class ConfigTable(Struct, frozen=True):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
-from kafka_shell.common.text import positional, with_option
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.text import positional, with_option
 from kafka_shell.output.resource_kinds import kind_of
-from kafka_shell.plan.model import Change, Resource
 
 # Never deleted by undo: they may contain dynamic client configs of other administrators.
 _KEPT = (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)

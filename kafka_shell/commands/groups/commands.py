@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.common.command_results import Listing, NoRows
+from kafka_shell.base.command_results import Listing, NoRows
+from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.results import Results
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import Group, GroupKey

@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.commands import select
-from kafka_shell.commands.hints import with_hint
-from kafka_shell.commands.records.read_records import offset_or_time, with_time
-from kafka_shell.common.files import bad_file, read_csv
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import (
+from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.base.files import bad_file, read_csv
+from kafka_shell.base.plans import Change, Effect, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import (
     INTEGER,
     counted,
     format_duration,
@@ -21,13 +21,13 @@ from kafka_shell.common.units import (
     parse_time,
     to_path,
 )
-from kafka_shell.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.commands import select
+from kafka_shell.commands.hints import with_hint
+from kafka_shell.commands.records.read_records import offset_or_time, with_time
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kinds import CandidateSource, Kind
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
 from kafka_shell.view.candidates import NONE, Candidates, Catalog
 from kafka_shell.view.view import ClusterView, Key, TopicsOf
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import GroupType, ResetTo
     from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.admin.topics.model import Partition
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
 
     Offsets = dict[TopicPartition, int]
     from kafka_shell.admin.partitions.model import TopicPartition

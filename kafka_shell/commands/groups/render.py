@@ -15,12 +15,12 @@ from kafka_shell.admin.groups.model import (
     GroupType,
     Member,
 )
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
+from kafka_shell.base.results import Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
 from kafka_shell.output.page import summary
 from kafka_shell.output.tables import Cell, Column, Page, draw_table
 from kafka_shell.output.text import Role, Text, text
-from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.activity.model import GroupActivity, Sample

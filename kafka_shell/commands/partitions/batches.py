@@ -14,16 +14,16 @@ from kafka_shell.admin.partitions.batch_state import BatchState, Started
 from kafka_shell.admin.partitions.batched import ForgetBatches
 from kafka_shell.admin.partitions.model import Assignment, TopicPartition
 from kafka_shell.admin.partitions.partition_files import MoveFile, MovePaths, read_moves
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import locked, write_private
+from kafka_shell.base.plans import Plan
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import to_path
 from kafka_shell.commands.partitions.follow_up import end_line, resume_line, stall_advice
-from kafka_shell.common.files import locked, write_private
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import to_path
-from kafka_shell.errors import ShellError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation, Option
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kinds import CandidateSource, Kind
-from kafka_shell.plan.model import Plan
 from kafka_shell.view.candidates import Candidates, Catalog, pick
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.topics.model import Partition
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.results import Results
 from kafka_shell.commands import select
 from kafka_shell.commands.timeout import timeout_ms
-from kafka_shell.common.command_results import NoRows
 from kafka_shell.language import kinds
 from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, Invocation, Option
-from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import ElectionStatus

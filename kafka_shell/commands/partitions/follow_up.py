@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.text import with_option
-from kafka_shell.common.units import counted
+from kafka_shell.base.text import with_option
+from kafka_shell.base.units import counted
 from kafka_shell.language import kinds
 
 if TYPE_CHECKING:

@@ -7,25 +7,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError, UnexpectedEnd
+from kafka_shell.base.plans import Effect, Plan, Report, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
 from kafka_shell.commands import select
 from kafka_shell.commands.hints import add_commands
 from kafka_shell.commands.partitions.batches import note_unfinished
 from kafka_shell.commands.partitions.follow_up import cancel_line, stall_advice
 from kafka_shell.commands.partitions.reassignments import FILE, chosen_topics, given_file
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, UnexpectedEnd
 from kafka_shell.language import kinds
 from kafka_shell.language.command import CHANGING, Argument, Command, Example, Invocation, Option
-from kafka_shell.plan.model import Effect, Plan, Report, Resource
-from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.log_dir_targets import Dirs
     from kafka_shell.admin.partitions.model import MoveState, Reassignment, TopicPartition
     from kafka_shell.admin.partitions.partition_files import MoveFile
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
 
 # -- read ------------------------------------------------------------------------------------------
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from struct import iter_unpack
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import positional
 from kafka_shell.commands import select
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import positional
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kinds import Kind
-from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.log_dir_moves import Place
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
         ReplicaOnDisk,
         TopicPartition,
     )
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.metadata_scan import MetadataScan
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.metadata_scan import MetadataScan
 
 _BY = ("dir", "broker", "topic", "partition", "replica")
 Rows = Results[Resource, tuple[object, ...]]
@@ -43,7 +43,7 @@ Key = Callable[[int, str, int], tuple[int | None, str | None, int | None]]
 def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | NoRows:
     """The log directories, or the disk usage by broker, topic, partition or replica."""
     from kafka_shell.admin.partitions import log_dirs
-    from kafka_shell.admin.wire.metadata_scan import scan
+    from kafka_shell.wire.metadata_scan import scan
 
     cluster = context.cluster
     brokers = _brokers(invocation, cluster)
@@ -160,7 +160,7 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
     """Move replicas to another log directory of their broker."""
     from kafka_shell.admin.partitions import log_dir_moves, log_dirs
     from kafka_shell.admin.partitions.model import TopicPartition
-    from kafka_shell.errors import ShellError
+    from kafka_shell.base.errors import ShellError
 
     cluster, path = context.cluster, invocation["log-dir"]
     chosen = select.partitions(invocation, cluster)

@@ -9,6 +9,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Effect, Plan, Resource, merge_plans
+from kafka_shell.base.results import Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import with_option
+from kafka_shell.base.units import counted
 from kafka_shell.commands import select
 from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.partitions.batches import ABOUT as BATCHES_ABOUT
@@ -26,15 +32,9 @@ from kafka_shell.commands.partitions.follow_up import (
     resume_line,
     stall_advice,
 )
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import with_option
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.output.humanize import name_few
-from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
-from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from kafka_shell.admin.partitions.partition_files import MoveFile, MovePaths
     from kafka_shell.admin.partitions.sizes import Sizes
     from kafka_shell.admin.partitions.targets import Brokers, Targets
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.commands.partitions.batches import Rollback
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
 
 
 def plan_start(
@@ -169,9 +169,9 @@ def _of_file(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.partitions.batched import ForgetBatches
     from kafka_shell.admin.partitions.partition_files import MovePaths, read_moves
     from kafka_shell.admin.partitions.reassignment import plan_cancel, recorded_before
+    from kafka_shell.base.units import to_path
     from kafka_shell.commands.partitions.batches import BatchFile
     from kafka_shell.commands.partitions.throttle_store import throttle_record
-    from kafka_shell.common.units import to_path
 
     paths = unfinished(invocation, context) if invocation["resume"] else None
     file = read_moves(str(paths.move) if paths else invocation["reassignment-json-file"])

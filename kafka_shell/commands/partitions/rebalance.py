@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.structs import replace
 from kafka_shell.commands import select
 from kafka_shell.commands.partitions.batches import BATCHES
 from kafka_shell.commands.partitions.reassignments import (
@@ -14,17 +16,15 @@ from kafka_shell.commands.partitions.reassignments import (
     named_brokers,
     plan_start,
 )
-from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
-from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
     from kafka_shell.admin.partitions.disks import Disks
     from kafka_shell.admin.partitions.targets import Brokers
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
 
 _PERCENT = 100
 

@@ -11,8 +11,8 @@ import msgspec
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions.throttles import Record, Throttled, ThrottleRecord
-from kafka_shell.common.files import locked, write_private
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import locked, write_private
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

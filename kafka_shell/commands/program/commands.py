@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.common.command_results import FORMATS
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted, to_path
-from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
+from kafka_shell.base.command_results import FORMATS
+from kafka_shell.base.errors import ShellError, Status, UsageError, did_you_mean
+from kafka_shell.base.outcome import HistoryLine
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted, to_path
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
 from kafka_shell.language.command import (
@@ -23,7 +24,6 @@ from kafka_shell.language.command import (
     Short,
 )
 from kafka_shell.language.kinds import CandidateSource, Kind
-from kafka_shell.plan.outcome import HistoryLine
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.base.errors import UsageError, did_you_mean
+from kafka_shell.base.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.command import (
     CONNECTION,

@@ -9,16 +9,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shell.common import units
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.structs import fields
-from kafka_shell.common.text import is_printable
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.base import units
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.outcome import EntryDetails, JournalEntry
+from kafka_shell.base.results import Failure, Rows, with_failures
+from kafka_shell.base.structs import fields
+from kafka_shell.base.text import is_printable
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kinds import CandidateSource, Kind, is_pattern
-from kafka_shell.plan.outcome import EntryDetails, JournalEntry
-from kafka_shell.plan.results import Failure, Rows, with_failures
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from kafka_shell.base.outcome import EntryDetails, HistoryLine, JournalEntry
+from kafka_shell.base.plans import Change
+from kafka_shell.base.units import shorten_command
 from kafka_shell.commands.program.model import SandboxReport
-from kafka_shell.common.units import shorten_command
 from kafka_shell.journal import change_of
 from kafka_shell.output.humanize import count_kinds, local_time
 from kafka_shell.output.outcomes import LONG, changes_lines, undo_lines
@@ -14,8 +16,6 @@ from kafka_shell.output.page import facts_page
 from kafka_shell.output.tables import Column, Page
 from kafka_shell.output.text import Role, Text, hang, join, text
 from kafka_shell.output.theme import ThemeInfo
-from kafka_shell.plan.model import Change
-from kafka_shell.plan.outcome import EntryDetails, HistoryLine, JournalEntry
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
     HistoryLine: (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.commands.program.model import SandboxReport
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import SANDBOX, Argument, Command, Example, Invocation, Option
 

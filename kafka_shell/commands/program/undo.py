@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.outcome import JournalEntry, is_applied
+from kafka_shell.base.plans import Change, Effect, Plan, merge_plans
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import same_value, shorten_command, some
 from kafka_shell.commands.program.journal import UNDOABLE_ENTRY, entries
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import same_value, shorten_command, some
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, Invocation, Option
-from kafka_shell.plan.model import Change, Effect, Plan, merge_plans
-from kafka_shell.plan.outcome import JournalEntry, is_applied
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
@@ -264,7 +264,7 @@ def _gathered(lines: Iterable[str], outer: Invocation) -> Iterator[Invocation]:
 def _settled_plan(commands: Sequence[Invocation], context: Context, *, recent: bool) -> Plan:
     """One plan of all commands. If a `recent` change seems not to be there, the plan is made again
     for a moment: brokers apply changes after the controller has confirmed them."""
-    from kafka_shell.admin.wire.connection import wait_until_visible
+    from kafka_shell.wire.connection import wait_until_visible
 
     plan = Plan(Effect.CHANGE, ())
 

@@ -7,14 +7,14 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, DEFAULT, IP_QUOTAS, Default, QuotaEntity
-from kafka_shell.common.command_results import Listing, NoRows
-from kafka_shell.common.units import format_quota
-from kafka_shell.errors import MistakeCollector, ShellError, UsageError, did_you_mean
+from kafka_shell.base.command_results import Listing, NoRows
+from kafka_shell.base.errors import MistakeCollector, ShellError, UsageError, did_you_mean
+from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.units import format_quota
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kinds import CandidateSource
-from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView
 
@@ -149,7 +149,7 @@ def alter_quotas(invocation: Invocation, context: Context) -> Plan:
 
 def _limits(invocation: Invocation, *, ip: bool) -> dict[str, float | None]:
     """Quota key -> new value; None removes the quota."""
-    from kafka_shell.common.units import parse_quota
+    from kafka_shell.base.units import parse_quota
 
     limits: dict[str, float | None] = {}
     mistakes = MistakeCollector()

@@ -15,7 +15,7 @@ from kafka_shell.admin.quotas.model import (
     QuotaLevel,
     QuotaResolution,
 )
-from kafka_shell.common.structs import fields
+from kafka_shell.base.structs import fields
 from kafka_shell.output.humanize import quota_value
 from kafka_shell.output.page import summary
 from kafka_shell.output.tables import Column, Page, Rows, draw_table

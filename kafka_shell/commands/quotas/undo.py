@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from kafka_shell.common.text import with_option
-from kafka_shell.common.units import format_number
-from kafka_shell.plan.model import Change, Resource
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.text import with_option
+from kafka_shell.base.units import format_number
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:

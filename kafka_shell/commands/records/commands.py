@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.results import Results
 from kafka_shell.commands import select
 from kafka_shell.commands.records.read_records import (
     ISOLATION_LEVELS,
@@ -13,8 +17,6 @@ from kafka_shell.commands.records.read_records import (
     with_time,
 )
 from kafka_shell.commands.timeout import timeout_ms
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import (
     TIMEOUT,
@@ -26,8 +28,6 @@ from kafka_shell.language.command import (
     Short,
 )
 from kafka_shell.language.kinds import CandidateSource, Kind
-from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import (
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
         PartitionOffset,
         TopicPartition,
     )
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
 
 # The names and numbers that kafka-get-offsets accepts for --time.
 _SPECS = {
@@ -85,7 +85,7 @@ def list_offsets(
 def _without_internal(
     cluster: Cluster, partitions: Sequence[TopicPartition]
 ) -> list[TopicPartition]:
-    from kafka_shell.admin.wire.metadata_scan import scan
+    from kafka_shell.wire.metadata_scan import scan
 
     found = scan(cluster, list(dict.fromkeys(each.topic for each in partitions)))
     internal = {name for name in found.names if found.summary(name).internal}
@@ -105,7 +105,7 @@ def _time(text: str, context: Context) -> int:
 
 def _to_time(text: str, context: Context) -> int:
     """A time in milliseconds since the epoch, relative ones from now; never negative."""
-    from kafka_shell.common.units import odd_hour, parse_time
+    from kafka_shell.base.units import odd_hour, parse_time
 
     time = parse_time(text, now=int(context.clock() * 1000))
     if note := odd_hour(text, time):

@@ -6,6 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell import journal
 from kafka_shell.admin.records.codecs import CODECS
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import format_time
 from kafka_shell.commands.records.read_records import (
     ENDS,
     ISOLATION_LEVELS,
@@ -16,14 +21,9 @@ from kafka_shell.commands.records.read_records import (
     formats_of,
     position,
 )
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import format_time
-from kafka_shell.errors import ShellError
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
     from kafka_shell.admin.records.copy import CopyRequest, Progress

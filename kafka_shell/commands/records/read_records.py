@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from kafka_shell.base.command_results import NoRows, StreamedOutput
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import OFFSET, as_offset, format_time, odd_hour, parse_time
 from kafka_shell.commands import select
-from kafka_shell.common.command_results import NoRows, StreamedOutput
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import OFFSET, as_offset, format_time, odd_hour, parse_time
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.kinds import CandidateSource, Kind, is_pattern
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from kafka_shell.admin.records.model import Record
     from kafka_shell.admin.records.read import Position, Reading
     from kafka_shell.admin.records.where import RecordFilter
+    from kafka_shell.base.plans import Plan, Resource
+    from kafka_shell.base.results import Failure, Parts, Results
     from kafka_shell.context import Context
-    from kafka_shell.plan.model import Plan, Resource
-    from kafka_shell.plan.results import Failure, Parts, Results
 
 
 FORMATS = (

@@ -16,16 +16,16 @@ import msgspec
 from kafka_shell.admin.records.formats import Decoded, Formats
 from kafka_shell.admin.records.internal_topics import TOPICS
 from kafka_shell.admin.records.model import Header, Record
+from kafka_shell.base.command_results import StreamedOutput
+from kafka_shell.base.results import Failure, Parts, Results
+from kafka_shell.base.text import escape, printable
+from kafka_shell.base.units import approximate_bytes
 from kafka_shell.commands.records.row import json_line, utc_time
-from kafka_shell.common.command_results import StreamedOutput
-from kafka_shell.common.text import escape, printable
-from kafka_shell.common.units import approximate_bytes
 from kafka_shell.language.command import Invocation
 from kafka_shell.output.page import summary
 from kafka_shell.output.styled_stream import columns_of
 from kafka_shell.output.tables import GAP, NOTHING, Column, Layout
 from kafka_shell.output.text import Role, Text, cut, hang, join, pad, text
-from kafka_shell.plan.results import Failure, Parts, Results
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

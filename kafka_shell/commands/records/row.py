@@ -38,9 +38,9 @@ from kafka_shell.admin.records.formats import (
 )
 from kafka_shell.admin.records.internal_topics import TOPICS
 from kafka_shell.admin.records.model import Header, NewRecord, Numbered, Record
-from kafka_shell.common.files import bad_file
-from kafka_shell.common.units import to_path
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.files import bad_file
+from kafka_shell.base.units import to_path
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

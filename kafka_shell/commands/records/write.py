@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.records.codecs import CODECS
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Effect, Plan
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
     from kafka_shell.admin.records.model import Header, NewRecord
+    from kafka_shell.base.plans import Secret
     from kafka_shell.commands.records.row import Input, Parse
     from kafka_shell.context import Context
-    from kafka_shell.plan.model import Secret
 
 
 class _Header(kinds.Pair):
@@ -77,7 +77,7 @@ def _record(invocation: Invocation, value: bytes | None) -> NewRecord:
 
 
 def _parser(invocation: Invocation) -> Parse:
-    from kafka_shell.common.structs import replace
+    from kafka_shell.base.structs import replace
 
     if invocation["lines"]:
         same = _record(invocation, None)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted, some
 from kafka_shell.commands.rehearse.render import KnownLimit, Rehearsal
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted, some
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 
@@ -26,13 +26,13 @@ def rehearse(invocation: Invocation, context: Context) -> Rehearsal | tuple[Know
 
     if invocation["limits"]:
         return tuple(known_limits())
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.requests import read_only
+    from kafka_shell.base.java import find_java
     from kafka_shell.commands.rehearse.rights import Rights
     from kafka_shell.commands.rehearse.script import lines_of
     from kafka_shell.commands.rehearse.twins import read_original
-    from kafka_shell.common.java import find_java
     from kafka_shell.language.kinds import split
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.requests import read_only
 
     if context.run_line is None:
         raise ShellError("rehearse cannot run commands here", code="no-shell")

@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.base.errors import Status
+from kafka_shell.base.units import counted
 from kafka_shell.commands import render_module
 from kafka_shell.commands.state.model import StateDiff
 from kafka_shell.commands.state.render import diff_page
-from kafka_shell.common.units import counted
-from kafka_shell.errors import Status
 from kafka_shell.output.outcomes import plan_lines
 from kafka_shell.output.tables import Column, Page, Renderers
 from kafka_shell.output.text import Role, Text, hang, text

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from kafka_shell.admin.acls import rights
 from kafka_shell.admin.acls.model import AclOperation
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.coordinators import OFFSETS_TOPIC
-from kafka_shell.admin.wire.metadata_scan import is_missing
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Resource
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Resource
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.coordinators import OFFSETS_TOPIC
+from kafka_shell.wire.metadata_scan import is_missing
 
 # API key -> the operation that it requires on the cluster, or on each topic.
 ON_CLUSTER = {

@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
+from kafka_shell.base.errors import ShellError, Status, UsageError
+from kafka_shell.base.outcome import ChangeResult, Outcome
+from kafka_shell.base.plans import Report, merge_plans
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import is_printable
 from kafka_shell.commands.rehearse.render import FAILED, OK, UNKNOWN, RehearsedLine
 from kafka_shell.commands.rehearse.rights import Rights
 from kafka_shell.commands.rehearse.script import lines_of_file, without_throttle
@@ -29,20 +34,15 @@ from kafka_shell.commands.rehearse.verdicts import (
 from kafka_shell.commands.state.compare import differences
 from kafka_shell.commands.state.model import ASSIGNMENT, Differing, State, StateDiff
 from kafka_shell.commands.state.read import StateRequest, read_state
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import is_printable
 from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
-from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.output.data import NOT_SHOWN
-from kafka_shell.plan.model import Report, merge_plans
-from kafka_shell.plan.outcome import ChangeResult, Outcome
 from kafka_shell.sandbox.twin.build import broker_of
 from kafka_shell.settings import Settings
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.endpoint import Refuse
     from kafka_shell.sandbox.state import Sandbox
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.endpoint import Refuse
 
 _FILE, _ROLLBACK = "rollback-file", "-rollback.json"  # of moved replicas
 _DUMMY = "rehearsal"  # the answer to a question for a password

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import to_path
 from kafka_shell.commands import REGISTRY
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import to_path
-from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language.parse import corrections, parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import commands, logical_lines, tokenize

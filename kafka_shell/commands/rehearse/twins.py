@@ -28,32 +28,32 @@ from kafka_shell.admin.configs.read import by_name, describe, of_some_broker
 from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics.model import format_assignment
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig
-from kafka_shell.admin.wire.error_codes import (
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Report
+from kafka_shell.base.processes import exiting_on
+from kafka_shell.base.results import Failure, as_failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
+from kafka_shell.commands.rehearse.rights import ON_CLUSTER, ON_TOPICS, Rights
+from kafka_shell.commands.state.model import ASSIGNMENT, CONFIG_KINDS, KINDS, SHAPE, Fields, State
+from kafka_shell.commands.state.read import StateRequest, read_state
+from kafka_shell.language.kinds import select
+from kafka_shell.sandbox.cluster import attach, in_use_by_others
+from kafka_shell.sandbox.twin.build import build, remove, take
+from kafka_shell.sandbox.twin.model import Original
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig
+from kafka_shell.wire.error_codes import (
     CLUSTER_AUTHORIZATION_FAILED,
     GROUP_AUTHORIZATION_FAILED,
     TOPIC_AUTHORIZATION_FAILED,
 )
-from kafka_shell.admin.wire.failures import as_error, failure
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.admin.wire.requests import ANY, Target, as_request
-from kafka_shell.commands.rehearse.rights import ON_CLUSTER, ON_TOPICS, Rights
-from kafka_shell.commands.state.model import ASSIGNMENT, CONFIG_KINDS, KINDS, SHAPE, Fields, State
-from kafka_shell.commands.state.read import StateRequest, read_state
-from kafka_shell.common.processes import exiting_on
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError
-from kafka_shell.language.kinds import select
-from kafka_shell.plan.model import Report
-from kafka_shell.plan.results import Failure, as_failure
-from kafka_shell.sandbox.cluster import attach, in_use_by_others
-from kafka_shell.sandbox.twin.build import build, remove, take
-from kafka_shell.sandbox.twin.model import Original
+from kafka_shell.wire.failures import as_error, failure
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.requests import ANY, Target, as_request
 
 if TYPE_CHECKING:
-    from kafka_shell.plan.model import Report
+    from kafka_shell.base.plans import Report
     from kafka_shell.sandbox.state import Sandbox
     from kafka_shell.sandbox.twin.model import Original
 

@@ -16,19 +16,19 @@ from kafka_shell import connection_options
 from kafka_shell.admin.acls.authorizer import STANDARD
 from kafka_shell.admin.partitions.recorded import RecordedMove
 from kafka_shell.admin.partitions.steps import MoveReplicas
-from kafka_shell.admin.wire.failures import AUTHORIZATION
-from kafka_shell.admin.wire.requests import Node
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.outcome import Outcome
+from kafka_shell.base.plans import Plan, Resource
+from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.rehearse.render import FAILED, OK, UNKNOWN, KnownLimit
 from kafka_shell.commands.rehearse.twins import STATIC_CONFIGS, OriginalState
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Command, Invocation
 from kafka_shell.language.kinds import select
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import Line, commands
-from kafka_shell.plan.model import Plan, Resource
-from kafka_shell.plan.outcome import Outcome
-from kafka_shell.plan.results import Failure, Results, as_failure
+from kafka_shell.wire.failures import AUTHORIZATION
+from kafka_shell.wire.requests import Node
 
 NOT_ON_TWIN = "not-on-twin"  # the code of the error
 

@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.audit.control import RISKS
 from kafka_shell.audit.model import SEVERITIES
+from kafka_shell.base.command_results import FORMATS, NoRows
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Effect, NotChecked, Plan
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted, to_path
 from kafka_shell.commands.spark.sources import (
     AUDIT_CONTROL,
     READ_APIS,
@@ -20,13 +25,8 @@ from kafka_shell.commands.spark.sources import (
     collection_of,
     wait_for_import,
 )
-from kafka_shell.common.command_results import FORMATS, NoRows
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted, to_path
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
-from kafka_shell.plan.model import Effect, NotChecked, Plan
 
 if TYPE_CHECKING:
     from kafka_shell.audit.collection import Collection
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from kafka_shell.audit.engine import Engine
     from kafka_shell.audit.model import AuditFinding, AuditReport
     from kafka_shell.audit.policy import Policy
+    from kafka_shell.base.plans import Resource
     from kafka_shell.context import Context
-    from kafka_shell.plan.model import Resource
 
 
 def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRows:
@@ -212,8 +212,8 @@ def _check_cluster(collection: Collection, context: Context) -> None:
 def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport | NoRows:
     """One plan with the remedies of all findings up to this risk; it asks for confirmation. Without
     any, the report if something was not checked."""
-    from kafka_shell.plan.model import Resource, merge_plans
-    from kafka_shell.plan.results import Failure, Results, as_failure
+    from kafka_shell.base.plans import Resource, merge_plans
+    from kafka_shell.base.results import Failure, Results, as_failure
 
     given = [finding for finding in report.findings if finding.remedy]
     chosen = [each for each in given if RISKS.index(_risk(each)) <= RISKS.index(most)]

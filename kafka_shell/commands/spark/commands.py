@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.results import Rows, with_failures
 from kafka_shell.commands.spark.sources import (
     AUDIT_TABLE,
     READ_APIS,
@@ -19,10 +21,8 @@ from kafka_shell.commands.spark.sources import (
     targets_of,
     wait_for_import,
 )
-from kafka_shell.common.command_results import NoRows
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.plan.results import Rows, with_failures
 
 if TYPE_CHECKING:
     from kafka_shell.audit.collection import Collection
@@ -77,7 +77,7 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
     wait_for_import(context)
     from kafka_shell.audit import collection, control, history, policy, run
     from kafka_shell.audit.tables import TABLES
-    from kafka_shell.common.structs import replace
+    from kafka_shell.base.structs import replace
 
     known = control.controls_of(context.paths.config / "controls")
 

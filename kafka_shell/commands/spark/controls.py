@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.model import SEVERITIES
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.units import to_path
 from kafka_shell.commands.spark.sources import (
     AUDIT_CONTROL,
     SPARK_OPTIONS,
     engine_of,
     wait_for_import,
 )
-from kafka_shell.common.units import to_path
-from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 

@@ -24,7 +24,7 @@ from kafka_shell.audit.model import (
     SparkServer,
     Trend,
 )
-from kafka_shell.common.units import approximate_bytes, approximate_duration, counted
+from kafka_shell.base.units import approximate_bytes, approximate_duration, counted
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import summary
 from kafka_shell.output.tables import Column, Page, draw_table

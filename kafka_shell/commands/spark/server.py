@@ -22,7 +22,7 @@ def folder_of(context: Context) -> Path:
 def start(invocation: Invocation, context: Context) -> SparkServer:
     """Start the server; the state of the one that runs, if there is one."""
     from kafka_shell.audit import jvm, require_spark, server
-    from kafka_shell.common.java import archive_folder
+    from kafka_shell.base.java import archive_folder
 
     context.refuse_dry_run("spark start")
     require_spark()

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.model import AuditTable
+from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.commands.spark.server import folder_of
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation, Option
 from kafka_shell.language.cursor import CompletionRequest
@@ -94,7 +94,7 @@ def _local(context: Context) -> SparkTarget:
 
 def _engine(context: Context, spark_target: SparkTarget) -> Engine:
     from kafka_shell.audit.engine import Engine
-    from kafka_shell.common.java import archive_folder
+    from kafka_shell.base.java import archive_folder
 
     return Engine(
         context.paths.state / "spark",

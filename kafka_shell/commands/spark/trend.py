@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.results import Rows
 from kafka_shell.commands.spark.sources import SPARK_OPTIONS, engine_of, wait_for_import
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.plan.results import Rows
 
 if TYPE_CHECKING:
     from kafka_shell.audit.model import FindingHistory, Trend

@@ -6,23 +6,23 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.command_results import Document
+from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
 from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
 from kafka_shell.commands.state.model import KINDS
-from kafka_shell.common.command_results import Document
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kinds import is_pattern, select_whole, split
-from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
+    from kafka_shell.base.plans import Secret
+    from kafka_shell.base.results import Failure
     from kafka_shell.commands.state.model import Password, State, StateDiff
     from kafka_shell.commands.state.read import StateRequest
     from kafka_shell.context import Context
-    from kafka_shell.plan.model import Secret
-    from kafka_shell.plan.results import Failure
 
 _KINDS = tuple(kind.replace("_", "-") for kind in KINDS)
 _ONLY = Option("--only", kinds.TEXT, f"Only these kinds: {','.join(_KINDS)}.", many=True,

@@ -11,6 +11,9 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.users.model import MIN_ITERATIONS
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.results import Failure
+from kafka_shell.base.units import same_value, shorten, to_path
 from kafka_shell.commands.state.load import load
 from kafka_shell.commands.state.model import (
     ANY_ITERATIONS,
@@ -30,16 +33,13 @@ from kafka_shell.commands.state.model import (
     resource_of,
 )
 from kafka_shell.commands.state.read import TEMPORARY, StateRequest, read_state
-from kafka_shell.common.units import same_value, shorten, to_path
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language.kinds import is_pattern, select_whole
-from kafka_shell.plan.results import Failure
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
     from kafka_shell.language.command import Invocation
+    from kafka_shell.wire.connection import Cluster
 
 
 _WITH_TYPES = frozenset(("topics", *CONFIG_KINDS))  # their configs have types

@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.common.files import bad_file, read_text
-from kafka_shell.common.units import shorten
-from kafka_shell.errors import ShellError, did_you_mean
+from kafka_shell.base.errors import ShellError, did_you_mean
+from kafka_shell.base.files import bad_file, read_text
+from kafka_shell.base.units import shorten
 
 MAX_DEPTH = 50
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import to_path
 from kafka_shell.commands.state.load import is_state_file, load
 from kafka_shell.commands.state.model import State, only
 from kafka_shell.commands.state.write import Content, document
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import to_path
-from kafka_shell.errors import ShellError, Status
 
 _REST = "cluster"  # the file of what belongs to no topic
 _PREFIX = re.compile("[A-Za-z0-9]+")  # an ACL may be on any name, also `*` and `/etc/x`

@@ -12,6 +12,17 @@ from kafka_shell.admin.configs.model import ConfigResource, ConfigType, Resource
 from kafka_shell.admin.quotas.model import DEFAULT, Default, QuotaEntity
 from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS, ScramMechanism
+from kafka_shell.base.errors import MistakeCollector, ShellError, did_you_mean
+from kafka_shell.base.files import bad_file
+from kafka_shell.base.text import has_secret_name
+from kafka_shell.base.units import (
+    QUOTAS,
+    parse_config_value,
+    parse_quota,
+    shorten,
+    to_path,
+    unit_of,
+)
 from kafka_shell.commands.state.document import DocumentValue, read_document
 from kafka_shell.commands.state.model import (
     ANY_ITERATIONS,
@@ -31,17 +42,6 @@ from kafka_shell.commands.state.model import (
     resource_of,
 )
 from kafka_shell.commands.state.write import VERSION
-from kafka_shell.common.files import bad_file
-from kafka_shell.common.text import has_secret_name
-from kafka_shell.common.units import (
-    QUOTAS,
-    parse_config_value,
-    parse_quota,
-    shorten,
-    to_path,
-    unit_of,
-)
-from kafka_shell.errors import MistakeCollector, ShellError, did_you_mean
 from kafka_shell.language.kinds import check, is_pattern
 
 

@@ -11,10 +11,10 @@ from msgspec import field as default
 
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.users.model import ScramMechanism
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
 
 if TYPE_CHECKING:
     from kafka_shell.commands.state.document import DocumentValue

@@ -12,6 +12,11 @@ from msgspec import Struct, field
 from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.topics.growth import OF_OTHER_SYSTEMS
+from kafka_shell.base.errors import MistakeCollector, Mistakes
+from kafka_shell.base.plans import Effect, Plan, Resource, merge_plans
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import some
 from kafka_shell.commands.state.compare import FileDifferences, only_on_cluster
 from kafka_shell.commands.state.model import (
     ASSIGNMENT,
@@ -24,19 +29,14 @@ from kafka_shell.commands.state.model import (
     new_topic,
     read_assignment,
 )
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import some
-from kafka_shell.errors import MistakeCollector, Mistakes
-from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
-from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.acls.model import AclBinding
     from kafka_shell.admin.topics.change import Growing
     from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
-    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.base.plans import Secret
     from kafka_shell.commands.state.document import DocumentValue
-    from kafka_shell.plan.model import Secret
+    from kafka_shell.wire.connection import Cluster
 
 Replicas = tuple[tuple[int, ...], ...]  # of each partition
 STORE = frozenset({CONFIGS_TOPIC, REGISTRATIONS_TOPIC})

@@ -12,8 +12,10 @@ from kafka_shell.admin.configs.model import ConfigResource, ConfigType, Resource
 from kafka_shell.admin.partitions.throttles import RATE_OF, RATES
 from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import ABSENT
-from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
-from kafka_shell.admin.wire.failures import failure
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.plans import Change
+from kafka_shell.base.results import Failure, as_failure
+from kafka_shell.base.text import has_secret_name
 from kafka_shell.commands.state.model import (
     ASSIGNMENT,
     FACTOR,
@@ -23,17 +25,15 @@ from kafka_shell.commands.state.model import (
     State,
     resource_of,
 )
-from kafka_shell.common.text import has_secret_name
-from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.model import Change
-from kafka_shell.plan.results import Failure, as_failure
+from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_shell.wire.failures import failure
 
 if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientConfig
     from kafka_shell.admin.partitions.model import Reassignment
     from kafka_shell.admin.quotas.model import Quota
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.metadata_scan import MetadataScan
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.metadata_scan import MetadataScan
 
 # Set for a reassignment or a decommission, and removed at its end: not the desired state.
 TEMPORARY = frozenset((*RATES, *RATE_OF, CORDON))
@@ -108,7 +108,7 @@ def _leave_out_temporary(state: State) -> None:
 def _may_have(cluster: Cluster, kind: str) -> bool:
     """Whether resources of a kind may exist although they cannot be listed (group configs of
     Kafka 4.0)."""
-    from kafka_shell.admin.wire.requests import ANY
+    from kafka_shell.wire.requests import ANY
 
     if kind != "group_configs":
         return False
@@ -117,7 +117,7 @@ def _may_have(cluster: Cluster, kind: str) -> bool:
 
 def _topics(cluster: Cluster, request: StateRequest, state: State) -> dict[str, Fields]:
     from kafka_shell.admin.topics.visibility import hidden
-    from kafka_shell.admin.wire.metadata_scan import scan
+    from kafka_shell.wire.metadata_scan import scan
 
     every = request.topics is None or request.others
     wanted = None if every else sorted(request.topics or ())
@@ -173,8 +173,8 @@ def _targets_of_reassignments(
     unread: replicas that are being added are not in sync.
     """
     from kafka_shell.admin.partitions.progress import under_way
-    from kafka_shell.admin.wire.failures import AUTHORIZATION
-    from kafka_shell.admin.wire.metadata_scan import scan
+    from kafka_shell.wire.failures import AUTHORIZATION
+    from kafka_shell.wire.metadata_scan import scan
 
     def listed() -> list[Reassignment] | Failure:
         try:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kafka_shell.base.outcome import ChangeResult
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.units import counted
 from kafka_shell.commands.state.model import StateDiff
-from kafka_shell.common.units import counted
 from kafka_shell.output.errors import grouped_failure_lines
 from kafka_shell.output.humanize import count_kinds
 from kafka_shell.output.outcomes import changes_lines, counted_changes
 from kafka_shell.output.tables import Page, Rows
 from kafka_shell.output.text import Text, hang, text
-from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.outcome import ChangeResult
 
 _NAMED = 5  # resources only on the cluster that are shown
 

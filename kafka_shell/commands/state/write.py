@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.acls.model import rule_text
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType
+from kafka_shell.base.units import INTEGER, format_config_value, format_quota
 from kafka_shell.commands.state.model import (
     DEFAULT_BROKER,
     FACTOR,
@@ -18,7 +19,6 @@ from kafka_shell.commands.state.model import (
     Value,
     order,
 )
-from kafka_shell.common.units import INTEGER, format_config_value, format_quota
 from kafka_shell.output import data as encoders
 from kafka_shell.output.data import dump_yaml
 

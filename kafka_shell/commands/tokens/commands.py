@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.files import open_private, to_properties
-from kafka_shell.common.units import to_path
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.files import open_private, to_properties
+from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.units import to_path
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
     from kafka_shell.admin.tokens.model import DelegationToken, NewToken
-    from kafka_shell.admin.wire.endpoint import ConnectionConfig
+    from kafka_shell.base.plans import Secret
     from kafka_shell.context import Context
-    from kafka_shell.plan.model import Secret
+    from kafka_shell.wire.endpoint import ConnectionConfig
 
 
 # -- describe --------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def _principals(invocation: Invocation, name: str) -> list[str]:
 def create_token(invocation: Invocation, context: Context) -> Plan:
     """Create a token; it is shown once, or written to a properties file."""
     from kafka_shell.admin.tokens import change as token_changes
-    from kafka_shell.common.structs import replace
+    from kafka_shell.base.structs import replace
 
     owners = _principals(invocation, "owner-principal")
     renewers = _principals(invocation, "renewer-principal")

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.topics.model import NewTopic, format_assignment
-from kafka_shell.admin.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_shell.base.errors import UsageError, did_you_mean
+from kafka_shell.base.files import bad_file, read_table, read_text
+from kafka_shell.base.plans import Effect, Plan, Resource, merge_plans
+from kafka_shell.base.results import Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import quote
+from kafka_shell.base.units import to_path
 from kafka_shell.commands import select
 from kafka_shell.commands.configs.commands import alter, pointing_at_keys
 from kafka_shell.commands.configs.kinds import CONFIG_KEYS, CONFIG_PAIR
 from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
 from kafka_shell.commands.state.model import MAXIMUM, new_topic, read_assignment
 from kafka_shell.commands.timeout import timeout_ms
-from kafka_shell.common.files import bad_file, read_table, read_text
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import quote
-from kafka_shell.common.units import to_path
-from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import (
     FORCE,
@@ -32,12 +33,11 @@ from kafka_shell.language.command import (
     Parameter,
 )
 from kafka_shell.language.kinds import Fragment, Kind, invalid
-from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
-from kafka_shell.plan.results import Results
+from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
 
 
 _REPLICAS = re.compile(r"\s*[0-9]{1,9}\s*(?::\s*[0-9]{1,9}\s*)*")
@@ -97,7 +97,7 @@ _MAX_ASSIGNMENT_BYTES = 16 << 20  # enough for a topic with a million partitions
 def create_topic(invocation: Invocation, context: Context) -> Plan:
     """Create the topics named on the command line or listed in a file."""
     from kafka_shell.admin.topics import change as topic_changes
-    from kafka_shell.admin.wire import metadata_scan
+    from kafka_shell.wire import metadata_scan
 
     _refuse_configs(invocation)
     if invocation["from-file"]:
@@ -156,7 +156,7 @@ def _template(name: str, cluster: Cluster) -> NewTopic:
     from kafka_shell.admin.configs import read as configs
     from kafka_shell.admin.partitions.throttles import RATE_OF as THROTTLED
     from kafka_shell.admin.topics import read as topics
-    from kafka_shell.admin.wire.failures import as_error
+    from kafka_shell.wire.failures import as_error
 
     found = topics.describe(cluster, [name])
     resource = ConfigResource(ResourceType.TOPIC, name)
@@ -242,7 +242,7 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
     """Add partitions, change the replication factor, set and delete configs."""
     from kafka_shell.admin.topics import change as topic_changes
     from kafka_shell.admin.topics import min_isr
-    from kafka_shell.admin.wire import metadata_scan
+    from kafka_shell.wire import metadata_scan
 
     _refuse_configs(invocation)
     cluster = context.cluster

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics.model import Partition, Topic, TopicDescription, TopicSummary
+from kafka_shell.base.command_results import LazyRows, Listing, NoRows
+from kafka_shell.base.plans import Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.units import counted
 from kafka_shell.commands import select
 from kafka_shell.commands.progress import reported
-from kafka_shell.common.command_results import LazyRows, Listing, NoRows
-from kafka_shell.common.units import counted
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.kinds import is_pattern
 from kafka_shell.language.kinds import select as matching
-from kafka_shell.plan.model import Resource
-from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.admin.wire.metadata_scan import MetadataScan
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.metadata_scan import MetadataScan
 
 _EXCLUDE_INTERNAL = Option("--exclude-internal", kinds.FLAG, "Exclude internal topics.")
 _NO_TOPIC = NoRows("no topics (only topics you may DESCRIBE are visible)")
@@ -42,7 +42,7 @@ _FILTERS = (
 def list_topics(invocation: Invocation, context: Context) -> Listing | NoRows:
     """The names of topics; with --long also their counts."""
     from kafka_shell.admin.topics.reassigned import scan_reassigned
-    from kafka_shell.admin.wire import metadata_scan
+    from kafka_shell.wire import metadata_scan
 
     found = metadata_scan.scan(context.cluster)
     if invocation["long"] or (invocation["output"] or context.settings.output) != "table":
@@ -70,7 +70,7 @@ def list_topics(invocation: Invocation, context: Context) -> Listing | NoRows:
 
 
 def _note_unread(found: MetadataScan, context: Context) -> None:
-    from kafka_shell.admin.wire.failures import in_one_line
+    from kafka_shell.wire.failures import in_one_line
 
     if found.reassignments_unread is not None:
         context.note(f"{_UNREAD}: {in_one_line(found.reassignments_unread)}")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
 from kafka_shell.commands import select
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.structs import replace
-from kafka_shell.common.units import counted
-from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
         Transaction,
         TransactionListing,
     )
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
 
 
 def broker_of(invocation: Invocation) -> int | None:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import positional
+from kafka_shell.base.units import counted
 from kafka_shell.commands.transactions.commands import (
     PARTITION,
     TOPIC_HELP,
     broker_of,
     partitions_of,
 )
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import positional
-from kafka_shell.common.units import counted
-from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Failure
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
@@ -41,7 +41,7 @@ def _search(invocation: Invocation, context: Context) -> HangingSearch:
     from kafka_shell.admin.topics.visibility import hidden
     from kafka_shell.admin.transactions import read as transactions
     from kafka_shell.admin.transactions.model import Unread
-    from kafka_shell.admin.wire.metadata_scan import scan
+    from kafka_shell.wire.metadata_scan import scan
 
     timeout = invocation["max-transaction-timeout"]
     least = _minutes(invocation, timeout) if timeout else transactions.DEFAULT_MAX_TIMEOUT_MS
@@ -93,7 +93,7 @@ def abort_transaction(invocation: Invocation, context: Context) -> Plan | NoRows
 
 def _abort_one(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.transactions import change as transaction_changes
-    from kafka_shell.admin.wire.failures import as_error
+    from kafka_shell.wire.failures import as_error
 
     if not invocation["topic"]:
         raise _one_partition(invocation)
@@ -123,7 +123,7 @@ def _one_partition(invocation: Invocation) -> UsageError:
 def _refuse_managed(name: str, context: Context) -> None:
     """Raise ShellError if the coordinator still manages the transaction of this ID."""
     from kafka_shell.admin.transactions import read as transactions
-    from kafka_shell.admin.wire.failures import as_error
+    from kafka_shell.wire.failures import as_error
 
     found = transactions.describe(context.cluster, [name], clock=context.clock)
     if name in found.failures:
@@ -141,7 +141,7 @@ def _refuse_managed(name: str, context: Context) -> None:
 
 def _minutes(invocation: Invocation, text: str) -> int:
     """A duration in milliseconds; a bare number is minutes, as in kafka-transactions."""
-    from kafka_shell.common.units import parse_duration
+    from kafka_shell.base.units import parse_duration
 
     try:
         found = int(text) * _MINUTE if text.isdecimal() else parse_duration(text)

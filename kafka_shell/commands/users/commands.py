@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.base.files import bad_file, read_text
+from kafka_shell.base.plans import Effect, Plan, Secret
+from kafka_shell.base.structs import replace
 from kafka_shell.commands.configs.kinds import config_pairs
-from kafka_shell.common.command_results import NoRows
-from kafka_shell.common.files import bad_file, read_text
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.plan.model import Effect, Plan, Secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism, UserPage
+    from kafka_shell.base.plans import Secret
     from kafka_shell.context import Context
-    from kafka_shell.plan.model import Secret
 
 
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")

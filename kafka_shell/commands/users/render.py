@@ -11,17 +11,17 @@ from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistrat
 from kafka_shell.admin.quotas.model import EffectiveQuotas, Quota
 from kafka_shell.admin.tokens.model import DelegationToken
 from kafka_shell.admin.users.model import ABSENT, GeneratedPassword, ScramCredential, UserPage
+from kafka_shell.base.results import Failure
+from kafka_shell.base.units import counted
 from kafka_shell.commands.client_configs.render import COLUMNS as CONFIGS
 from kafka_shell.commands.quotas.render import COLUMNS as QUOTAS
 from kafka_shell.commands.quotas.render import HEADINGS
 from kafka_shell.commands.tokens.render import COLUMNS as TOKENS
-from kafka_shell.common.units import counted
 from kafka_shell.output.humanize import quota_value
 from kafka_shell.output.page import summary
 from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.output.tables import Column, Page, draw_table
 from kafka_shell.output.text import Text, hang, text
-from kafka_shell.plan.results import Failure
 
 _TITLE = 16  # cells of a section title with text next to it
 

@@ -15,14 +15,14 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.users import scram
 from kafka_shell.admin.users.model import NewScramCredential
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Plan, Secret, apply
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Plan, Secret, apply
 from kafka_shell.sandbox.demo import company
 from kafka_shell.sandbox.demo.records import End, commit, produce
 from kafka_shell.sandbox.jars import Report
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig
 
 _TASK = "Creating demo data"
 _MAX_FACTOR = 3

@@ -16,11 +16,11 @@ from kafka_shell.admin.groups.model import Reset
 from kafka_shell.admin.groups.steps import CommitOffsets
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.demo.company import GROUPS, STORE, DemoGroup
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig
 
 Record = tuple[str | None, Any]  # key, value: None is a tombstone, bytes are sent unchanged
 Make = Callable[[Random, int], Record]

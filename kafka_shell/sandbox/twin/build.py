@@ -22,14 +22,10 @@ from typing import Any
 
 from kafka_shell.admin.cluster.features import METADATA, levels_of_release
 from kafka_shell.admin.users.model import ScramMechanism
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import STAND_INS, ConnectionConfig
-from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
-from kafka_shell.admin.wire.uuids import uuid_of
-from kafka_shell.common.files import open_private, private_folder, to_properties, write_private
-from kafka_shell.common.processes import start_module
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import open_private, private_folder, to_properties, write_private
+from kafka_shell.base.processes import start_module
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox import cluster as sandboxes
 from kafka_shell.sandbox import stand_ins
 from kafka_shell.sandbox.cluster import attach, others_attached
@@ -39,6 +35,10 @@ from kafka_shell.sandbox.state import Broker, Sandbox, begin, save
 from kafka_shell.sandbox.twin import records
 from kafka_shell.sandbox.twin.model import Original
 from kafka_shell.sandbox.twin.records import write_snapshot
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import STAND_INS, ConnectionConfig
+from kafka_shell.wire.schemas.quorum import UnregisterBrokerRequest
+from kafka_shell.wire.uuids import uuid_of
 
 _LARGEST_ID = (1 << 31) - 1
 _START_S = 60.0

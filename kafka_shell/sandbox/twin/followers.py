@@ -17,16 +17,16 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.stalls import waits_for
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import INVALID_UPDATE_VERSION, NOT_CONTROLLER
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.requests import Call
-from kafka_shell.admin.wire.schemas.brokers import AlterPartitionRequest
-from kafka_shell.admin.wire.uuids import uuid_of
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect, controller_of
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import INVALID_UPDATE_VERSION, NOT_CONTROLLER
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.requests import Call
+from kafka_shell.wire.schemas.brokers import AlterPartitionRequest
+from kafka_shell.wire.uuids import uuid_of
 
 _PAUSE_S = 0.05
 _SETTLE_S = 20.0

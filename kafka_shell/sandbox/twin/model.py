@@ -14,7 +14,7 @@ from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
 from kafka_shell.admin.quotas.model import QuotaEntity
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.metadata_scan import MetadataScan
+    from kafka_shell.wire.metadata_scan import MetadataScan
 
 
 class Original(Struct, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from kafka_shell.common.structs import replace
+from kafka_shell.base.structs import replace
 from kafka_shell.shell.top import state as states
 from kafka_shell.shell.top.state import Page, TopState
 

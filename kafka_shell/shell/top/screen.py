@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.base.results import Failure
+from kafka_shell.base.units import approximate_rate, counted
 from kafka_shell.commands.activity.commands import GROUPS
-from kafka_shell.common.units import approximate_rate, counted
 from kafka_shell.output.tables import NOTHING
 from kafka_shell.output.text import Role, Text, cut, join, pad, text
-from kafka_shell.plan.results import Failure
 from kafka_shell.shell.top.columns import GAP, NOTE, TREND, LiveColumn, key_of, lay_out, note_of
 from kafka_shell.shell.top.keys import help_line
 from kafka_shell.shell.top.state import TopState

@@ -19,13 +19,13 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import FormattedTextControl, Layout, Window
 from prompt_toolkit.output.color_depth import ColorDepth
 
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.processes import exiting_on
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import positional, with_option
+from kafka_shell.base.units import format_duration
 from kafka_shell.commands.activity.commands import GROUPS, TOPICS, Measurement, open_meter
-from kafka_shell.common.processes import exiting_on
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import positional, with_option
-from kafka_shell.common.units import format_duration
 from kafka_shell.context import Context
-from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.text import Text
 from kafka_shell.output.theme import load_or_default
 from kafka_shell.run.watch import run_captured

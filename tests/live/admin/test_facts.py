@@ -18,8 +18,8 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import Plan
+from kafka_shell.base.plans import Plan
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done
 from tests.support.config_alterations import DEFAULT, set_, topic_of
 

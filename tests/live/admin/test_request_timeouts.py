@@ -12,10 +12,10 @@ from kafka_shell.admin.cluster.model import Endpoint, Voter
 from kafka_shell.admin.cluster.quorum import AddVoter
 from kafka_shell.admin.partitions.model import Move, TopicPartition
 from kafka_shell.admin.partitions.steps import MoveReplicas
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.plan.model import Step
+from kafka_shell.base.plans import Step
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.tcp_proxy import Proxy
 
 REQUEST_TIMEOUT_S, HELD_S = 1.0, 1.6

@@ -26,11 +26,11 @@ from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.topics.steps import DeleteTopics
 from kafka_shell.admin.topics.visibility import may_be_hidden
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.plan.model import apply
+from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.changes import done, failures, make_topic, refusals
 from tests.support.logins import ALICE, allow, log_in
 from tests.support.program import Program

@@ -12,7 +12,7 @@ from kafka_shell.audit import control, drift, jvm, report
 from kafka_shell.audit.collection import STATUS
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.common.java import archive_folder
+from kafka_shell.base.java import archive_folder
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.in_process_shell import Shell

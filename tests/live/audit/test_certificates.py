@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import trustme
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, Tls, parse_addresses
 from kafka_shell.audit.table import ReadFailure
 from kafka_shell.audit.tables import listeners
-from tests.live.admin.wire.test_connection_faults import certificate_server, listener
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, Tls, parse_addresses
+from tests.live.wire.test_connection_faults import certificate_server, listener
 
 EXPIRED = datetime(2020, 1, 1, tzinfo=UTC)
 

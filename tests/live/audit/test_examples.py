@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import pytest
 
-from kafka_shell.admin.wire.requests import api_name, as_request
-from kafka_shell.admin.wire.runner import Runner
 from kafka_shell.audit.engine import Engine
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.spark import server
 from kafka_shell.context import Resources
 from kafka_shell.language.command import Command, Example
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.requests import api_name, as_request
+from kafka_shell.wire.runner import Runner
 from tests.live.audit.conftest import keep_few_controls
 from tests.support import api_table as apis
 from tests.support.in_process_shell import Answer, Shell

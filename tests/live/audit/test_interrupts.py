@@ -13,7 +13,7 @@ import pytest
 from kafka_shell.audit.control import Control, Level
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.evaluate import evaluate
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from tests.support.waiting import wait_for
 
 ENDLESS = """\

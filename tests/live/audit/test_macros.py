@@ -8,7 +8,7 @@ import pytest
 
 from kafka_shell.audit.control import expand, parse, render, single_command, sql_text
 from kafka_shell.audit.engine import Engine
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from tests.pure.audit.test_control_files import GOOD
 
 

@@ -12,7 +12,7 @@ from kafka_shell.audit import policy as policies
 from kafka_shell.audit.collection import STATUS
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.policy import Policy
-from kafka_shell.common.units import NUMBER
+from kafka_shell.base.units import NUMBER
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import cluster_tables
 from tests.support.in_process_shell import Shell

@@ -20,8 +20,8 @@ from kafka_shell.audit.model import (
     ControlResult,
 )
 from kafka_shell.audit.report import Bar, Chart, page
+from kafka_shell.base.errors import ShellError
 from kafka_shell.context import Resources
-from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.audit_report import FINDINGS, finding
 from tests.support.in_process_shell import Shell

@@ -25,10 +25,10 @@ def test_importing_the_clients_costs_little_more_than_kafka_python() -> None:
     roots = {module.split(".")[0] for module in more}
     ours = {module for module in more if module.startswith("kafka_shell")}
     assert not roots & {"prompt_toolkit", "pyspark", "yaml", "pygments"}
-    common = {module.split(".")[2] for module in ours if module.count("common.")}
-    assert common <= {"coded_enum", "escaping", "nesting", "quoting", "resource", "structs"}, common
+    base = {module.split(".")[2] for module in ours if module.count("base.")}
+    assert base <= {"errors", "nesting", "plans", "results", "structs", "text"}, base
     parts = {module.split(".")[1] for module in ours if "." in module}
-    assert parts <= {"clients", "admin", "plan", "errors", "common"}, parts
+    assert parts <= {"clients", "admin", "base"}, parts
     assert len(more) < SMALL, sorted(more)
 
 

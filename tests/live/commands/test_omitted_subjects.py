@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.plans import Effect
+from kafka_shell.base.structs import replace
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.configs.kinds import CLIENT_METRICS, ENTITY
 from kafka_shell.commands.groups.offsets import GROUP_PARTITIONS
 from kafka_shell.commands.topics.changes import NEW_TOPIC
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
 from kafka_shell.language.kinds import convert
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.in_process_shell import Shell
 

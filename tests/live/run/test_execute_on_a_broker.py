@@ -24,13 +24,13 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.users import scram
 from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Plan, Secret, apply
-from kafka_shell.plan.outcome import Outcome
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.outcome import Outcome
+from kafka_shell.base.plans import Plan, Secret, apply
+from kafka_shell.base.structs import replace
 from kafka_shell.run.execute import execute
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
 from tests.support.recorded_execution import make_recorded_execution
 
 

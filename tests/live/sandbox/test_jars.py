@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.jars import Jar, fetch, locked_jars
 
 

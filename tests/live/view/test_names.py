@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
-from kafka_shell.plan.model import Secret
+from kafka_shell.base.plans import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.view import readers as names
 from kafka_shell.view.cache import Cache, DiskCache
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import PARTS, ClusterView, Part
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from tests.live.view.test_real_cluster import Watched
 from tests.support.changes import connect
 

@@ -13,13 +13,13 @@ from kafka_shell.admin.groups import resets as group_resets
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.plan.model import apply
+from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.view.cache import Cache, DiskCache
 from kafka_shell.view.view import TopicsOf
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 
 TOPIC = ConfigResource(ResourceType.TOPIC, "metadata.retained")
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import kafka_shell.admin
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.base.plans import Effect
+from kafka_shell.base.structs import Resource
 from kafka_shell.commands import REGISTRY
-from kafka_shell.common.structs import Resource
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.resource_kinds import KINDS, command_for
-from kafka_shell.plan.model import Effect
 
 ADMIN = Path(kafka_shell.admin.__file__).parent
 NAMES = sorted((command.name for command in REGISTRY if "-" in command.name), key=len, reverse=True)

@@ -13,7 +13,7 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.audit.control import AclRemoval, AclRemovals
-from kafka_shell.common.structs import replace
+from kafka_shell.base.structs import replace
 
 Op = AclOperation
 

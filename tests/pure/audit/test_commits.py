@@ -11,7 +11,7 @@ from kafka_shell.admin.partitions.model import LATEST, Offset, TopicPartition
 from kafka_shell.admin.records import offsets
 from kafka_shell.audit.tables import commits
 from kafka_shell.audit.tables.commits import Commit, Deleted, read_commit
-from kafka_shell.plan.results import Results
+from kafka_shell.base.results import Results
 
 ORDERS = TopicPartition("orders", 0)
 

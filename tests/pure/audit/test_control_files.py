@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shell.audit.control import FAMILIES, Control, Level, load, parse
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from tests.support.places import CONTROLS
 
 FOLDER = CONTROLS

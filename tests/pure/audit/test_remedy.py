@@ -6,7 +6,7 @@ import pytest
 
 from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.audit.control import resources_outside, single_command
-from kafka_shell.plan.model import Change, Resource
+from kafka_shell.base.plans import Change, Resource
 from tests.support.samples import plan
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_shell.audit import jvm, server_process, session
 from kafka_shell.audit.server import Server
-from kafka_shell.errors import ShellError, Status
+from kafka_shell.base.errors import ShellError, Status
 
 NO_HOST = """\
 WARNING: Using incubator modules: jdk.incubator.vector

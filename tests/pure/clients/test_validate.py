@@ -8,9 +8,9 @@ import pytest
 
 from kafka_shell.admin.client_configs.keys import KEYS, check
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity
+from kafka_shell.base.errors import ShellError
 from kafka_shell.clients.follow import user_of
 from kafka_shell.clients.validate import ValidatedConfigs, consumer_rules, producer_rules, validate
-from kafka_shell.errors import ShellError
 
 PRODUCER: dict[str, Any] = {
     "acks": 1, "retries": float("inf"), "compression.type": None, "linger.ms": 0,

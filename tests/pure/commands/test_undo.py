@@ -7,9 +7,9 @@ from importlib import import_module
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from kafka_shell.base.plans import Change, Resource
 from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
 from kafka_shell.output import resource_kinds
-from kafka_shell.plan.model import Change, Resource
 from tests.support.undo_lines import read, subject
 
 topic_names = st.from_regex(r"[a-zA-Z0-9._-]{1,30}", fullmatch=True)
@@ -70,7 +70,7 @@ def test_created_topics_are_deleted_the_last_first(names: list[str]) -> None:
 
 @given(alterations())
 def test_what_cannot_be_taken_back_has_no_line(changes: list[Change]) -> None:
-    from kafka_shell.common.structs import replace
+    from kafka_shell.base.structs import replace
 
     assert undo_lines([replace(change, reversible=False) for change in changes]) == ()
 

@@ -17,13 +17,13 @@ from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.admin.quotas.model import DEFAULT, QuotaEntity
 from kafka_shell.audit import drift, evaluate
 from kafka_shell.audit.control import Control, Level
+from kafka_shell.base.plans import Change, Resource
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.acls.rules import parse_rule
 from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import logical_lines, tokenize
-from kafka_shell.plan.model import Change, Resource
 
 # Whatever a cluster may hold: control characters, line breaks, quotes, other alphabets, dashes.
 SPECIAL = st.sampled_from(

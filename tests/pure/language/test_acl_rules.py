@@ -16,15 +16,15 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.plans import Change
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.acls.options import added, removed
 from kafka_shell.commands.acls.rules import OPERATIONS, Rule, Target, parse_rule
 from kafka_shell.commands.undo import undo_lines
-from kafka_shell.errors import UsageError
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.model import Change
 
 READ, WRITE = AclOperation.READ, AclOperation.WRITE
 ALLOW, DENY = AclPermission.ALLOW, AclPermission.DENY

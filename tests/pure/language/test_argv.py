@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_shell.base.errors import UsageError
 from kafka_shell.commands import REGISTRY
-from kafka_shell.errors import UsageError
 from kafka_shell.language.argv import split
 
 SPELLINGS = [

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.admin.quotas.model import QuotaEntity
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.text import join, positional, quote, with_option
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.undo import undo_lines
-from kafka_shell.common.text import join, positional, quote, with_option
-from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
 from kafka_shell.language.parse import parse
@@ -21,7 +22,6 @@ from kafka_shell.language.render import render
 from kafka_shell.language.scan import Role, Scope, find_command, scan
 from kafka_shell.language.tokens import commands, tokenize
 from kafka_shell.pasted.kafka_tools import translate
-from kafka_shell.plan.model import Change, Resource
 
 # Groups, client ids, users and transactional ids may be called anything.
 OPTIONS = sorted(

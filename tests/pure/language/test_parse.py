@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.errors import UsageError
+from kafka_shell.base.errors import UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize, words_of

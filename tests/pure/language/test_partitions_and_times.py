@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.errors import UsageError
+from kafka_shell.base.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Option
 from kafka_shell.language.kinds import convert

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from kafka_shell import commands
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.plans import Secret
 from kafka_shell.commands import INDEX, REGISTRY, commands_of
-from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import PROGRAM, RUNNING, Option, common_options, words_of_command
 from kafka_shell.language.cursor import completion_request
@@ -17,7 +18,6 @@ from kafka_shell.language.render import render
 from kafka_shell.language.scan import Scope
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.language.usage import usage
-from kafka_shell.plan.model import Secret
 
 EXAMPLES = [example.line for command in REGISTRY for example in command.examples]
 

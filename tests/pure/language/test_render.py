@@ -7,18 +7,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.plans import Effect
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import join
 from kafka_shell.commands.configs.kinds import CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR, CONFIG_PAIRS
 from kafka_shell.commands.topics.changes import ASSIGNMENT
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import join
-from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
 from kafka_shell.language.kinds import Kind
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Word, tokenize
-from kafka_shell.plan.model import Effect
 from tests.support.declared_commands import REGISTRY, nothing, registry_of
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.errors import UsageError
+from kafka_shell.base.errors import UsageError
 from kafka_shell.language.kinds import check, is_pattern, select
 
 NAMES = ("svc-1", "svc-22", "svc-a", "test.a", "test_a", "orders", "svc-*", "a,b", "a", "b", "xa")

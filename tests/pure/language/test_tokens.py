@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.common.text import join, quote
+from kafka_shell.base.text import join, quote
 from kafka_shell.language.tokens import Line, incomplete_part, logical_lines, tokenize, words_of
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigSource
 from kafka_shell.admin.topics.model import Topic, TopicDescription
-from kafka_shell.common.command_results import Listing
+from kafka_shell.base.command_results import Listing
+from kafka_shell.base.plans import Resource, Secret
+from kafka_shell.base.results import Parts, Results
 from kafka_shell.output.data import plain
-from kafka_shell.plan.model import Resource, Secret
-from kafka_shell.plan.results import Parts, Results
 from tests.support.samples import BROKER, ENTRIES, GONE, ORDERS, SUMMARIES, TOPIC, drawn, entry
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.common.structs import Resource
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import Resource
 from kafka_shell.output.errors import (
     draw_note,
     error_lines,
@@ -17,7 +18,6 @@ from kafka_shell.output.errors import (
 )
 from kafka_shell.output.styled_stream import StyledStream
 from kafka_shell.output.text import width
-from kafka_shell.plan.results import Failure
 from tests.support.samples import GONE, plain
 
 LINE = "create-topic orders --partitons 6"

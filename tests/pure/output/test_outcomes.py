@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from kafka_shell.common.structs import replace
+from kafka_shell.base.outcome import ChangeResult, Outcome
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
 from kafka_shell.output.outcomes import draw_plan
-from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.outcome import ChangeResult, Outcome
-from kafka_shell.plan.results import Failure, Results
 from tests.support.samples import GONE, err_of, out_of, outcome, plan, topic, validated, writer
 
 THREE = plan(

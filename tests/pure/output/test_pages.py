@@ -11,10 +11,10 @@ from kafka_shell.admin.cluster.model import (
 )
 from kafka_shell.admin.configs.model import ConfigResource, ConfigSource, ConfigType, ResourceType
 from kafka_shell.admin.topics.model import Partition, Topic, TopicDescription, TopicSummary
+from kafka_shell.base.outcome import JournalEntry
+from kafka_shell.base.results import Failure
 from kafka_shell.commands.program.model import SandboxReport
 from kafka_shell.output.humanize import local_time
-from kafka_shell.plan.outcome import JournalEntry
-from kafka_shell.plan.results import Failure
 from tests.support.samples import BROKER, ENTRIES, TOPIC, drawn, entry
 
 TOPIC_PAGE = """\

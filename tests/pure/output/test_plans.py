@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from kafka_shell.admin.topics.model import TopicsUse, TopicUse
-from kafka_shell.common.structs import replace
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.results import Results
+from kafka_shell.base.structs import replace
 from kafka_shell.output.outcomes import draw_plan, plan_lines
-from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.results import Results
 from tests.support.samples import GONE, RENDERERS, Tty, err_of, out_of, plain, plan, topic, writer
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from kafka_shell import app
-from kafka_shell.common.units import Bytes
+from kafka_shell.base.units import Bytes
 from kafka_shell.output import progress as progress_module
 from kafka_shell.output.progress import Progress
 from kafka_shell.output.terminal import standard

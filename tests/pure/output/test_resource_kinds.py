@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_shell.base.plans import Change, Resource
 from kafka_shell.output.humanize import count_kinds
 from kafka_shell.output.resource_kinds import KINDS, command_after, command_for
-from kafka_shell.plan.model import Change, Resource
 
 
 @pytest.mark.parametrize(

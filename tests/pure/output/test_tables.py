@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_shell.base.plans import Secret
 from kafka_shell.output.tables import Column, draw_table, lay_out
 from kafka_shell.output.text import width
-from kafka_shell.plan.model import Secret
 from tests.support.samples import plain
 
 NAME = Column("NAME", lambda row: row[0])

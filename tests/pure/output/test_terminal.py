@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.admin.wire.error_codes import ERRORS
-from kafka_shell.admin.wire.failures import failure
-from kafka_shell.common.text import printable, quote, quoted
-from kafka_shell.errors import did_you_mean
+from kafka_shell.base.errors import did_you_mean
+from kafka_shell.base.text import printable, quote, quoted
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.styled_stream import StyledStream
 from kafka_shell.output.terminal import SanitizedStream, draw
 from kafka_shell.output.text import text
 from kafka_shell.output.theme import load
 from kafka_shell.output.writer import Writer
+from kafka_shell.wire.error_codes import ERRORS
+from kafka_shell.wire.failures import failure
 from tests.support.places import PACKAGE
 
 ADMIN = PACKAGE / "admin"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.common.text import escape
+from kafka_shell.base.text import escape
 from kafka_shell.output.text import cut, hang, pad, paragraphs, text, width, wrap
 from tests.support.samples import plain
 

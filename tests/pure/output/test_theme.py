@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from kafka_shell.output.theme import (
     OUTPUT_ROLES,
     PROMPT_ROLES,

@@ -10,13 +10,13 @@ import pytest
 from msgspec import Struct
 
 from kafka_shell.admin.topics.model import Partition, TopicDescription, TopicSummary
-from kafka_shell.common.command_results import LazyRows, Listing
-from kafka_shell.common.structs import replace
+from kafka_shell.base.command_results import LazyRows, Listing
+from kafka_shell.base.plans import Secret
+from kafka_shell.base.results import Results
+from kafka_shell.base.structs import replace
 from kafka_shell.output import writer as writer_module
 from kafka_shell.output.theme import load
 from kafka_shell.output.writer import Writer
-from kafka_shell.plan.model import Secret
-from kafka_shell.plan.results import Results
 from tests.support.samples import (
     ENTRIES,
     GONE,

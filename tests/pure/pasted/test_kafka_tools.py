@@ -2,8 +2,8 @@
 
 import pytest
 
+from kafka_shell.base.errors import UsageError
 from kafka_shell.commands import REGISTRY
-from kafka_shell.errors import UsageError
 from kafka_shell.language.argv import split, without_prefix
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render

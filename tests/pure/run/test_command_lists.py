@@ -130,7 +130,7 @@ def test_an_example_that_is_wrapped_reads_the_same() -> None:
     ],
 )
 def test_options_of_kafka_s_tools_are_hinted(line: str, hint: str) -> None:
-    from kafka_shell.errors import UsageError
+    from kafka_shell.base.errors import UsageError
     from kafka_shell.language.parse import parse
     from kafka_shell.language.tokens import tokenize
 

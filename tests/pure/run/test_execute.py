@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.base.errors import ShellError, Status, UsageError
+from kafka_shell.base.plans import Change, Effect, Plan, Resource, apply, merge_plans
+from kafka_shell.base.results import Failure, Results
 from kafka_shell.output.humanize import question
 from kafka_shell.output.outcomes import next_lines
-from kafka_shell.plan.model import Change, Effect, Plan, Resource, apply, merge_plans
-from kafka_shell.plan.results import Failure, Results
 from tests.support.recorded_execution import Event, RecordedStep, make_recorded_execution
 
 # -- the order -------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from kafka_shell.output.outcomes import next_lines
 from tests.support.recorded_execution import make_recorded_execution
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from kafka_shell import settings
+from kafka_shell.base.errors import ShellError
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.errors import ShellError
 from kafka_shell.run.pipe import redirected
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.common.processes import exiting_on
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.processes import exiting_on
 from kafka_shell.sandbox.cluster import in_use_by_others, status, stop, wipe
 from kafka_shell.sandbox.state import state_file
 

@@ -26,14 +26,14 @@ from kafka_shell.admin.configs.model import (
 from kafka_shell.admin.partitions.batch_state import Started
 from kafka_shell.admin.partitions.partition_files import MovePaths
 from kafka_shell.admin.topics.model import TopicSummary
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.partitions.batches import BatchFile
-from kafka_shell.common.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.language.cursor import CompletionRequest, completion_request
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
 from kafka_shell.shell import completer
 from kafka_shell.shell.completer import Offer, ShellCompleter, line_at

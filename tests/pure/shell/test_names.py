@@ -11,13 +11,13 @@ from prompt_toolkit.document import Document
 from kafka_shell.admin.cluster.model import Feature
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
 from kafka_shell.commands.acls.rules import ACL_RULE, parse_rule
 from kafka_shell.commands.quotas.commands import QUOTA_KEY, QUOTA_PAIR
-from kafka_shell.common.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.kinds import Fragment, Kind
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.results import Failure
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import Part, TopicsOf
 from tests.pure.shell.test_completer import NOW, VIEW, Bench

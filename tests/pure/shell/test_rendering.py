@@ -20,18 +20,18 @@ from kafka_shell.admin.configs.model import (
     ConfigType,
     ResourceType,
 )
-from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
 from kafka_shell.commands import REGISTRY
-from kafka_shell.common.structs import replace
 from kafka_shell.language.command import Registry
 from kafka_shell.language.cursor import classify
 from kafka_shell.output.theme import available, load
-from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Setting, Settings
 from kafka_shell.shell import screen as banner
 from kafka_shell.shell.completer import documentation_pane, lines_for
 from kafka_shell.shell.screen import UNSEEN, ShellLexer, menu_rows, style_of
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part
+from kafka_shell.wire.endpoint import ConnectionConfig
 
 ORDERS = ConfigResource(ResourceType.TOPIC, "orders")
 TEXT = "How long a log is kept. " * 40

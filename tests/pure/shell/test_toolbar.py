@@ -9,8 +9,8 @@ from prompt_toolkit.formatted_text import fragment_list_width, to_plain_text
 from prompt_toolkit.formatted_text.base import StyleAndTextTuples
 
 from kafka_shell.admin.cluster.model import Broker
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
 from kafka_shell.shell.screen import toolbar
 from kafka_shell.view.cache import CacheState
 from kafka_shell.view.match import NameIndex

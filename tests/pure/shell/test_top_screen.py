@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.admin.activity.model import BrokerActivity, GroupActivity, TopicActivity
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import Resource, replace
 from kafka_shell.commands.activity.commands import BROKERS, GROUPS, TOPICS, VIEWS, Measurement
-from kafka_shell.common.structs import Resource, replace
 from kafka_shell.output.text import Text, width
-from kafka_shell.plan.results import Failure
 from kafka_shell.shell.top import state as states
 from kafka_shell.shell.top.columns import COLUMNS, key_of, lay_out, sortable
 from kafka_shell.shell.top.history import LENGTH, History

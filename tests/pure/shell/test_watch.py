@@ -10,8 +10,8 @@ from typing import Any, cast
 import pyte
 import pytest
 
+from kafka_shell.base.errors import UsageError
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.errors import UsageError
 from kafka_shell.output.terminal import draw
 from kafka_shell.run.watch import watch
 

@@ -14,14 +14,14 @@ import pytest
 
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.wire.endpoint import ConnectionConfig
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
 from kafka_shell.view import readers
 from kafka_shell.view.cache import Cache, DiskCache
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part, TopicIndex
+from kafka_shell.wire.endpoint import ConnectionConfig
 
 ORDERS = ConfigResource(ResourceType.TOPIC, "orders")
 PATIENCE = 30

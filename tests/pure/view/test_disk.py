@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.configs.model import ConfigType, ResourceType
-from kafka_shell.common.files import open_private
+from kafka_shell.base.files import open_private
 from kafka_shell.view.cache import DiskCache, view_on_disk
 from kafka_shell.view.view import ConfigDoc
 

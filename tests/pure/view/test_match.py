@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.common.text import common_prefix
+from kafka_shell.base.text import common_prefix
 from kafka_shell.view.match import LIMIT, NameIndex
 
 name = st.text(alphabet="abcABC.-_é9\0", min_size=1, max_size=12)

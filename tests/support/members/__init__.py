@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from kafka.protocol.api_message import ApiMessage
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 from tests.support.waiting import wait_for
 
 _HERE = __package__

@@ -21,11 +21,11 @@ import pyspark
 import pytest
 
 from kafka_shell import submit
-from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.audit import jvm
-from kafka_shell.common.java import archive_folder, find_java
+from kafka_shell.base.java import archive_folder, find_java
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire import metadata_scan
 from tests.support import typical_topics
 from tests.support.changes import connect
 from tests.support.in_process_shell import Shell

@@ -20,7 +20,7 @@ from pathlib import Path
 from kafka_shell.audit import in_process, targets
 from kafka_shell.audit.list_tasks import list_tasks
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.common.structs import replace
+from kafka_shell.base.structs import replace
 names = sys.argv[2:]
 chosen = targets.of_profiles(names, {}, Path(sys.argv[1]))
 many = [replace(each, name=f"{each.name}-{n}") for n in range(4) for each in chosen]

@@ -14,11 +14,11 @@ from kafka_shell.admin.acls import change as acl_changes
 from kafka_shell.admin.acls import read as acls
 from kafka_shell.admin.acls.model import AclBinding, AclFilter
 from kafka_shell.admin.tokens import read as delegation_tokens
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.pasted.kafka_tools import translate
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done
 from tests.support.jvm_tools import run_tool
 from tests.support.logins import log_in

@@ -10,8 +10,8 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.faults import Terminal, create, delete
 from tests.support.program import Program
 

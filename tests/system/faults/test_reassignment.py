@@ -16,8 +16,8 @@ from kafka_shell.admin.partitions import batched
 from kafka_shell.admin.partitions.batch_state import Batch
 from kafka_shell.admin.partitions.follow import problem
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support import reassigned_topics
 from tests.support.acks_all_producer import acks_all_producer
 from tests.support.faults import timed

@@ -19,15 +19,15 @@ from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics import steps as topic_steps
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire import rounds as many
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.common.structs import replace
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox import config, stand_ins
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.session import options_from
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire import rounds as many
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.changes import connect
 from tests.support.in_process_shell import Shell
 from tests.support.program import Program, Run

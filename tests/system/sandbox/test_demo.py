@@ -16,15 +16,15 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.users import scram
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.demo import company, make_demo, records
 from kafka_shell.sandbox.session import connection_to
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 
 PROMISED = [
     *("orders.placed", "orders.shipped", "payments.authorized", "payments.captured"),

@@ -16,7 +16,7 @@ import psutil
 import pytest
 from kafka.admin import NewTopic
 
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox import session
 from kafka_shell.sandbox.cluster import (
     attach,

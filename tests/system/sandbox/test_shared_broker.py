@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.cluster import start, status
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support.jvm_tools import run_tool

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox import cluster as cluster_module
 from kafka_shell.sandbox.cluster import start, status, stop, wipe
 from kafka_shell.sandbox.process import terminate
 from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.stand_ins import STOP_SECONDS, topic_names
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions, check_options
+from kafka_shell.wire import metadata_scan
 from tests.support.changes import connect, described, make_topic
 from tests.support.waiting import wait_for
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from kafka.admin import NewTopic
 
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.cluster import status
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import connect

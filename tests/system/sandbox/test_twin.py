@@ -16,21 +16,15 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.reassignment import plan_move
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.requests import Call, as_request, read_only
-from kafka_shell.admin.wire.schemas.brokers import AlterPartitionRequest, BrokerHeartbeatRequest
-from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Secret
+from kafka_shell.base.structs import replace
 from kafka_shell.commands.rehearse.twins import (
     OriginalState,
     read_original,
     remove_abandoned,
     running_twin,
 )
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.security import TWIN_USER
@@ -44,6 +38,12 @@ from kafka_shell.sandbox.twin.build import (
 )
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.followers import following, settle
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.requests import Call, as_request, read_only
+from kafka_shell.wire.schemas.brokers import AlterPartitionRequest, BrokerHeartbeatRequest
+from kafka_shell.wire.schemas.quorum import UnregisterBrokerRequest
 from tests.support.changes import connect, done, make_topic
 from tests.support.waiting import wait_for
 

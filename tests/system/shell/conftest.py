@@ -9,11 +9,11 @@ import pytest
 
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.plan.model import apply
+from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import SandboxOptions
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.terminal import Terminal
 
 Open = Callable[..., Terminal]

@@ -12,10 +12,10 @@ import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.reassignment import plan_cancel
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import Report, apply
+from kafka_shell.base.plans import Report, apply
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.background import Background
+from kafka_shell.wire.connection import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import connect
 from tests.support.outages import kill, wait_until_back

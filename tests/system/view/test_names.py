@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.view import readers as names
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, Part
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.changes import make_topic
 from tests.support.group_data import commit
 from tests.support.outages import frozen

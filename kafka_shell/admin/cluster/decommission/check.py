@@ -11,8 +11,8 @@ from kafka_shell.admin.cluster.restart import judge
 from kafka_shell.admin.cluster.restart.judge import ClusterState, Reason, Verdict
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.targets import Drain
-from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.common.units import counted
+from kafka_shell.base.units import counted
+from kafka_shell.wire.endpoint import Address
 
 CORDON = "cordoned.log.dirs"  # KIP-1066
 DONE, TO_DO, SKIPPED, NOT_CHECKED = "done", "to do", "skipped", "not checked"

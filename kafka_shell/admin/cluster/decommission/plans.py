@@ -14,10 +14,10 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.throttles import RATES
 from kafka_shell.admin.steps import BaseStep
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
-from kafka_shell.plan.results import Results
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.results import Results
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster, wait_until_visible
 
 ALL = "*"
 _NOTE = "unknown values: only the broker itself returns them"

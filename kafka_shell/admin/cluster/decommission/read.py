@@ -21,11 +21,11 @@ from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigS
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDir
 from kafka_shell.admin.partitions.targets import Drain, read_drain
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.model import Report
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.plans import Report
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import Address
 
 DEFAULT_FACTOR = "default.replication.factor"
 _CORDON_SINCE = "4.3-IV0"  # the metadata.version

@@ -12,9 +12,9 @@ from kafka_shell.admin.cluster.model import Quorum
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition
-from kafka_shell.admin.wire.failures import in_one_line
-from kafka_shell.common.units import counted, some
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
+from kafka_shell.base.units import counted, some
+from kafka_shell.wire.failures import in_one_line
 
 
 class Verdict(IntEnum):

@@ -30,14 +30,14 @@ from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.topics.visibility import hidden
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import AUTHORIZATION
-from kafka_shell.admin.wire.metadata_scan import MetadataScan
-from kafka_shell.admin.wire.requests import Node
-from kafka_shell.common.units import counted, some
-from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.model import Report
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.plans import Report
+from kafka_shell.base.results import Failure
+from kafka_shell.base.units import counted, some
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import AUTHORIZATION
+from kafka_shell.wire.metadata_scan import MetadataScan
+from kafka_shell.wire.requests import Node
 
 _POLL_S = 0.5
 _PROBE_S = 2.0

@@ -11,7 +11,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner import replica_balance, scores, topics
 from kafka_shell.admin.partitions.planner.placement import Placement
 from kafka_shell.admin.partitions.planner.problem import PlanLimits, Problem, Proposal
-from kafka_shell.common.structs import replace
+from kafka_shell.base.structs import replace
 
 
 def replace_leaving(placement: Placement) -> list[int]:

@@ -20,9 +20,9 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.model import Effect, apply
+from kafka_shell.base.plans import Effect, apply
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster, wait_until_visible
 from tests.support.changes import done
 
 TOPIC, GROUP = AclResourceType.TOPIC, AclResourceType.GROUP

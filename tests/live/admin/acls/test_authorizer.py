@@ -25,10 +25,10 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
-from kafka_shell.common.structs import replace
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 from tests.support.authorizer_cases import said
 from tests.support.changes import done, make_topic
 from tests.support.logins import log_in

@@ -21,10 +21,10 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.model import Plan, apply
+from kafka_shell.base.plans import Plan, apply
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.group_data import forget
 from tests.support.waiting import wait_for

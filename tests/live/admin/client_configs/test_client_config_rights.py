@@ -30,14 +30,14 @@ from kafka_shell.admin.client_configs.model import (
 from kafka_shell.admin.client_configs.store import ACLS
 from kafka_shell.admin.records import read as log
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Effect, Plan
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.configs.config_dynamic import with_acl_commands
-from kafka_shell.errors import ShellError
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done
 from tests.support.logins import log_in
 

@@ -30,13 +30,13 @@ from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.quotas.model import ANY_NAME, DEFAULT, QuotaAlteration, QuotaEntity
 from kafka_shell.admin.records import read as log
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.audit.table import ReadFailure
 from kafka_shell.audit.tables.clients import read_client_configs, read_effective_client_configs
+from kafka_shell.base.errors import ShellError
 from kafka_shell.commands.undo import undo_lines
-from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import connect, done, make_topic, refusals
 from tests.support.waiting import wait_for
 

@@ -17,9 +17,9 @@ from kafka_shell.admin.client_configs.model import (
 )
 from kafka_shell.admin.records import read as log
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import apply
+from kafka_shell.base.plans import apply
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import make_topic
 from tests.support.waiting import wait_for
 

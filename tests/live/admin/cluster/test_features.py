@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.admin.cluster import features
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.base.plans import Effect
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.output.resource_kinds import hint_of
-from kafka_shell.plan.model import Effect
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done
 
 NEWEST = {"group.version": (1, 0, 1), "kraft.version": (1, 0, 1), "transaction.version": (2, 0, 2)}

@@ -8,11 +8,11 @@ from kafka_shell.admin.cluster import health, quorum
 from kafka_shell.admin.cluster.model import Severity
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, in_one_line
-from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind, RawRequest
 from kafka_shell.commands.cluster.commands import command_of
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import failure, in_one_line
+from kafka_shell.wire.requests import Coordinator, CoordinatorKind, RawRequest
 from tests.support.changes import done, make_topic
 from tests.support.health_findings import by_check, look
 from tests.support.transactional_producer import HOUR_MS, hang

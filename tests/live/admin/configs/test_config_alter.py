@@ -10,10 +10,10 @@ from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import checks as config_checks
 from kafka_shell.admin.configs.model import DELETE_ALL
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Effect, apply
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Effect, apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, failures, make_topic, refusals
 from tests.support.config_alterations import (
     DEFAULT,

@@ -9,9 +9,9 @@ import pytest
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import HIDDEN, ConfigAlteration, ConfigResource, ResourceType
 from kafka_shell.admin.configs.read import list_resources
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Resource
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Resource
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, failures
 from tests.support.config_alterations import (
     BROKER,

@@ -23,10 +23,10 @@ from kafka_shell.admin.configs.model import (
     ResourceType,
 )
 from kafka_shell.admin.configs.read import known_of
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.requests import ANY
-from kafka_shell.common.structs import Resource, replace
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.structs import Resource, replace
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.requests import ANY
 from tests.support.changes import done, make_topic
 from tests.support.waiting import applied
 

@@ -14,9 +14,9 @@ from kafka_shell.admin.configs import losses as lost_records
 from kafka_shell.admin.configs.consequences import Altered, Consequences, find
 from kafka_shell.admin.configs.losses import DataLoss, RetentionLimits, is_tiered
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigSource
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import Change, NotChecked, Resource
+from kafka_shell.base.plans import Change, NotChecked, Resource
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import make_topic
 from tests.support.config_alterations import topic_of
 from tests.support.produced_records import fill

@@ -10,12 +10,12 @@ import pytest
 
 from kafka_shell.admin.groups import members as group_members
 from kafka_shell.admin.groups import read as groups
-from kafka_shell.admin.wire.codec import Message
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Effect
 from kafka_shell.commands.undo import undo_lines
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.codec import Message
+from kafka_shell.wire.connection import Cluster
 from tests.support import members
 from tests.support.changes import done, lose_requests, make_topic, refusals
 from tests.support.group_data import commit, described, forget

@@ -12,10 +12,10 @@ from kafka_shell.admin.groups.model import GroupType, Reset, ResetTarget, ResetT
 from kafka_shell.admin.groups.steps import AlterShareOffsets, CommitOffsets
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Effect, Plan, apply
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Effect, Plan, apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support import members
 from tests.support.changes import done, make_topic, refusals
 from tests.support.group_data import RECORDS, commit, described, filled, forget, held

@@ -35,13 +35,13 @@ from kafka_shell.admin.groups.steps import (
 )
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.visibility import may_be_hidden
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Plan, Secret
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Plan, Secret
+from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from tests.support import members
 from tests.support.changes import done, make_topic, refusals
 from tests.support.group_data import commit, forget

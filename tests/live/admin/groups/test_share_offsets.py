@@ -11,13 +11,13 @@ from kafka_shell.admin.groups import resets as group_resets
 from kafka_shell.admin.groups.model import GroupType, ResetTarget, ResetTo
 from kafka_shell.admin.groups.offsets import Committed, unread_lag
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.error_codes import (
+from kafka_shell.base.plans import apply
+from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import (
     COORDINATOR_NOT_AVAILABLE,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_shell.plan.model import apply
-from kafka_shell.sandbox.state import Sandbox
 from tests.support import members
 from tests.support.changes import done, refusals
 from tests.support.group_data import RECORDS, described, filled, forget, held

@@ -19,10 +19,10 @@ from kafka_shell.admin.quotas.model import (
     QuotaEntity,
     QuotaFilter,
 )
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Plan, Resource, apply
-from kafka_shell.plan.results import Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Effect, Plan, Resource, apply
+from kafka_shell.base.results import Results
+from kafka_shell.wire.connection import Cluster
 
 
 @pytest.fixture

@@ -18,11 +18,11 @@ from kafka_shell.admin.quotas.model import (
     QuotaAlteration,
     QuotaEntity,
 )
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.admin.wire.requests import Node
-from kafka_shell.common.structs import replace
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.wire.requests import Node
 from tests.support.changes import done, make_topic
 from tests.support.quota_entities import USER, levels_of, resolved
 from tests.support.waiting import wait_for

@@ -15,10 +15,10 @@ from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics.partitions import leaders, without_leader
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import apply
-from kafka_shell.plan.results import Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import apply
+from kafka_shell.base.results import Results
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, make_topic
 
 

@@ -9,9 +9,9 @@ import pytest
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import read as log
 from kafka_shell.admin.records import write
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Results
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import make_topic
 
 

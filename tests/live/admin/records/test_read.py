@@ -17,10 +17,10 @@ from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import TO_LATEST, Reading, merge, spans
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire.calls_in_flight import CallsInFlight
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.structs import replace
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.calls_in_flight import CallsInFlight
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import connect, done, make_topic
 
 

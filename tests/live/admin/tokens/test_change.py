@@ -9,10 +9,10 @@ import pytest
 
 from kafka_shell.admin.tokens import change
 from kafka_shell.admin.tokens import read as delegation_tokens
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Plan, Secret, apply
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Plan, Secret, apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.logins import log_in
 
 GOOD = Secret("YWJj")

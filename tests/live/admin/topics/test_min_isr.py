@@ -11,9 +11,9 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.min_isr import Requirement
 from kafka_shell.admin.topics.model import NewTopic, Partition
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import apply
+from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.program import Program
 

@@ -13,11 +13,11 @@ from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas.model import DEFAULT, QuotaAlteration, QuotaEntity
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.wire import rounds as chunks
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.model import Outcomes, Plan, StepInterrupted, apply
+from kafka_shell.base.plans import Outcomes, Plan, StepInterrupted, apply
+from kafka_shell.base.structs import replace
+from kafka_shell.wire import rounds as chunks
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import described, done, failures, lose_requests
 from tests.support.in_process_shell import Shell
 from tests.support.waiting import wait_for

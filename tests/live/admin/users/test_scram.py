@@ -15,13 +15,13 @@ from kafka.protocol.admin import AlterUserScramCredentialsRequest
 
 from kafka_shell.admin.users import scram
 from kafka_shell.admin.users.model import NewScramCredential, ScramCredential, ScramMechanism
-from kafka_shell.admin.wire.connection import Cluster, wait_until_visible
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Effect, Secret, apply
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Effect, Secret, apply
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from tests.support.changes import done
 
 SHA_256, SHA_512 = ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512

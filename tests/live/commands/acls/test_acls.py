@@ -15,17 +15,17 @@ import pytest
 from kafka_shell.admin.acls import change as acl_changes
 from kafka_shell.admin.acls import read as acls
 from kafka_shell.admin.acls.model import AclFilter, PrincipalAcl
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.plans import apply
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.acls.commands import list_acls
 from kafka_shell.commands.acls.render import COLUMNS
-from kafka_shell.common.command_results import NoRows
 from kafka_shell.context import Context
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.tables import draw_table
-from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.program import Program, Run
 
 

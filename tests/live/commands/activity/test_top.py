@@ -16,13 +16,13 @@ from kafka import KafkaProducer
 from kafka_shell.admin.activity.model import GroupActivity, TopicActivity
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.base.units import approximate_duration, approximate_rate
 from kafka_shell.commands.activity.commands import Meter
 from kafka_shell.commands.activity.render import COLUMNS, change, number
-from kafka_shell.common.units import approximate_duration, approximate_rate
 from kafka_shell.output.tables import draw_table
 from kafka_shell.output.text import Text
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, filled, forget
 from tests.support.in_process_shell import Answer, Shell

@@ -12,9 +12,9 @@ from kafka_shell.admin.groups.model import GroupType
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support import members
 from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, filled, forget, held
@@ -250,7 +250,7 @@ def test_the_undo_of_a_share_group(kafka: Program, cluster: Cluster, topic: str)
 
 
 def test_a_line_back_of_a_name_that_looks_like_an_option(topic: str) -> None:
-    from kafka_shell.plan.model import Change, Resource
+    from kafka_shell.base.plans import Change, Resource
 
     changes = [Change(Resource("group-offsets", "-g"), "alter", f"{topic}:0", None, 5)]
     assert undo_lines(changes) == (f"reset-offsets --group=-g --offset {topic}:0=none",)

@@ -20,11 +20,11 @@ from kafka_shell.admin.groups.members import plan_delete as plan_delete_groups
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.run.dispatch import run_text
 from kafka_shell.run.watch import watch
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, filled, forget
 from tests.support.in_process_shell import Shell

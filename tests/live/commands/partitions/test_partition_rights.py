@@ -20,12 +20,12 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.elections import Election, ElectLeaders
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Secret
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from tests.support.changes import done, make_topic
 from tests.support.produced_records import fill
 from tests.support.program import Program

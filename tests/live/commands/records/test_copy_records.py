@@ -22,11 +22,11 @@ from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics import change as topics
 from kafka_shell.admin.transactions import producers
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import is_missing
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.model import Outcomes, Plan, Step, StepInterrupted
+from kafka_shell.base.plans import Outcomes, Plan, Step, StepInterrupted
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import is_missing
 from tests.support.changes import done, make_topic
 from tests.support.copied_records import MANY, NOON, _topic, contents, fill, named
 from tests.support.in_process_shell import Shell

@@ -10,8 +10,8 @@ import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.produced_records import fill
 from tests.support.program import Program

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.records.model import Record
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support import java_consumer
 from tests.support.changes import make_topic
 from tests.support.program import Program

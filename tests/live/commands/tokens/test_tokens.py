@@ -11,14 +11,14 @@ import pytest
 from kafka_shell.admin.tokens import change as token_changes
 from kafka_shell.admin.tokens import read as delegation_tokens
 from kafka_shell.admin.tokens.model import DelegationToken
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import Sasl
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.plans import apply
+from kafka_shell.base.structs import replace
 from kafka_shell.commands.tokens.render import COLUMNS
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.tables import draw_table
-from kafka_shell.plan.model import apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import Sasl
 from tests.support.logins import log_in
 from tests.support.program import Program, Run
 from tests.support.waiting import wait_for

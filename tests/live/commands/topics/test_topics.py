@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, forget
 from tests.support.in_process_shell import Shell

@@ -18,9 +18,9 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.model import apply
+from kafka_shell.base.plans import apply
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster
 
 TOPIC, GROUP = AclResourceType.TOPIC, AclResourceType.GROUP
 READ, WRITE = AclOperation.READ, AclOperation.WRITE

@@ -16,8 +16,8 @@ from kafka_shell.admin.activity.model import (
 )
 from kafka_shell.admin.activity.sample import broker_rates, group_rates, topic_rates
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.common.structs import Resource
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import Resource
 from tests.support.samples import drawn
 
 NUMBERS = st.integers(0, 1 << 62)

@@ -28,10 +28,10 @@ from kafka_shell.admin.partitions.throttles import (
     topic_config,
 )
 from kafka_shell.admin.topics.min_isr import KEY
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.model import Plan, apply
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.plans import Plan, apply
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
 from tests.support.given_moves import GivenCluster, given
 
 BEFORE, AFTER, ELSEWHERE = (4, 1, 2), (1, 2, 5), (1, 2, 3)

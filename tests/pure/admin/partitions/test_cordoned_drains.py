@@ -9,7 +9,7 @@ from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
 from kafka_shell.admin.partitions.disks import Disks
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.targets import drained
-from kafka_shell.plan.model import Resource
+from kafka_shell.base.plans import Resource
 
 WHERE = TopicPartition("t", 0)
 FOUND: Any = SimpleNamespace(

@@ -17,11 +17,11 @@ from kafka_shell.admin.partitions.model import (
     TopicPartition,
 )
 from kafka_shell.admin.partitions.reassignment import misplaced
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
 from kafka_shell.commands.partitions import log_dirs as command
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig
 
 EACH = TopicPartition("orders", 0)
 OFFLINE = Failure("KAFKA_STORAGE_ERROR", "disk error", 56)

@@ -19,11 +19,11 @@ from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.partitions.throttles import ThrottleRecord
 from kafka_shell.admin.topics.reassigned import scan_reassigned
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError, Status, UnexpectedEnd
+from kafka_shell.base.errors import ShellError, Status, UnexpectedEnd
+from kafka_shell.base.plans import Plan, Resource, apply
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
 from kafka_shell.output.resource_kinds import hint_of
-from kafka_shell.plan.model import Plan, Resource, apply
-from kafka_shell.plan.results import Failure
 from tests.support.given_moves import GivenCluster, Replicas, given
 
 ZERO, ONE = TopicPartition("t", 0), TopicPartition("t", 1)

@@ -35,10 +35,10 @@ from kafka_shell.admin.partitions.throttles import (
     plan_throttle,
     topic_config,
 )
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Effect, Plan, Resource, apply
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Effect, Plan, Resource, apply
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
 from tests.support.given_moves import GivenCluster, given
 
 FAST = 900_000_000

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from kafka_shell.admin.records import codecs
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 
 
 def test_snappy_without_frames_and_concatenated_streams_are_read() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.admin.records.where import RecordFilter
-from kafka_shell.errors import UsageError
+from kafka_shell.base.errors import UsageError
 
 
 @pytest.mark.parametrize(

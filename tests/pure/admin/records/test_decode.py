@@ -12,8 +12,8 @@ from kafka_shell.admin.records.batches import headers
 from kafka_shell.admin.records.fetching import Chunk, Span
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.read import Reading
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Results
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Results
 from tests.support.crafted_batches import batch, packed, record, value, varint
 
 WHERE = TopicPartition("orders", 3)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.records.formats import PLAIN_FORMATS, Decoded, Formats, recognize
 from kafka_shell.admin.records.model import CREATE_TIME, Record
-from kafka_shell.errors import UsageError
+from kafka_shell.base.errors import UsageError
 
 
 def record(key: bytes | None, value: bytes | None) -> Record:

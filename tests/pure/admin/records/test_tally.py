@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.admin.records.write import Tally
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
 
 
 def test_failures_that_are_not_listed_are_counted() -> None:

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from kafka_shell.admin.records.batches import wait_out
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig
 
 
 @pytest.mark.parametrize(

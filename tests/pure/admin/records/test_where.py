@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kafka_shell.admin.records.formats import Formats
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.where import RecordFilter
-from kafka_shell.errors import UsageError
+from kafka_shell.base.errors import UsageError
 
 _ORDER = b'{"id": 4711, "total": 12.5, "user": {"name": "Zo\\u00eb"}, "items": [{"sku": "a"}]}'
 

@@ -10,7 +10,7 @@ import pytest
 from kafka_shell.admin.records.formats import Formats
 from kafka_shell.admin.schemas.avro import compile_avro
 from kafka_shell.admin.schemas.client import Imported, SchemaError
-from kafka_shell.errors import UsageError
+from kafka_shell.base.errors import UsageError
 
 NODE = {"type": "record", "name": "N", "fields": [{"name": "next", "type": ["null", "N"]}]}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.admin.schemas.settings import registry_settings
-from kafka_shell.admin.wire.client_properties import Property, shown_value
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.wire.client_properties import Property, shown_value
 
 URL = "schema.registry.url"
 

@@ -25,13 +25,13 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.partitions.targets import Drain
 from kafka_shell.admin.steps import BaseStep
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.outcome import ChangeResult, Outcome
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
 from kafka_shell.commands.cluster import decommission
 from kafka_shell.commands.partitions import throttle_store
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
-from kafka_shell.plan.outcome import ChangeResult, Outcome
-from kafka_shell.plan.results import Failure, Results
 from tests.support.given_moves import GivenCluster, given
 
 UP = BrokerState(Broker(5, "host-5", 9092, state="up"), registered=True, can_cordon=True,

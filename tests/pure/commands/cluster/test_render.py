@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kafka_shell.admin.cluster.model import ClusterMetadata
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
 from kafka_shell.commands.cluster.render import cluster_page
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.results import Failure
 
 CLUSTER = ClusterMetadata("id", None, (), 0, 0, 0)
 

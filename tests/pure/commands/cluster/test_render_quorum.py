@@ -12,7 +12,7 @@ from kafka_shell.admin.cluster.model import (
     Quorum,
     QuorumReplica,
 )
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
 from tests.support.samples import drawn
 
 OLD_AND_NEW = (FeatureRange(1, 7, 29), FeatureRange(2, 7, 30))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_shell.admin.groups.model import Group, GroupKey, GroupOffset, GroupType
+from kafka_shell.base.results import Results
 from kafka_shell.commands.groups.render import COLUMNS, with_changes
 from kafka_shell.output.tables import draw_table
-from kafka_shell.plan.results import Results
 
 
 def _groups(*lags: int) -> Results[GroupKey, Group]:

@@ -12,7 +12,7 @@ from kafka_shell.admin.groups.model import (
     Task,
 )
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.common.structs import replace
+from kafka_shell.base.structs import replace
 from tests.support.samples import drawn
 
 MEMBER = Member(

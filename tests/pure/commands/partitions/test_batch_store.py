@@ -11,11 +11,11 @@ import pytest
 from kafka_shell.admin.partitions.batch_state import Started
 from kafka_shell.admin.partitions.batched import ForgetBatches, SetBatchThrottle
 from kafka_shell.admin.partitions.partition_files import MovePaths
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.structs import replace
 from kafka_shell.commands.partitions.batches import BatchFile
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig
 
 TIMES = 200
 

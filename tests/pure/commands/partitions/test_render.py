@@ -11,7 +11,7 @@ from kafka_shell.admin.partitions.model import (
     PartitionOffset,
     ReplicaOnDisk,
 )
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
 from tests.support.samples import drawn
 
 GIB = 1 << 30

@@ -16,12 +16,12 @@ from kafka_shell.admin.partitions.model import (
     Reassignment,
     Throttle,
 )
+from kafka_shell.base.outcome import Outcome
+from kafka_shell.base.plans import Change, Effect, Plan, Resource
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.output import progress
 from kafka_shell.output.outcomes import plan_lines
 from kafka_shell.output.writer import Writer
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
-from kafka_shell.plan.outcome import Outcome
 from tests.support.samples import RENDERERS
 
 MIB = 1 << 20

@@ -9,8 +9,8 @@ import pytest
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions.throttles import FOLLOWER_RATE, FOLLOWER_REPLICAS, Throttled
+from kafka_shell.base.errors import ShellError
 from kafka_shell.commands.partitions.throttle_store import ThrottleFile
-from kafka_shell.errors import ShellError
 
 BROKER = ConfigResource(ResourceType.BROKER, "3")
 RATE = Throttled(BROKER, FOLLOWER_RATE, "200000", "9000000")

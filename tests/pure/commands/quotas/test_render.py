@@ -5,11 +5,11 @@ from __future__ import annotations
 from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
 from kafka_shell.admin.quotas.read import effective_quotas
 from kafka_shell.admin.users.model import GeneratedPassword
+from kafka_shell.base.plans import Secret
 from kafka_shell.commands.configs.render import ConfigLine, config_line
 from kafka_shell.commands.quotas.render import effective_quotas_page
 from kafka_shell.commands.users.render import generated_page
 from kafka_shell.output.data import plain
-from kafka_shell.plan.model import Secret
 
 FOUND = (
     Quota(QuotaEntity("alice"), "producer_byte_rate", 5e6),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.units import as_offset
 from kafka_shell.commands.records.read_records import offset_or_time
-from kafka_shell.common.units import as_offset
-from kafka_shell.errors import ShellError
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.records.formats import PLAIN_FORMATS, Formats
 from kafka_shell.admin.records.model import CREATE_TIME, Header, NewRecord, Record
+from kafka_shell.base.errors import ShellError
 from kafka_shell.commands.records.row import json_line, parse_row
-from kafka_shell.errors import ShellError
 
 AUTO = Formats()
 

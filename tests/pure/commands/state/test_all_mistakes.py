@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.base.errors import ShellError
 from kafka_shell.commands.state.load import load
-from kafka_shell.errors import ShellError
 
 FILE = """\
 version: 1

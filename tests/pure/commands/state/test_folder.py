@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure
 from kafka_shell.commands.state.folder import FolderExport, write_folder
 from kafka_shell.commands.state.model import State
 from kafka_shell.commands.state.write import document, yaml_text
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.results import Failure
 
 
 def state(partitions: int, users: int = 1) -> State:

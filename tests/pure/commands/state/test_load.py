@@ -20,10 +20,10 @@ from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, QuotaEntity
 from kafka_shell.admin.users.model import ScramMechanism
+from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.commands.state.load import load
 from kafka_shell.commands.state.model import ANY_ITERATIONS, KINDS, Fields, Password, State
 from kafka_shell.commands.state.write import Content, document, json_text, yaml_text
-from kafka_shell.errors import ShellError, Status
 
 EVERYTHING = """
 version: 1

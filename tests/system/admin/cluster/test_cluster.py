@@ -13,11 +13,11 @@ from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire import metadata_scan
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Effect, apply
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Effect, apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, make_topic, refusals
 from tests.support.outages import stopped, wait_until_healthy
 from tests.support.program import Program

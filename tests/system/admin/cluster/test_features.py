@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.admin.cluster import features
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.wire.connection import Cluster
 
 
 def test_features_of_3_9(old_cluster: Cluster) -> None:

@@ -9,17 +9,17 @@ import pytest
 
 from kafka_shell.admin.cluster import features, quorum
 from kafka_shell.admin.cluster.model import Endpoint, QuorumReplica, Voter
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Effect
+from kafka_shell.base.structs import Resource, replace
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.undo import undo_lines
-from kafka_shell.common.structs import Resource, replace
-from kafka_shell.errors import ShellError
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox import config, process, state
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
+from kafka_shell.wire.connection import Cluster
 from tests.support import outages
 from tests.support.changes import connect, done, refusals
 from tests.support.outages import stopped

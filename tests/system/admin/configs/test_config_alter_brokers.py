@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.changes import connect, done, refusals
 from tests.support.config_alterations import (
     DEFAULT,

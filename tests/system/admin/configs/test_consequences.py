@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import done, make_topic
 from tests.support.config_alterations import set_, topic_of
 from tests.support.outages import stopped

@@ -15,12 +15,12 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.partitions import disks, log_dir_moves, log_dirs
 from kafka_shell.admin.partitions.model import LogReplica, TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Plan
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Plan
+from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
+from kafka_shell.wire.connection import Cluster
 from tests.support import cluster_tables
 from tests.support.changes import connect, done, make_topic
 from tests.support.group_data import commit

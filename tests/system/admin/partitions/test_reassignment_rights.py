@@ -10,7 +10,7 @@ from kafka_shell.admin.partitions.model import Move, TopicPartition
 from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.partitions.throttles import FOLLOWER_REPLICAS, SetThrottle, Throttled
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import connect, make_topic
 from tests.support.logins import log_in

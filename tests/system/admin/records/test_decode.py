@@ -11,9 +11,9 @@ from kafka_shell.admin.records import batches, codecs, decode
 from kafka_shell.admin.records import read as log
 from kafka_shell.admin.records.model import CREATE_TIME, LOG_APPEND_TIME, NewRecord
 from kafka_shell.admin.topics.partitions import find
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support import java_records
 from tests.support.changes import KEPT, make_topic
 

@@ -13,10 +13,10 @@ from kafka_shell.admin.partitions.model import (
 )
 from kafka_shell.admin.records.delete import ranges
 from kafka_shell.admin.records.offsets import list_offsets
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import make_topic
 from tests.support.outages import frozen
 from tests.support.transactional_producer import HOUR_MS, hang

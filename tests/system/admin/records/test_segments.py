@@ -17,9 +17,9 @@ from kafka_shell.admin.records.codecs import NONE
 from kafka_shell.admin.records.encode import ProducerId, encode_batch
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import Position, Reading, spans
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import SandboxOptions
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import KEPT, connect, make_topic
 from tests.support.sandbox_brokers import start_broker, stop_broker
 from tests.support.waiting import wait_for

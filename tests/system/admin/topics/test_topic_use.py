@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import TopicsUse, TopicUse
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.base.plans import Plan
 from kafka_shell.commands.topics.render import use_page
-from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, forget
 from tests.support.outages import frozen

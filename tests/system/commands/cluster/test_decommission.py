@@ -11,12 +11,12 @@ import pytest
 
 from kafka_shell.admin.cluster.decommission import plans, read
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.tasks import Target, list_tasks
-from kafka_shell.plan.model import apply
+from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan
 from tests.live.test_readme import python_example
 from tests.support import reassigned_topics
 from tests.support.changes import make_topic

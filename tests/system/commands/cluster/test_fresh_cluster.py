@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
+from kafka_shell.wire import metadata_scan
 from tests.support.changes import connect
 from tests.support.in_process_shell import Answer, Shell
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
-from kafka_shell.admin.wire.pool import Pool
-from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import Address, ConnectionConfig, parse_addresses
+from kafka_shell.wire.pool import Pool
+from kafka_shell.wire.requests import Call, Node
 from tests.support.changes import connect, described
 from tests.support.in_process_shell import Answer, Shell
 from tests.support.outages import frozen

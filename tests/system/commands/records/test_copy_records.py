@@ -18,8 +18,8 @@ from kafka_shell.admin.records import write as writing
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.offsets import leader_log_end, ranges
 from kafka_shell.admin.records.write import Writer, partition_of
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support import java_consumer
 from tests.support.changes import connect, make_topic
 from tests.support.copied_records import KEPT, MANY, NOON, _topic, contents, fill, named

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from kafka_shell.base.plans import Effect
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.rehearse.run import difference, placed_by, state_of
 from kafka_shell.commands.rehearse.verdicts import known_limits
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.data import plain
-from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import connect
 from tests.support.program import Program

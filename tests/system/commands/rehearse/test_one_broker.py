@@ -16,21 +16,21 @@ import pytest
 
 from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.transport import Link
+from kafka_shell.base.processes import start_module
+from kafka_shell.base.results import Failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import with_option
 from kafka_shell.commands.rehearse.twins import OriginalState, read_original
 from kafka_shell.commands.rehearse.verdicts import doubts_about, not_run
 from kafka_shell.commands.state.model import State
-from kafka_shell.common.processes import start_module
-from kafka_shell.common.structs import replace
-from kafka_shell.common.text import with_option
-from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin import build as spare
 from kafka_shell.sandbox.twin.build import CLIENT_ID, take
 from kafka_shell.sandbox.twin.model import Original
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.transport import Link
 from tests.live.test_guard_matrix import QUESTIONS
 from tests.support.changes import connect, done, make_topic
 from tests.support.hostile_names import NAMES
@@ -189,7 +189,7 @@ def test_what_is_wrong_is_said_before_a_twin_is_built(
 
 
 def test_without_java(kafka: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka_shell.common.java._candidates", lambda: iter(()))
+    monkeypatch.setattr("kafka_shell.base.java._candidates", lambda: iter(()))
     run = kafka("rehearse", "list-topics")
     assert run.status == 1
     assert "The twin requires Java 17 or later" in run.stderr

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.cluster import quorum
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.outages import frozen
 from tests.support.program import Process
 from tests.support.waiting import wait_for

@@ -21,9 +21,9 @@ from kafka_shell.admin.partitions.current_assignment import current_assignment
 from kafka_shell.admin.partitions.model import MoveStatus, TopicPartition
 from kafka_shell.admin.partitions.partition_files import read_moves, to_json
 from kafka_shell.admin.partitions.reassignment import plan_cancel, state
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import apply
+from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import connect
 from tests.support.jvm_tools import run_tool

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.cluster import features
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.requests import read_only
+from kafka_shell.base.structs import replace
 from kafka_shell.commands.rehearse.run import difference, state_of
 from kafka_shell.commands.rehearse.twins import OriginalState, read_original, running_twin
-from kafka_shell.common.structs import replace
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.requests import read_only
 from tests.support.changes import connect
 from tests.support.in_process_shell import Shell
 

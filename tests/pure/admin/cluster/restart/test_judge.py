@@ -16,7 +16,7 @@ from kafka_shell.admin.cluster.restart.judge import (
 )
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.model import Partition
-from kafka_shell.plan.results import Failure
+from kafka_shell.base.results import Failure
 
 RACKS = {1: "a", 2: "b", 3: "c", 4: "a"}
 DENIED = Failure("TOPIC_AUTHORIZATION_FAILED", "not authorized", 29, "requires DESCRIBE")

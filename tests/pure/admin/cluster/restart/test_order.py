@@ -16,7 +16,7 @@ from kafka_shell.admin.cluster.restart.judge import (
     restart_order,
 )
 from kafka_shell.admin.topics.model import Partition
-from kafka_shell.common.structs import replace
+from kafka_shell.base.structs import replace
 from kafka_shell.output.data import plain
 
 BROKERS = st.integers(1, 7)

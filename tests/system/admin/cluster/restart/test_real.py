@@ -19,10 +19,10 @@ from kafka_shell.admin.cluster.restart.read import read_state, wait_in_sync
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.errors import ShellError
+from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from tests.support.changes import connect, done
 from tests.support.outages import frozen, processes, stopped
 from tests.support.sandbox_brokers import stop_broker

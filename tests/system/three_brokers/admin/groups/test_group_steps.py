@@ -9,12 +9,12 @@ import pytest
 
 from kafka_shell.admin.groups import members as group_members
 from kafka_shell.admin.groups import read as groups
-from kafka_shell.admin.wire import coordinators
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
-from kafka_shell.plan.model import apply
-from kafka_shell.plan.results import Results
+from kafka_shell.base.plans import apply
+from kafka_shell.base.results import Results
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire import coordinators
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 from tests.support.changes import connect, done, lose_requests, make_topic, misroute
 from tests.support.group_data import commit, forget, held
 

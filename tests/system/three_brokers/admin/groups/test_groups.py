@@ -12,11 +12,11 @@ from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups import resets as group_resets
 from kafka_shell.admin.groups.model import Group, GroupType, ResetTarget, ResetTo
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.requests import Call
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import apply
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.requests import Call
 from tests.support.changes import connect, done, make_topic
 from tests.support.group_data import commit, filled, forget, held
 

@@ -20,10 +20,10 @@ from kafka_shell.admin.partitions.model import (
 from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state
 from kafka_shell.admin.partitions.throttles import ThrottleRecord
 from kafka_shell.admin.records.read import append
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.common.structs import replace
-from kafka_shell.plan.model import apply
+from kafka_shell.base.plans import apply
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import connect
 from tests.support.reassigned_topics import MB, Filled, placed, replicas, to

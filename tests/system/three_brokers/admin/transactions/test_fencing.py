@@ -9,11 +9,11 @@ import pytest
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.transactions import change as transaction_changes
 from kafka_shell.admin.transactions import read as transactions
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind
-from kafka_shell.common.structs import replace
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import apply
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import apply
+from kafka_shell.base.structs import replace
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.requests import Call, Coordinator, CoordinatorKind
 from tests.support.changes import done, make_topic, misroute
 from tests.support.transactional_producer import Producer
 from tests.support.waiting import wait_for

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.wire.connection import Cluster
 from tests.support import reassigned_topics
 from tests.support.program import Program
 from tests.support.program_process import running

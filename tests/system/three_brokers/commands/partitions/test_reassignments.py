@@ -10,8 +10,8 @@ import pytest
 
 from kafka_shell.admin.partitions.partition_files import MovePaths
 from kafka_shell.admin.topics import min_isr
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import connect, lose_requests
 from tests.support.program import Program, Run

@@ -12,8 +12,8 @@ import pytest
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions import disks, sizes, write_rates
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import connect
 from tests.support.program import Program

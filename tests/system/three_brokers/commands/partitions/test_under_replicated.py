@@ -9,10 +9,10 @@ import pytest
 
 from kafka_shell.admin.cluster.health import health
 from kafka_shell.admin.topics.model import Partition
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.view.readers import read_topics
 from kafka_shell.view.view import ClusterView
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import lose_requests
 from tests.support.program import Program
 from tests.support.reassigned_topics import Filled, reassign

@@ -1,0 +1,181 @@
+"""Text: parts of it, escaping of what comes from clusters and files, quoting of words, and masking
+of secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+
+
+def short(text: str) -> str:
+    """At most 60 characters of a text, for a message."""
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def common_prefix(words: Sequence[str]) -> str:
+    """What all the words begin with. (Python 3.15 deprecates os.path.commonprefix.)"""
+    pairs = zip(min(words, default=""), max(words, default=""), strict=False)
+    return "".join(one for one, other in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+_MAX_QUOTE = 1_000  # characters
+_NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
+
+
+# Letters, marks and symbols that are not drawn: what Unicode calls default-ignorable, besides the
+# characters that Python does not call printable, and the blank of Braille.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
+
+
+def is_printable(text: str) -> bool:
+    """Return whether all characters of the text are visible, or blanks."""
+    return text.isprintable() and (text.isascii() or _INVISIBLE.search(text) is None)
+
+
+def escape(value: str) -> str:
+    r"""The text with characters that are not printable as escapes: `\x1b`, `\n`, `\u202e`."""
+    if is_printable(value):
+        return value
+    return "".join(char if is_printable(char) else _escape(char) for char in value)
+
+
+def printable(value: str) -> str:
+    """Like `escape`, but line breaks and tabs are kept."""
+    if is_printable(value):
+        return value
+    if "\t" in value:
+        return "\t".join(map(printable, value.split("\t")))
+    return "\n".join(map(escape, value.split("\n")))
+
+
+def quoted(value: str) -> str:
+    """Text of another program in quotes and on one line, shortened if very long, so that it cannot
+    be mistaken for an `error:` or `hint:` of this program."""
+    short = value if len(value) <= _MAX_QUOTE else value[:_MAX_QUOTE] + "…"
+    return '"' + escape(short).replace('"', "'") + '"'
+
+
+def _escape(char: str) -> str:
+    if char in _NAMED:
+        return _NAMED[char]
+    code = ord(char)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+# A comma at the end of a word may be read as punctuation, as in `user alice, client-id app`.
+_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]*[A-Za-z0-9_@%+=:./-]")
+
+
+def quote(text: str) -> str:
+    """The text as one word. Use `with_option` or `positional` if it may start with `-`."""
+    if _SAFE.fullmatch(text):
+        return text
+    return "'" + quote_rest(text, "'") + "'"
+
+
+def quote_rest(text: str, open_quote: str) -> str:
+    """The text as the rest of a word after an open quote, without the closing one."""
+    if open_quote == "'":
+        return text.replace("'", "'\"'\"'")
+    return re.sub(r'[\\"$`]', r"\\\g<0>", text)
+
+
+def join(words: Iterable[str]) -> str:
+    """The command line that is parsed to these words."""
+    return " ".join(quote(word) for word in words)
+
+
+def with_option(option: str, value: str) -> str:
+    """`--group orders`, or `--group=--yes` if the value would be parsed as an option."""
+    return f"{option}{'=' if value.startswith('-') else ' '}{quote(value)}"
+
+
+def positional(option: str, value: str) -> str:
+    """The value, or the equivalent option with the value if it would be parsed as an option.
+
+    Use "--" for commands without such an option: all words after it are positional.
+    """
+    if not value.startswith("-"):
+        return quote(value)
+    return f"-- {quote(value)}" if option == "--" else with_option(option, value)
+
+
+_WORD = re.compile(
+    r"""(?: '[^']*(?:'|$) | "(?:\\.|[^"\\])*(?:"|$) | \\. | [^ \t\r\n'"\\] | \\$ )+""", re.VERBOSE
+)
+_QUOTES = "'\"\\"
+# Words in the names of keys whose value is a secret, including keys of plugins.
+SECRET_WORD = (
+    r"(?:passw|passphrase|user\.info|(?<![a-z])pwd|secret|credential|jaas|hmac|\btoken|keystore\.key"
+    r"|(?:api|access|private|encryption|account|signing)[._-]?key)"
+)
+# Possessive quantifiers, so that there is no backtracking in a message of a megabyte.
+_NAME = re.compile(SECRET_WORD, re.IGNORECASE)
+_SET = re.compile(r"(?<![\w.-])([\w.-]++)\s*+=[ \t]*+")
+_BARE = re.compile(  # a password without its key, even if the mechanism is misspelled
+    r"(?<![\w-])SCRAM[\w-]*+\s*+=\s*+(?!\[?(?:iterations|password)=)", re.IGNORECASE
+)
+_URL = re.compile(r"://[^/\s:@]*+:(?=[^/\s@]*+@)")  # with a password
+_OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac)", re.IGNORECASE)
+
+
+def has_secret_name(key: str) -> bool:
+    """Whether the value of a config key is probably a secret, by its name."""
+    names = [name.end() for name in _NAME.finditer(key)]
+    rest = key[names[-1] :].lower() if names else ""
+    return bool(names) and not any(word in rest for word in ("file", "class", "location", "type"))
+
+
+def masked(line: str, shown: str = "") -> str:
+    """The line with `shown` instead of possible secrets, or one star for each character if empty,
+    so that positions in the line stay the same.
+
+    Everything after `password=` in a word is treated as a secret, and the word after `--hmac`.
+    """
+    pieces, at, secret = [], 0, False
+    for word in _WORD.finditer(line):
+        raw = word.group()
+        pieces.append(line[at : word.start()])
+        at = word.end()
+        kept = [index for index, char in enumerate(raw) if char not in _QUOTES]
+        text = "".join([raw[index] for index in kept])
+        start = _secret_from(text)
+        if start is not None:
+            pieces.append(_hidden(raw, kept[start - 1] + 1, shown))
+        else:
+            pieces.append(_hidden(raw, 0, shown) if secret and not raw.startswith("-") else raw)
+        secret = _OPTION.fullmatch(text) is not None
+    return "".join(pieces) + line[at:]
+
+
+def without_quotes(line: str) -> str:
+    """The line without quotes and backslashes, which may be anywhere in the name of a key."""
+    return line.translate(dict.fromkeys(map(ord, _QUOTES)))
+
+
+def _secret_from(text: str) -> int | None:
+    """The position of the secret in `...password=secret`, or None."""
+    bare = _BARE.search(text)
+    starts = [bare.end()] if bare else []
+    starts += [found.end() for found in _URL.finditer(text)][:1]
+    for found in _SET.finditer(text):
+        names = [name.end() for name in _NAME.finditer(found[1])]
+        if names and "file" not in found[1][names[-1] :].lower():
+            starts.append(found.end())
+            break
+    return min(starts, default=None)
+
+
+def _hidden(raw: str, start: int, shown: str) -> str:
+    """The word with a mask from `start` on. A closing quote stays if its opening quote does."""
+    closing = raw[-1:] if raw[-1:] in ("'", '"') and raw[:start].count(raw[-1:]) % 2 else ""
+    secret = raw[start : len(raw) - len(closing)]
+    if not secret.strip("'\""):
+        return raw
+    return raw[:start] + (shown or "*" * len(secret)) + closing

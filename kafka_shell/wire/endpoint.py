@@ -1,0 +1,194 @@
+"""The address of a cluster and its security settings: plain values, no sockets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Secret
+from kafka_shell.base.text import escape
+from kafka_shell.wire.password_source import PasswordSource
+
+DEFAULT_PORT = 9092
+STAND_INS = "stand-ins-"
+"""The beginning of the cluster IDs of sandboxes whose broker answers for others at its address."""
+
+LimitTime = Callable[[float], float]
+"""Limits a number of seconds to the time that is left until the command's deadline."""
+
+Refuse = Callable[[int, object], ShellError | None]
+"""Why a request must not be sent, by its API key and target (`requests.Target`); None if it may."""
+
+BrokerConfigs = Callable[[Any], Mapping[str, Any]]
+"""Returns the configs of a broker by key, given the cluster."""
+
+
+class _HostAndPort(NamedTuple):
+    host: str
+    port: int
+
+
+class Address(_HostAndPort):
+    """A host (a name, or an IP address without brackets) and a port."""
+
+    __slots__ = ()
+
+    def __new__(cls, host: str, port: int) -> Address:
+        return super().__new__(cls, normalize_host(host), port)
+
+    def __str__(self) -> str:
+        host = escape(self.host)  # advertised listeners may contain any characters
+        return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
+
+
+def normalize_host(host: str) -> str:
+    """Return a name in lower case and without a final dot, which certificates do not have, so that
+    equal hosts are equal; an IPv6 address as it is."""
+    return host if ":" in host else host.rstrip(".").lower()
+
+
+def normalize_url(url: str) -> str:
+    """Return a URL with its host as in `normalize_host`."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    if not host.startswith("["):
+        host, colon, port = host.partition(":")
+        host = f"{normalize_host(host)}{colon}{port}"
+    return parts._replace(netloc=f"{user}{at}{host}").geturl()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine without asking a name server."""
+    return re.fullmatch(r"localhost|::1|127(\.\d{1,3}){3}", normalize_host(host)) is not None
+
+
+def parse_addresses(text: str) -> tuple[Address, ...]:
+    """Addresses of a list such as `host:9092,[::1]:9092`. Raises UsageError."""
+    addresses = tuple(_parse(word.strip()) for word in text.split(",") if word.strip())
+    if not addresses:
+        raise UsageError("no broker address", hint="Use host:port[,host:port].", code="bad-address")
+    return addresses
+
+
+def _parse(word: str) -> Address:
+    # Java accepts `PLAINTEXT://host:port` in bootstrap.servers and ignores the protocol.
+    rest = word.rpartition("://")[2]
+    if rest.startswith("["):
+        host, bracket, port = rest[1:].partition("]")
+        port = port.removeprefix(":")
+        if not bracket:
+            raise _bad(word, "missing closing bracket")
+    elif rest.count(":") > 1:
+        raise _bad(word, "an IPv6 address must be in brackets, such as [::1]:9092")
+    else:
+        host, _, port = rest.partition(":")
+    if not host.rstrip(".") or (host.isascii() and host.isdigit()):
+        raise _bad(word, "missing host")
+    if not port:
+        return Address(host, DEFAULT_PORT)
+    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise _bad(word, f"the port must be an integer from 1 to 65535, got {port!r}")
+    return Address(host, int(port))
+
+
+def _bad(word: str, why: str) -> UsageError:
+    return UsageError(
+        f"{word!r} is not a valid broker address: {why}",
+        hint="Use host:port[,host:port].",
+        code="bad-address",
+    )
+
+
+class Tls(Struct, frozen=True):
+    """TLS settings. Each `*_file` is the path of a PEM file, each `*_text` is PEM text.
+
+    Without a CA, the system's trust store is used. The certificate's file may contain the key.
+    """
+
+    ca_file: str = ""
+    ca_text: str = ""
+    certificate_file: str = ""
+    certificate_text: str = ""
+    key_text: Secret | None = None
+    key_password: Secret | None = None
+    check_hostname: bool = True
+    minimum_version: str = "TLSv1.2"
+
+
+class OAuth(Struct, frozen=True):
+    """The source of OAUTHBEARER tokens; the first one that is set is used.
+
+    `unsecured_claims` are the claims of an unsigned token (development brokers only). Endpoints
+    are https URLs; `allow_loopback_http` also allows http on localhost.
+    """
+
+    token: Secret | None = None
+    token_file: str = ""
+    token_endpoint: str = ""
+    client_id: str = ""
+    client_secret: Secret | None = None
+    scope: str = ""
+    unsecured_claims: tuple[tuple[str, str | float | tuple[str, ...]], ...] = ()
+    extensions: tuple[tuple[str, str], ...] = ()
+    allow_loopback_http: bool = False
+
+
+class Sasl(Struct, frozen=True):
+    """SASL settings: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI.
+
+    `token`: the user name is the ID of a delegation token, and the password its HMAC (KIP-48).
+    """
+
+    mechanism: str
+    username: str = ""
+    password: Secret | None = None
+    oauth: OAuth | None = None
+    service_name: str = "kafka"
+    token: bool = False
+    source: PasswordSource | None = None
+    """The source of the password if it is not set here. Read at each login."""
+
+
+class ConnectionConfig(Struct, frozen=True):
+    """The connection settings of one cluster and user. Times are in seconds; reprs mask secrets.
+
+    `call_timeout` limits calls without a deadline (Java's default.api.timeout.ms);
+    `request_timeout` is how long a broker may take to respond.
+    """
+
+    bootstrap: tuple[Address, ...] = (Address("localhost", DEFAULT_PORT),)
+    security_protocol: str = "PLAINTEXT"
+    sasl: Sasl | None = None
+    tls: Tls = field(default_factory=Tls)
+    client_id: str = "kafka-sh"
+    connect_timeout: float = 10.0
+    request_timeout: float = 30.0
+    call_timeout: float = 60.0
+    backoff: float = 0.1
+    backoff_max: float = 1.0
+    max_frame: int = 1 << 27
+    cluster_id: str = ""
+    """The only cluster to use, or empty for the first one that responds."""
+    avoid: frozenset[int] = frozenset()  # brokers that do not respond: nothing is sent to them
+    behind: frozenset[Address] = frozenset()
+    """Brokers whose metadata is out of date: they get no requests that any broker can answer."""
+    refuse: Refuse | None = None
+    """Checked before every request is sent. `requests.read_only` refuses changes."""
+    broker_configs: BrokerConfigs | None = None
+    """Returns the configs of a broker, where brokers do not: on a twin."""
+
+    @property
+    def uses_tls(self) -> bool:
+        """Whether the protocol is SSL or SASL_SSL."""
+        return self.security_protocol in ("SSL", "SASL_SSL")
+
+    @property
+    def uses_sasl(self) -> bool:
+        """Whether the protocol is SASL_PLAINTEXT or SASL_SSL."""
+        return self.security_protocol in ("SASL_PLAINTEXT", "SASL_SSL")

@@ -1,0 +1,100 @@
+"""HTTP requests with a total timeout, without redirects, and with responses of limited size."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.base.text import quoted
+from kafka_shell.wire.endpoint import is_loopback, normalize_url
+
+if TYPE_CHECKING:
+    from urllib.request import OpenerDirector, Request
+
+
+class HttpFailure(Exception):
+    """A request that failed. `status` is that of the response, 0 if there was none. `str` is the
+    reason, with text of the server in quotes."""
+
+    def __init__(self, reason: str, status: int = 0) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+def opener(context: ssl.SSLContext | None = None) -> OpenerDirector:
+    """An HTTP client that trusts the CAs of the context. It does not follow redirects, which would
+    send secrets to another server, and uses no proxy for this machine."""
+    from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, build_opener
+
+    class Proxies(ProxyHandler):
+        def proxy_open(self, req: Request, proxy: str, type: str) -> Any:
+            return super().proxy_open(req, proxy, type) if _proxy_of(req) else None
+
+    class NoRedirect(HTTPRedirectHandler):
+        def redirect_request(self, *args: object, **kwargs: object) -> None:
+            return None
+
+    https = [HTTPSHandler(context=context)] if context else []
+    return build_opener(NoRedirect(), Proxies(), *https)
+
+
+def _proxy_of(request: Request) -> str:
+    """host:port of the proxy that the environment sets for a request, or empty."""
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies, proxy_bypass
+
+    url = urlsplit(request.full_url)
+    proxy = getproxies().get(url.scheme, "")
+    if not proxy or is_loopback(url.hostname or "") or proxy_bypass(url.netloc):
+        return ""
+    return proxy.rpartition("://")[2].rpartition("@")[2].rstrip("/")
+
+
+def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int) -> bytes:
+    """The body of a response, at most `largest` bytes. Raises HttpFailure.
+
+    The timeout (seconds) is for the whole response. That of a socket applies to each read, so a
+    server that sends one byte per second would never reach it.
+    """
+    request.full_url = normalize_url(request.full_url)
+    done: list[bytes | HttpFailure] = []
+
+    def run() -> None:
+        try:
+            done.append(_read(client, request, timeout, largest))
+        except HttpFailure as failure:  # raised on the waiting thread
+            done.append(failure)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(timeout)
+    found = done[0] if done else _timed_out(timeout)
+    if isinstance(found, HttpFailure):
+        proxy = _proxy_of(request)
+        raise HttpFailure(f"{found} through the proxy {proxy}", found.status) if proxy else found
+    return found
+
+
+def _read(client: OpenerDirector, request: Request, timeout: float, largest: int) -> bytes:
+    from http.client import HTTPException
+    from urllib.error import HTTPError, URLError
+
+    try:
+        with client.open(request, timeout=timeout) as response:
+            body: bytes = response.read(largest + 1)
+    except HTTPError as error:
+        error.close()
+        raise HttpFailure(f"HTTP {error.code}", error.code) from None
+    except (URLError, OSError, HTTPException, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        if isinstance(reason, TimeoutError):
+            raise _timed_out(timeout) from None
+        raise HttpFailure(quoted(str(reason))) from None
+    if len(body) > largest:
+        raise HttpFailure(f"the response is larger than {largest >> 10:,} KiB")
+    return body
+
+
+def _timed_out(timeout: float) -> HttpFailure:
+    return HttpFailure(f"no response within {timeout:.1f} s")

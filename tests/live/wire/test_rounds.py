@@ -1,0 +1,40 @@
+"""Rounds of requests for items whose broker was the wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.rounds import ask_in_rounds
+
+MOVED = Failure("NOT_LEADER_OR_FOLLOWER", "the broker is not the leader")
+GONE = Failure("UNKNOWN_TOPIC_OR_PARTITION", "it does not exist")
+
+
+def test_a_later_round_that_fails_leaves_the_outcomes_of_the_one_before(cluster: Cluster) -> None:
+    rounds = []
+
+    def ask(items: Sequence[str], found: Results[str, int]) -> list[str]:
+        rounds.append(tuple(items))
+        if len(rounds) > 1:
+            raise ShellError("deadline exceeded", code="deadline")
+        found.values["a"] = 1
+        found.failures["b"] = MOVED
+        return ["b"]
+
+    found = ask_in_rounds(cluster, ["a", "b"], ask)
+    assert rounds == [("a", "b"), ("b",)]
+    assert (found.values, found.failures) == ({"a": 1}, {"b": MOVED})
+
+
+def test_a_first_round_that_fails_is_an_error_whatever_it_has_found(cluster: Cluster) -> None:
+    def ask(items: Sequence[str], found: Results[str, int]) -> list[str]:
+        found.failures["a"] = GONE
+        raise ShellError("no broker can be reached", code="no-broker")
+
+    with pytest.raises(ShellError, match="no broker can be reached"):
+        ask_in_rounds(cluster, ["a", "b"], ask)

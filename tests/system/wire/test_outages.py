@@ -1,0 +1,130 @@
+"""Brokers and controllers that hang, on three real ones: known data is shown, the rest is reported
+as not checked, without long waits."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from kafka_shell.admin.cluster import health, probes, quorum
+from kafka_shell.admin.cluster import read as cluster_reads
+from kafka_shell.admin.cluster.probes import why_out_of_date
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import Address, ConnectionConfig, parse_addresses
+from tests.support.changes import done, make_topic
+from tests.support.outages import frozen
+from tests.support.program import Process, Program, Run
+from tests.support.waiting import wait_for
+
+
+def program_at(sandbox: Sandbox, home: Path, *besides: int) -> Process:
+    """Enters by a broker that does not hang."""
+    broker = next(each for each in sandbox.brokers if each.id not in besides)
+    return Process(home, f"127.0.0.1:{next(iter(broker.ports.values()))}")
+
+
+def at_once(program: Process, *lines: str) -> list[Run]:
+    """The runs of these lines, which all wait at the same time."""
+    with ThreadPoolExecutor(len(lines)) as pool:
+        return list(pool.map(lambda line: program(*line.split()), lines))
+
+
+def findings(run: Run) -> dict[tuple[str, str], dict[str, object]]:
+    return {(each["severity"], each["check"]): each for each in run.json["findings"]}
+
+
+def test_a_broker_that_hangs_while_its_session_has_not_expired(
+    three_brokers: Sandbox, three: Cluster, name: str, tmp_path: Path
+) -> None:
+    """The cluster still has it as a leader with all replicas in sync: only a probe can tell."""
+    lost = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
+    other = lost % 3 + 1
+    make_topic(three, name, assignment=((lost, other), (other, lost)))
+    with frozen(three_brokers, lost):
+        program = program_at(three_brokers, tmp_path, lost)
+        run, listed, described = at_once(
+            program, "health --output json", "brokers", f"broker {lost}"
+        )
+        assert run.status == 1, str(run)
+        told = findings(run)
+        silent = told["critical", "brokers"]
+        assert silent["see"] == "cluster-metadata"
+        # If it came to lead the quorum meanwhile, there is nobody to ask for the controllers.
+        assert {("critical", "controllers"), ("critical", "quorum")} & told.keys(), str(run)
+        if "not running" not in str(silent["summary"]):  # the cluster has not noticed yet
+            assert f"broker {lost} does not respond, and leads " in str(silent["summary"])
+            assert f"of broker {lost}" in str(told["not_checked", "brokers"]["summary"])
+        assert "not responding" in listed.stdout or "fenced" in listed.stdout, str(listed)
+        assert described.status == 1, str(described)
+    done(topic_changes.plan_delete(three, [name]), three)
+
+
+def test_a_session_that_was_connected_to_the_broker_that_hangs(
+    three_brokers: Sandbox, three: Cluster
+) -> None:
+    """An open connection proves nothing: the probe makes one of its own."""
+    lost = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
+    three.versions_of_brokers()  # connected to all
+    with frozen(three_brokers, lost):
+        told = health.health(three, probe_timeout=1.0)
+        assert not told.ok
+        assert any(f"broker {lost} does not respond" in each.summary for each in told.findings)
+
+
+def test_progress_names_the_awaited_broker(three_brokers: Sandbox, three: Cluster) -> None:
+    lost = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
+    tasks: list[str] = []
+    with frozen(three_brokers, lost):
+        health.health(three, report=lambda task, done, total: tasks.append(task))
+    assert f"waiting for broker {lost}" in tasks
+
+
+def test_two_of_three_controllers_hang(
+    three_brokers: Sandbox, three: Cluster, name: str, tmp_path: Path
+) -> None:
+    """What is known stays known; nothing is answered from old metadata without a word."""
+    alive = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
+    lost = [id for id in (1, 2, 3) if id != alive]
+    make_topic(three, name, assignment=((alive, lost[0]),))
+    program = program_at(three_brokers, tmp_path, *lost)
+    with frozen(three_brokers, *lost):
+        with Cluster(connect_to(program)) as cluster:
+            wait_for("no controller responds", lambda: why_out_of_date(cluster) is not None)
+        run, listed, *unread = at_once(
+            program, "health --output json", "cluster-metadata", "describe-quorum",
+            "cluster-metadata --quorum", "describe-topic --under-replicated-partitions",
+            "describe-topic --unavailable-partitions",
+        )  # fmt: skip
+        assert run.status == 1, str(run)
+        told = findings(run)
+        assert "2 brokers do not respond" in str(told["critical", "brokers"]["summary"])
+        assert "Metadata may be out of date" in str(told["critical", "quorum"]["summary"])
+        assert ("not_checked", "moves") in told, "it takes the controller"
+        assert listed.status == 1, str(listed)
+        assert "controller unknown" in listed.stdout and "not read: controller" in listed.stdout
+        for none in unread[:2]:
+            assert none.status == 1, str(none)
+            assert "the metadata quorum could not be described" in none.stderr, str(none)
+            assert "health" in none.stderr and not none.stdout
+        for none in unread[2:]:
+            assert none.status == 1, str(none)
+            assert "STALE_METADATA" in none.stderr and "no topic matches" not in none.stderr
+    done(topic_changes.plan_delete(three, [name]), three)
+
+
+def connect_to(program: Program) -> ConnectionConfig:
+    return ConnectionConfig(parse_addresses(program.broker))
+
+
+def test_filters_work_while_the_controller_responds(three: Cluster) -> None:
+    assert why_out_of_date(three) is None
+
+
+def test_probes_of_closed_ports_are_refused(three: Cluster) -> None:
+    (broker, *_) = cluster_reads.metadata(three).brokers
+    at = {broker.id: Address(broker.host, broker.port), 99: Address("127.0.0.1", 1)}
+    found = probes.probe_brokers(three.config, at, 5.0)
+    assert found.values == {broker.id: "4.3"}
+    assert found.failures[99].name == "refused"
