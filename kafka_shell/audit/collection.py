@@ -1,4 +1,4 @@
-"""What a collection has read, and what it could not read: the table `collection_status`, summed."""
+"""Collections: the tables of clusters as Spark data frames, read from brokers or a snapshot."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ from kafka_shell.audit.tasks import (
 )
 from kafka_shell.audit.threads import in_threads
 from kafka_shell.base.results import Failure
+
+# What a collection has read, and what it could not read: the table `collection_status`, summed.
 
 STATUS = "collection_status"
 # The columns of the table that are summed.

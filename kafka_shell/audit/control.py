@@ -1,20 +1,27 @@
-"""Macros in the SQL of controls: `{duration value}` is shown as `7d`, `{word name}` is quoted.
+"""Controls: one file each, SQL with its metadata above it as comments.
 
-| in SQL | for | shown as |
-|---|---|---|
-| `{duration X}` | a config in milliseconds | `7d`, `1h30m`, exact |
-| `{bytes X}` | a config in bytes | `1MiB`, exact |
-| `{config X}` | `key=value` of any config | the value, as describe-configs prints it |
-| `{quota X}` | `key=value` of a quota | the value, as describe-quotas prints it |
-| `{age X}` | a measured time in milliseconds | `3m20s`, rounded |
-| `{size X}` | a measured size in bytes | `1.4 GiB`, rounded |
-| `{number X}` | a count | `1,234` |
-| `{word X}` | a name in a remedy | one word of a command, quoted if needed |
-| `{override KEY = X}` | a config of a topic in a remedy | `KEY=X`, or its deletion if inherited |
+    -- id: T01
+    -- title: Replication factor 1
+    -- severity: critical
+    -- tags: durability
+    -- description: There is a single copy of every record.
+    -- source: Apache Kafka documentation, Replication
+    -- parameter: factor = 3
+    -- needs: topics
+    -- absence: topics
+    -- configs: topic_configs retention.ms
+    -- remedy: dynamic, disruptive
+    SELECT cluster, topic AS resource, ... AS status, ... AS reason, ... AS remedy FROM topics
 
-The query only marks the value; `render` formats it, with the functions of all other output. Marks
-in the value are replaced by another control character, with which a command is no remedy.
-`{override ...}` needs the columns `overridden` and `inherited` of topic_configs.
+The SQL selects `cluster, resource, status, reason` and, if the control has a remedy, `remedy` and
+`undo`: kafka.sh commands, or null. A status is ok, info, alarm, skip or error. `{factor}` is
+replaced with the value of the parameter, which a policy can change. `{duration value}` in a reason
+is shown with its unit, and `{word name}` in a remedy is quoted (see macros.py). The value
+`$frameworks` of a parameter is a pattern of the topics of Kafka Connect, Kafka Streams and others.
+
+`needs` names the tables the control reads. `absence` names those of which missing rows alone can
+raise an alarm: where one was not read completely, the control has no alarms. `configs` names
+required configs: a cluster without one, such as of an older version of Kafka, is ok.
 """
 
 from __future__ import annotations
@@ -42,6 +49,24 @@ from kafka_shell.base.results import Failure
 from kafka_shell.base.text import is_printable, quote
 from kafka_shell.base.units import format_config_value
 from kafka_shell.language.tokens import tokenize
+
+# Macros in the SQL of controls: `{duration value}` is shown as `7d`, `{word name}` is quoted.
+#
+# | in SQL | for | shown as |
+# |---|---|---|
+# | `{duration X}` | a config in milliseconds | `7d`, `1h30m`, exact |
+# | `{bytes X}` | a config in bytes | `1MiB`, exact |
+# | `{config X}` | `key=value` of any config | the value, as describe-configs prints it |
+# | `{quota X}` | `key=value` of a quota | the value, as describe-quotas prints it |
+# | `{age X}` | a measured time in milliseconds | `3m20s`, rounded |
+# | `{size X}` | a measured size in bytes | `1.4 GiB`, rounded |
+# | `{number X}` | a count | `1,234` |
+# | `{word X}` | a name in a remedy | one word of a command, quoted if needed |
+# | `{override KEY = X}` | a config of a topic in a remedy | `KEY=X`, or its deletion if inherited |
+#
+# The query only marks the value; `render` formats it, with the functions of all other output. Marks
+# in the value are replaced by another control character, with which a command is no remedy.
+# `{override ...}` needs the columns `overridden` and `inherited` of topic_configs.
 
 _MACRO = re.compile(r"\{([a-z]+)\s+([^{}]+)\}")
 _OVERRIDE = re.compile(r"\{override\s+([\w.]+)\s*=\s*([^{}]+)\}")
@@ -347,6 +372,12 @@ def _malformed(path: Path, line: int, why: str) -> ShellError:
     return UsageError(f"{path}:{line}: {why}", code="bad-control")
 
 
+# Validation of remedies: the kafka.sh commands that controls suggest.
+#
+# The SQL of a control inserts names of resources into a command. Whatever a name contains, the
+# result must be a single command, and its plan may only change the resource of the finding.
+
+
 def single_command(line: str) -> str:
     """Return the line, or an empty string if it is not exactly one printable command."""
     tokens = tokenize(line)
@@ -423,6 +454,10 @@ def _belongs_to_topic(change: Change, named: set[str]) -> bool:
         return True
     topic = change.resource.name.rpartition(":")[0] or change.resource.name
     return topic in named or any(name.rpartition(":")[0] == topic for name in named)
+
+
+# Remedies that remove ACLs, checked together: each may be right alone, and take all access with
+# another.
 
 
 class AclRemoval(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""How Spark runs queries of a few rows, and of many."""
+"""The Spark session of this process: started when first needed, reused, with cancellable jobs."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from kafka_shell.audit.session import Opened, end, import_spark, open_session, s
 from kafka_shell.audit.spark_target import SparkTarget
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Report
+
+# How Spark runs queries of a few rows, and of many.
 
 _FEW, _MANY = 200_000, 2_000_000  # rows
 # Compiling and adapting a query of a few rows takes longer than running it, and tables of one
@@ -64,6 +66,8 @@ def tuned(session: Any, rows: int, keep: Container[str]) -> Iterator[None]:
                 session.conf.set(key, value)
 
 
+# Errors of Spark in a sentence, with what to do about those that users meet.
+
 _NO_PYTHON = re.compile(r'Cannot run program "([^"]+)".*?error=(?:2|13)\b', re.DOTALL)
 _NO_MODULE = re.compile(r"(?:No module named '|PACKAGE_NOT_INSTALLED\] )([\w.]+)")
 _DIED = ("Connection reset", "Python worker exited unexpectedly", "Python worker failed to connect")
@@ -104,6 +108,8 @@ def _last_line(text: str) -> str:
     causes = re.findall(r"(?m)^Caused by: ([\w.$]+: .+)$", text)
     return str(causes[-1] if causes else text.strip().splitlines()[0])[:200]
 
+
+# What executors that are not on this machine need: our packages and the data source.
 
 # The Python packages that executors need in addition to PySpark.
 _PACKAGES = ("kafka_shell", "kafka")

@@ -1,4 +1,33 @@
-"""The state that a policy file declares, as the SQL of control X01."""
+r"""Policy files: declared state (control X01), thresholds of controls, and suppressed findings.
+
+[thresholds.T13]
+shortest = "2h"                   # or a number, as in `spark controls T13`
+
+[[topics]]
+match = "payments.*"              # a selector: a,b  svc-*  /regex/
+replication-factor = 3            # minimum
+min-insync-replicas = 2           # minimum
+retention-min = "1d"
+retention-max = "30d"
+naming = "[a-z]+\.[a-z-]+"        # a regular expression for the whole name
+configs = { "cleanup.policy" = "delete" }
+
+[[acls]]
+rule = "allow User:alice Write on topic orders.placed"
+
+[[quotas]]
+user = "alice"                    # or client-id, ip, user-default, client-id-default ...
+key = "producer_byte_rate"
+value = "5MB/s"
+
+[[suppress]]
+control = "T01"
+owner = "team-data"
+resource = "tmp.*"
+cluster = "dev"                   # optional, like resource
+reason = "scratch topics"
+expires = 2027-01-31
+"""
 
 from __future__ import annotations
 
@@ -19,6 +48,8 @@ from kafka_shell.base.errors import ShellError, Status, did_you_mean
 from kafka_shell.base.files import read_text
 from kafka_shell.base.text import quote, with_option
 from kafka_shell.base.units import SETS
+
+# The state that a policy file declares, as the SQL of control X01.
 
 ID = "X01"
 ENTITIES = ("user", "user-default", "client-id", "client-id-default", "ip", "ip-default")

@@ -1,8 +1,7 @@
-"""Where snapshots are kept: in a folder, as Parquet files, or in a schema of a Spark catalog, as
-tables in its format (Delta, Iceberg or another one).
+"""Collect all tables in one Spark job, and read and write snapshots.
 
-A folder contains one folder per table, partitioned by `snapshot_id` and `cluster`, which DuckDB can
-read, too. A schema contains one table for each, partitioned by the same columns.
+The table `snapshots` is written last, with the number of rows of each table: a snapshot that is not
+in it is incomplete, and is not read.
 """
 
 from __future__ import annotations
@@ -32,6 +31,12 @@ from kafka_shell.audit.threads import in_threads
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import open_private, private_folder
 from kafka_shell.base.units import counted, to_path
+
+# Where snapshots are kept: in a folder, as Parquet files, or in a schema of a Spark catalog, as
+# tables in its format (Delta, Iceberg or another one).
+#
+# A folder contains one folder per table, partitioned by `snapshot_id` and `cluster`, which DuckDB
+# can read, too. A schema contains one table for each, partitioned by the same columns.
 
 CATALOG = "catalog:"
 # Spark's own catalog, and those that store tables there.

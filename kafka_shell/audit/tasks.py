@@ -1,8 +1,4 @@
-"""The tasks of a collection, which Spark executors receive as JSON.
-
-A target contains a profile name or an address, never a secret: executors look up the profile
-themselves.
-"""
+"""List the topics, brokers and groups of each cluster to split the collection into tasks."""
 
 from __future__ import annotations
 
@@ -24,6 +20,11 @@ from kafka_shell.wire.rounds import in_slices
 if TYPE_CHECKING:
     from kafka_shell.wire.connection import Cluster
 
+
+# The tasks of a collection, which Spark executors receive as JSON.
+#
+# A target contains a profile name or an address, never a secret: executors look up the profile
+# themselves.
 
 # The size of a task. A Spark task costs some tens of milliseconds, so slices are not small, but
 # 100,000 topics are still enough slices for a hundred cores.
@@ -110,6 +111,11 @@ def from_json(text: str) -> tuple[ReadTask, ...]:
     """Decode the output of `to_json`."""
     return msgspec.json.decode(text, type=tuple[ReadTask, ...])
 
+
+# A task of a collection, run by an executor: reads the tables of a slice over one connection.
+#
+# Failures become rows of `collection_status`. They are not raised, because a single exception would
+# fail the whole Spark job.
 
 ROWS_PER_BATCH = 10_000
 COLLECT_DEADLINE_S = 120.0  # per slice

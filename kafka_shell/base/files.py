@@ -14,6 +14,10 @@ from kafka_shell.base.nesting import limited
 from kafka_shell.base.text import quote
 from kafka_shell.base.units import to_path
 
+# Reading files that the user names, with size limits, and errors with file and line.
+#
+# Every error is a ShellError with exit status 2, raised before anything is sent.
+
 _MIB = 1 << 20
 MAX_SIZE = 128 * _MIB  # enough for a reassignment of a million partitions
 
@@ -117,6 +121,8 @@ def read_table(file: str | Path) -> list[tuple[int, Mapping[str, str]]]:
     return [(line, dict(zip(names, row, strict=True))) for line, row in rest]
 
 
+# Files and directories that only their owner may access, whatever the umask.
+
 _FLAGS = {"w": os.O_TRUNC, "a": os.O_APPEND, "x": os.O_EXCL}
 
 
@@ -210,6 +216,8 @@ def write_private(path: Path, content: str | bytes) -> None:
         raise
 
 
+# The XDG base directories of the user, also used on macOS.
+
 _FOLDERS = {
     "config": ("XDG_CONFIG_HOME", ".config"),
     "cache": ("XDG_CACHE_HOME", ".cache"),
@@ -234,6 +242,9 @@ def xdg_folder(what: str, environ: Mapping[str, str]) -> Path:
                 status=Status.WRONG,
             ) from None
     return Path(base) / "kafka-sh"
+
+
+# Java properties files.
 
 
 def to_properties(settings: Mapping[str, str]) -> str:

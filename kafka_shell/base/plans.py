@@ -272,6 +272,8 @@ class Secret:
         raise TypeError("a Secret cannot be pickled")
 
 
+# Apply a plan without output or questions, for programs and for demo data.
+
 SENDING = Lock()
 """Held while steps are sent. A long change may send more steps in another thread: a throttle that
 one plan sets must not be removed by the other before the reassignment that needs it has started."""

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+# Runs Python modules as processes of their own.
+
 _ROOT = str(Path(__file__).parent.parent.parent)
 
 
@@ -35,6 +37,10 @@ def _command(name: str, words: tuple[object, ...]) -> dict[str, Any]:
         "close_fds": False,
         "env": {**os.environ, "PYTHONPATH": os.pathsep.join(path)},
     }
+
+
+# End the program on signals like an exception: the terminal is restored, and what the program
+# started is stopped.
 
 
 @contextmanager

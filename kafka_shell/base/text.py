@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
+# Parts of texts: the beginning of a long one, and what several begin with.
+
 
 def short(text: str) -> str:
     """At most 60 characters of a text, for a message."""
@@ -18,6 +20,9 @@ def common_prefix(words: Sequence[str]) -> str:
     pairs = zip(min(words, default=""), max(words, default=""), strict=False)
     return "".join(one for one, other in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
+
+# Escaping of text from clusters and files: characters that control a terminal (C0, C1, DEL), are
+# invisible (zero width, blank) or change the direction (bidi) are written as escapes.
 
 _MAX_QUOTE = 1_000  # characters
 _NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
@@ -68,6 +73,11 @@ def _escape(char: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
+# Quoting of words in command lines that this program generates: undo lines, hints, completion.
+#
+# Names from a cluster are quoted for POSIX shells, whose rules this shell shares, and placed so
+# that a name that starts with `-` is not parsed as an option.
+
 # A comma at the end of a word may be read as punctuation, as in `user alice, client-id app`.
 _SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]*[A-Za-z0-9_@%+=:./-]")
 
@@ -105,6 +115,8 @@ def positional(option: str, value: str) -> str:
         return quote(value)
     return f"-- {quote(value)}" if option == "--" else with_option(option, value)
 
+
+# Masking of secrets in typed text before it is shown or saved.
 
 _WORD = re.compile(
     r"""(?: '[^']*(?:'|$) | "(?:\\.|[^"\\])*(?:"|$) | \\. | [^ \t\r\n'"\\] | \\$ )+""", re.VERBOSE

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
 
+# Durations, sizes, rates, times and counts as text: `7d`, `1GiB`, `2026-01-31T10:00`. Paths.
+#
+# Every conversion is exact, or raises ShellError.
+
 Fraction = tuple[int, int]  # numerator, denominator; fractions.Fraction is slow to import
 
 INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
@@ -346,6 +350,8 @@ def _sum(parts: list[Fraction], sign: int) -> Fraction:
     return reduce_fraction(sign * total, denominator)
 
 
+# Config values as text: `7d` <-> `604800000` for a key that ends in `.ms`, and so on.
+
 _TIME_UNITS = {
     Unit.MILLISECONDS: (1, "milliseconds"),
     Unit.SECONDS: (SECOND, "seconds"),
@@ -560,6 +566,8 @@ def _invalid(key: str, expected: str, text: str, why: str = "", hint: str = "") 
     message = f"{key} must be {expected}, got {shorten(text)}{why}"
     return ShellError(message, hint=hint, code="bad-value")
 
+
+# Client quota limits as text: `5MB/s`, `50%`, `10/s` <-> the doubles of Kafka.
 
 _BYTE_RATES = ("producer_byte_rate", "consumer_byte_rate")
 _EXPECTED = {

@@ -159,6 +159,8 @@ class Invocation(Struct, frozen=True):
         return spans[index] if index < len(spans) else None
 
 
+# The options of every command. A command can override an option of the same name.
+
 LONGEST_WAIT_MS = 24 * 24 * 60 * 60 * 1000  # 24d; Kafka uses 32-bit milliseconds
 
 CONNECTION = (
@@ -223,6 +225,9 @@ def common_options(command: Command) -> tuple[Option, ...]:
     """Return the options that this command has in common with others."""
     running = RUNNING if command.needs_cluster else tuple(o for o in RUNNING if o is not DEADLINE)
     return CONNECTION + running + (() if command.effect is Effect.READ else CHANGING)
+
+
+# All commands of the program, found by the words that name them.
 
 
 class Registry(Sequence[Command]):

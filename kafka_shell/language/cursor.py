@@ -325,6 +325,8 @@ def _as_option(known: Known) -> Option | None:
                   choices=parameter.choices)  # fmt: skip
 
 
+# The class of each part of a line, for colors. Words and roles are those of the parser.
+
 Classified = list[tuple[Span, str]]
 
 LONGEST_COLORED = 20_000

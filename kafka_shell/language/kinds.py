@@ -1,4 +1,7 @@
-"""Kinds of values: each converts, prints and completes its values."""
+"""The kinds of values that all commands share.
+
+A kind that only one family of commands uses is declared in the folder of that family.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from kafka_shell.language.cursor import CompletionRequest
     from kafka_shell.view.candidates import Candidate, Candidates, Catalog
     from kafka_shell.view.view import ClusterView, Key
+
+
+# Kinds of values: each converts, prints and completes its values.
 
 
 class CandidateSource(Struct, frozen=True):
@@ -113,6 +119,8 @@ def invalid(
     message = f"{parameter.label} must be {expected}, got {shown}"
     return UsageError(message, hint=hint, code="bad-value", span=at or (0, len(text)))
 
+
+# Select existing names: `a,b`, the glob `svc-*`, the regular expression `/^svc-\d+/`.
 
 _GLOB = re.compile(r"[*?]|\[[^\]]+\]")
 _ITEM = re.compile(r"/(?:\\.|[^/\\])*+/(?=,|\Z)|[^,\[]+|\[[^\]]*\]|\[", re.DOTALL)

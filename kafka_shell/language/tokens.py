@@ -1,4 +1,5 @@
-"""Find the end of a pipeline for /bin/sh: the first `;`, `&&` or `||` that is not part of it."""
+"""Split text into commands and words with their spans: POSIX quoting, comments, `;` `&&` `||`,
+pipes, redirects, `!command`."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from msgspec import Struct
 
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import join
+
+# Find the end of a pipeline for /bin/sh: the first `;`, `&&` or `||` that is not part of it.
 
 # Just enough syntax to recognize separators inside compound commands of the shell.
 _PIECE = re.compile(
@@ -66,6 +69,8 @@ def _shell_word(word: str, command: bool, closers: list[str]) -> bool:
         return word in ("if", "while", "until", "{")
     return word in _BEFORE_COMMANDS
 
+
+# Detect incomplete lines: open quotes, a trailing backslash, `&&` or `||` at the end.
 
 Span = tuple[int, int]
 

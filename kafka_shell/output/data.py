@@ -225,6 +225,9 @@ _ROWS: dict[type, Callable[[Any], Iterable[object]]] = {
 }
 
 
+# Encode values as JSON, YAML and CSV, element by element.
+
+
 class EncodingOptions(Struct, frozen=True):
     """Output options: the stream supports `unicode`, is a `terminal`; `safe_csv` protects
     spreadsheets, which would run cells that start with = + - @ as formulas if they are no numbers.

@@ -74,6 +74,8 @@ def local_time(milliseconds: int) -> str:
     return format_time(milliseconds)
 
 
+# Counts of resources in Kafka's terms: `6 topics`, `16 offsets of 1 group`.
+
 _MAX_NAMES = 3
 _OFFSETS = ("group-offsets", "share-group-offsets")
 _VERBS = ("create", "alter", "delete", "abort", "fence", "write", "copy")

@@ -1,4 +1,4 @@
-"""Resources of a long plan that have the same changes, or changes of the same fields, together."""
+"""Render an Outcome: done changes in short, failed and unknown ones in full."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ from kafka_shell.output.text import Role, Text, hang, text
 if TYPE_CHECKING:
     from kafka_shell.output.writer import Writer
 
+
+# Resources of a long plan that have the same changes, or changes of the same fields, together.
 
 LISTED = 3  # more different values than this are counted
 
@@ -129,6 +131,15 @@ def _which(resources: Sequence[Resource]) -> str:
     prefix = common_prefix(names)
     return f"{prefix}*" if len(prefix) > 1 else f"{names[0]} to {names[-1]}"
 
+
+# Render a Plan: the changes by resource, and the commands that undo them.
+#
+# topic orders
+#   retention.ms: 7d -> 1d (was default config)
+#   segment.ms: 1h (no change: already set)
+# + topic invoices: 6 partitions, replication factor 3
+# - topic old: 12 partitions, replication factor 3 (irreversible)
+# 3 changes: create 1, alter 1, delete 1
 
 MANY = 19  # more resources than this are grouped and counted; --verbose and JSON list them
 NAMES = 200  # of deleted resources in one list

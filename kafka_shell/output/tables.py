@@ -246,6 +246,11 @@ def _narrowed(column: Column, *, first: bool) -> Column:
     return replace(column, overflow="wrap" if first else "cut")
 
 
+# The renderers of a model, declared in the render module of its family.
+#
+# A render module may declare, by type of the model: COLUMNS (table columns), PAGES (a page for one
+# model), SEQUENCES (a page for several models), ROWS (the CSV rows of a model).
+
 Page = Callable[[Any, int | None], Iterator[Text]]
 SequencePage = Callable[[Sequence[Any], int | None], Iterator[Text]]
 Rows = Callable[[Any], Iterable[object]]

@@ -1,4 +1,4 @@
-"""Convert prompt_toolkit style strings ("bold #rrggbb bg:#rrggbb") to SGR codes."""
+"""Themes: TOML files that map roles to styles. The built-in ones are in themes/."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from kafka_shell.base.errors import ShellError, UsageError, near_miss
 from kafka_shell.base.text import escape
 from kafka_shell.output.terminal import is_dumb
 from kafka_shell.output.text import Role, Text, text
+
+# Convert prompt_toolkit style strings ("bold #rrggbb bg:#rrggbb") to SGR codes.
 
 Depth = Literal[0, 16, 256, 16777216]
 Color = tuple[int, int, int]
@@ -373,6 +375,8 @@ def _malformed(path: Path, line: int | None, problem: str) -> ShellError:
     place = str(path) if line is None else f"{path}:{line}"
     return UsageError(f"{place}: {problem}", code="malformed-theme")
 
+
+# A sample page in the colors of a theme, for `theme NAME`.
 
 Piece = tuple[str, str]  # a prompt role, "" for none, and characters
 

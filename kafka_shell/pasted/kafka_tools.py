@@ -1,4 +1,4 @@
-"""A pasted `kafka-configs.sh` line: configs, quotas, credentials and dynamic client configs."""
+"""A pasted line of `kafka-*.sh` or another Kafka tool -> the line that does it here."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from kafka_shell.language.render import render
 from kafka_shell.language.tokens import words_of
 from kafka_shell.pasted.options import Action, Given, first, line_of, split_keys
 from kafka_shell.pasted.other_tools import console_consumer, console_producer, other_tool
+
+# A pasted `kafka-configs.sh` line: configs, quotas, credentials and dynamic client configs.
 
 _ENTITIES = {
     "--topic": "topics",

@@ -121,6 +121,8 @@ def _parsed(words: Sequence[str], registry: Registry) -> str:
         return "help"
 
 
+# A pasted line that reads or writes records, of a console tool or kcat -> the line here.
+
 _CONSOLE_CONSUMER = Action(
     "read-records",
     {

@@ -117,6 +117,8 @@ def _typed(environ: Mapping[str, str]) -> str:
     return line[: int(environ.get("COMP_POINT") or len(line))]
 
 
+# What `--completion` prints: the scripts of bash, zsh and fish. See completion.py.
+
 _BASH = """\
 # kafka.sh: completion for bash. Load it with: eval "$(kafka.sh --completion bash)"
 _kafka_sh() {

@@ -344,6 +344,9 @@ def _fresh(plan: Plan, context: Context, done: Sequence[ChangeResult]) -> Any:
         return None
 
 
+# Run a runbook: show it, ask once, then apply one plan after the other.
+
+
 def run(
     runbook: Runbook,
     context: Context,

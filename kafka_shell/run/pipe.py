@@ -83,6 +83,14 @@ def _has_descriptor(stream: TextIO) -> bool:
     return True
 
 
+# `> file` and `>> file`: write the output of a command to a file.
+#
+# The output goes to a temporary file, readable by its owner only, that replaces the target and gets
+# its mode when the command has ended. An error leaves the target unchanged; if something could not
+# be read, the target is kept as well, and the output is in FILE.partial. Devices and named pipes
+# are written directly.
+
+
 class Redirected:
     """The stream to write to, and whether the output is complete."""
 

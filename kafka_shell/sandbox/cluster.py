@@ -1,4 +1,4 @@
-"""File locks of a sandbox: one to start and stop it, one shared by its users."""
+"""Start, inspect, stop and delete a sandbox: a real Kafka cluster on this machine."""
 
 from __future__ import annotations
 
@@ -51,6 +51,8 @@ from kafka_shell.sandbox.state import (
     save,
     state_file,
 )
+
+# File locks of a sandbox: one to start and stop it, one shared by its users.
 
 LOCK_FILES = ("lock", "users")
 

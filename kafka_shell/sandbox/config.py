@@ -181,6 +181,8 @@ def _before_4(sandbox: Sandbox) -> bool:
     return sandbox.kafka_version.startswith("3.")
 
 
+# Format the log directories of new nodes with the StorageTool of Kafka, in parallel.
+
 FORMAT_SECONDS = 60.0
 
 
@@ -279,6 +281,8 @@ def _finish_format(broker: Broker, process: subprocess.Popen[str]) -> None:
         )
 
 
+# Free ports on the loopback interface.
+
 # Below the ephemeral ports: an outgoing connection could take the port of a stopped broker.
 CANDIDATES = range(20000, 30000)
 # The kernel may close the sockets of a process a moment after it has ended.
@@ -316,6 +320,8 @@ def becomes_free(port: int) -> bool:
         time.sleep(_POLL_SECONDS)
     return True
 
+
+# The layout of a sandbox: controllers, racks and ports.
 
 PLAIN_LISTENERS = ("PLAINTEXT",)
 # A quorum of two tolerates no failure, so two brokers have a single controller.

@@ -1,4 +1,4 @@
-"""The options of a sandbox."""
+"""The state of a sandbox, and the file in its folder that stores it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.files import write_private, xdg_folder
 from kafka_shell.base.structs import asdict, replace
 from kafka_shell.sandbox.jars import locked_versions
+
+# The options of a sandbox.
 
 DEFAULT_VERSION = "4.3.1"
 DEFAULT_PORT = 9092

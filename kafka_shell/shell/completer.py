@@ -221,6 +221,8 @@ def _only_on_tab(found: CompletionRequest) -> bool:
     return found.word_kind in (WordKind.COMMAND, WordKind.OPTION) or found.kind is kinds.FILE
 
 
+# The documentation of a config key below the menu: type, values, and the text of the broker.
+
 STYLE = "class:documentation"
 HEADING = "class:documentation class:key"
 _LINES = ((24, 5), (16, 3), (10, 1))  # rows of the terminal -> lines of documentation

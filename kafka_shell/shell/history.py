@@ -96,6 +96,9 @@ class PrivateHistory(History):
             self._say(f"history is not saved: {self._path}: {error.strerror}")
 
 
+# Suggestions (gray text after the cursor) from the history and from starter sessions.
+
+
 def starter_folder() -> Path:
     """Return the folder of the starter sessions: in the wheel or in a checkout."""
     package = Path(__file__).parent.parent

@@ -149,6 +149,9 @@ def _older(event: KeyPressEvent) -> None:
     buffer.auto_up(count=event.arg)
 
 
+# End the program while prompt_toolkit has the terminal.
+
+
 def exit_application(status: int) -> None:
     """Raise SystemExit in what is running: the prompt, a question or `top`, or else here."""
     app = get_app_or_none()
@@ -157,6 +160,8 @@ def exit_application(status: int) -> None:
     error = SystemExit(status)
     app.loop.call_soon_threadsafe(lambda: app.exit(exception=error))
 
+
+# Keep the prompt responsive while another thread reads the cluster.
 
 _SWITCH_S = 0.001
 _GC_THRESHOLD = 20_000  # collections of a few milliseconds

@@ -1,4 +1,4 @@
-"""The toolbar: cluster, size, health, and age of the cached view."""
+"""The layout of the rows below the prompt: menu, documentation and toolbar."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ from kafka_shell.shell.completer import (
 )
 from kafka_shell.view.cache import Cache, CacheState
 from kafka_shell.view.view import ClusterView, TopicIndex
+
+# The toolbar: cluster, size, health, and age of the cached view.
 
 PLAIN = "class:toolbar"
 WARNING = "class:toolbar-warning"
@@ -228,6 +230,8 @@ def continuation(width: int, line: int, wrapped: int) -> str:
     return "" if wrapped else "· ".rjust(width)
 
 
+# The texts around the prompt: the banner, the prompt itself, and help if no broker answers.
+
 TRY = ("health", "topics", "help")
 HINT = "   Tab: complete, F1: help, Ctrl-D: exit"
 SANDBOX = "kafka.sh --sandbox"
@@ -299,6 +303,8 @@ def unreachable(why: Failure) -> StyleAndTextTuples:
     ]  # fmt: skip
 
 
+# Convert a theme to a prompt_toolkit style.
+
 # prompt_toolkit class -> role of the theme
 _CLASSES = {
     "completion-menu": "menu",
@@ -353,6 +359,8 @@ def _without_color(style: str) -> str:
     kept = {"bold", "underline", "italic", "reverse"}
     return " ".join(word for word in style.split() if word in kept)
 
+
+# Syntax highlighting while typing.
 
 _LINES = 10_000  # kept, so that a key in a large paste does not classify all its lines again
 UNSEEN = "\ufffd"

@@ -1,6 +1,7 @@
-"""The cache on disk: names, and the documentation of config keys.
+"""The cached view of a cluster, refreshed by a background thread.
 
-Does not import the package kafka, because completion scripts read names from here.
+The thread waits until the user types, a completion needs data, or a command changes something. It
+never polls.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
     from kafka_shell.wire.connection import Cluster
     from kafka_shell.wire.endpoint import ConnectionConfig
 
+
+# The cache on disk: names, and the documentation of config keys.
+#
+# Does not import the package kafka, because completion scripts read names from here.
 
 _MOST_NAME = 100  # characters of a bootstrap in the name of its file
 Say = Callable[[str], None]

@@ -1,9 +1,4 @@
-"""Read the parts of the view that are loaded on demand: groups, users, quotas ...
-
-A part can combine several sources. What could not be read of a source is the error of the part,
-which then contains the names that were read, and those that this source had when it was last read
-completely.
-"""
+"""Read the topics, configs and documentation of a view from the cluster."""
 
 from __future__ import annotations
 
@@ -41,6 +36,12 @@ if TYPE_CHECKING:
     from kafka_shell.wire.connection import Cluster
     from kafka_shell.wire.metadata_scan import MetadataScan
 
+
+# Read the parts of the view that are loaded on demand: groups, users, quotas ...
+#
+# A part can combine several sources. What could not be read of a source is the error of the part,
+# which then contains the names that were read, and those that this source had when it was last read
+# completely.
 
 T = TypeVar("T")
 Found = tuple[T, Failure | None]
@@ -278,6 +279,8 @@ _SOURCES: dict[str, Any] = {
     "features": (_features,),
 }  # fmt: skip
 
+
+# Convert the HTML documentation of configs to plain text.
 
 _BREAK = re.compile(r"<\s*(?:br|/?p|/?ul|/?ol|/?dl|/?table|/tr|/?div)\b[^>]*>", re.IGNORECASE)
 _ITEM = re.compile(r"<\s*(?:li|dt|dd|tr)\b[^>]*>", re.IGNORECASE)

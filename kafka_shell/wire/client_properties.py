@@ -1,4 +1,4 @@
-"""Java's `.properties` files, and the value of sasl.jaas.config."""
+"""Java client properties as a ConnectionConfig."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from kafka_shell.wire.endpoint import (
     parse_addresses,
 )
 from kafka_shell.wire.password_source import PasswordSource
+
+# Java's `.properties` files, and the value of sasl.jaas.config.
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _BLANK = " \t\f"
@@ -538,6 +540,8 @@ def _unsecured_claims(
             claims.append((name, tuple(value[1:].split(value[0]))))
     return tuple(claims)
 
+
+# Warnings about client properties that are valid, but probably a mistake.
 
 # Correct properties of Java that are similar to a property in KNOWN.
 _NEIGHBORS = {"sasl.oauthbearer.jwks.endpoint.url", "socket.connection.setup.timeout.max.ms"}

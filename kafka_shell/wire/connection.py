@@ -292,6 +292,10 @@ class Cluster:
             raise
 
 
+# Operations that run in parallel, each with its own thread and its own Cluster.
+#
+# A broker that does not respond delays only the operation that waits for it.
+
 K = TypeVar("K")
 T = TypeVar("T")
 
@@ -343,6 +347,10 @@ def run_within(
         results[key] = outcome
     return results
 
+
+# Waiting until an acknowledged change is visible: in KRaft, brokers apply it a moment later.
+#
+# Without this, describing a resource right after changing it could show the old state.
 
 MAX_WAIT_S = 10.0  # a loaded broker may be seconds behind the controller
 _FIRST_POLL_S, _LAST_POLL_S = 0.005, 0.1

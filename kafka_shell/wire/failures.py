@@ -153,6 +153,8 @@ class NoBrokerError(ShellError):
     """No broker at all could be reached."""
 
 
+# The errors of connections.
+
 TEMPORARY = frozenset(
     {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
 )
@@ -267,6 +269,8 @@ def closed_early(address: Address, uses_tls: bool) -> ShellError:
         f"{address} closed the connection at the first request", hint, "closed-early"
     )
 
+
+# The error for responses that cannot be read, with the broker and the API.
 
 _HINT = "A proxy or a defect of the broker may have corrupted it."
 _OURS = "If the broker is not at fault, this is a bug in kafka.sh: please report it with"

@@ -1,4 +1,8 @@
-"""Patterns of healthy topics in Metadata responses: a match replaces the scan of a topic."""
+"""Metadata responses (API key 3), read without decoding every partition.
+
+One scan of the bytes finds every topic's name, counts and health. Topics are decoded when needed.
+On a cluster with 25,000 topics this is many times faster than decoding all of them.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
     from kafka_shell.base.results import Failure
     from kafka_shell.wire.connection import Cluster
 
+
+# Patterns of healthy topics in Metadata responses: a match replaces the scan of a topic.
 
 _MAX_PATTERNS = 100  # more would cost more to compile than they save
 _MAX_REPLICAS = 16  # of partitions with a pattern

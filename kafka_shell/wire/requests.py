@@ -1,4 +1,4 @@
-"""API versions: the release of a broker, and the release that added an API."""
+"""Requests, their targets, and calls."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from msgspec import Struct
 from kafka_shell.base.errors import ShellError
 from kafka_shell.wire import frames
 from kafka_shell.wire.frames import Versions
+
+# API versions: the release of a broker, and the release that added an API.
 
 # The release of a broker is the first of these that it supports: (release, API key, version).
 _MARKS = (

@@ -44,6 +44,8 @@ def ask_in_rounds(
     )
 
 
+# Changes to many items: requests of a size and at a rate that the controller accepts.
+
 MANY = 100
 """For more items than this, all items of the cluster are read: brokers scan all for each one."""
 

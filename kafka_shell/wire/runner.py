@@ -1,4 +1,4 @@
-"""A call in progress, and the errors of calls."""
+"""Runs calls: routes them to a broker, sends them, and retries them until their deadline."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ from kafka_shell.wire.requests import (
     as_request,
 )
 from kafka_shell.wire.transport import Link
+
+# A call in progress, and the errors of calls.
 
 _MAX_NAMES = 3  # of brokers in one message
 _NO_CONTROLLER_S = 10.0  # without response, after which no controller is active
@@ -259,6 +261,8 @@ def retriable_code(job: Job, code: int) -> int:
     return code if code in MOVED else 0
 
 
+# Calls without response: they are retried or fail.
+
 # Brokers still return a controller or coordinator for a while after its broker has crashed.
 _MOVE_S = 15.0
 _MAX_LOST = 5  # connections that may be closed with one request in flight before it fails
@@ -348,6 +352,8 @@ class Retries:
             link.error = required or link.error
         return link.error
 
+
+# Looks up the coordinators of groups and transactions (FindCoordinator, API key 10).
 
 _FIND_COORDINATOR = 10
 _VERSIONS = (4, 6)  # since the first one for several keys: Kafka 3.0

@@ -1,4 +1,4 @@
-"""Rates between two samples of a cluster. What cannot be compared is unknown, never zero."""
+"""Samples of a cluster: Metadata, then ListOffsets and DescribeLogDirs of every broker at once."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ from kafka_shell.wire.failures import error_name, failure, requires
 from kafka_shell.wire.frames import Reader, count
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.requests import Call, Node, RawRequest
+
+# Rates between two samples of a cluster. What cannot be compared is unknown, never zero.
 
 RECREATED, TRUNCATED, NEW, OFFLINE = "re-created", "truncated", "new", "no leader"
 UP, SILENT, DOWN = "up", "not responding", "down"
@@ -246,6 +248,9 @@ def _catch_up(lag: int | None, change: float | None) -> float | None:
         return None
     return round(lag / -change, _DIGITS)
 
+
+# Log sizes read from bytes: decoding them as messages would take ten times longer on a cluster
+# with 10,000 topics.
 
 _DESCRIBE_LOG_DIRS = 35
 _NOT_FLEXIBLE = 99  # the versions used here are older than the flexible ones

@@ -91,6 +91,24 @@ class ClientConfigFilter(Struct, frozen=True):
         return entity.client_id == self.client_id
 
 
+# The records of the two topics: JSON, one config or one registration a record, format version 1.
+#
+# `__client_configs` (administrators write, clients read):
+#     key    {"version":1,"user":"alice","client_id":"app","key":"acks"}
+#     value  {"version":1,"value":"all"}
+# A client_id of null is the user's default; no value (a tombstone) removes the config.
+# `__client_config_registrations` (clients write, administrators read):
+#     key    {"version":1,"user":"alice","client_id":"app",
+#             "software_name":"...","software_version":"..."}
+#     value  {"version":1,"supported":["acks","linger.ms"],"at":1790000000000}
+#
+# A record of `__client_configs` with the key supported.configs is not a config. It asks the running
+# clients of exactly that user and client ID to register again; its value is different for each such
+# request.
+#
+# Keys are UTF-8 without spaces, with the fields in this order and non-ASCII characters unescaped:
+# compaction compares bytes, so all writers must spell a key alike.
+
 CONFIGS_TOPIC = "__client_configs"
 REGISTRATIONS_TOPIC = "__client_config_registrations"
 VERSION = 1
@@ -205,6 +223,9 @@ def _read(text: bytes | None) -> dict[str, Any] | Unreadable:
     if version != VERSION:
         return Unreadable(f"its format version is {version!r}, expected {VERSION}")
     return value
+
+
+# The effective configs of one client: those of its client ID override those of its user.
 
 
 def resolve(configs: Iterable[ClientConfig], user: str, client_id: str) -> dict[str, ClientConfig]:

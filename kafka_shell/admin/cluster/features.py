@@ -180,6 +180,8 @@ def unknown_level(name: str, text: str, span: tuple[int, int] | None, line: str)
     )
 
 
+# Plans that update feature levels (KIP-584; API key 57).
+
 DEFAULT_TIMEOUT_MS = 30_000
 _FOR_ALL = "The update failed for all features since the following feature had an error: "
 _UPGRADE, _SAFE, _UNSAFE = 1, 2, 3

@@ -1,4 +1,9 @@
-"""The checks of `health`: each reads one kind of resource, and yields what is wrong."""
+"""What is wrong with the cluster now, the worst first.
+
+First all brokers are probed, then all checks run at once, each with its own timeout and
+connections, so that one that hangs does not delay the others. A check that could not run is a
+finding, too.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +40,8 @@ from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.endpoint import Address
 from kafka_shell.wire.failures import AUTHORIZATION, in_one_line
 from kafka_shell.wire.metadata_scan import MetadataScan
+
+# The checks of `health`: each reads one kind of resource, and yields what is wrong.
 
 EXAMPLES = 3
 _QUORUM_LAG_MS = 10_000  # a voter that has not caught up for longer is a finding
@@ -425,6 +432,8 @@ _GROUPS = Check("groups", "groups", _groups, not_checked)
 _HANGING = Check("transactions", "hanging transactions", _hanging, not_checked)
 CHECKS = (_PARTITIONS, _TOPIC_CONFIGS, _QUORUM, _MOVES, _LOG_DIRS, _GROUPS, _HANGING)
 
+
+# Findings of the metadata that is read before all checks: brokers, and who leads partitions.
 
 # With other failures it responds, but refuses the login or TLS.
 _SILENT = frozenset(

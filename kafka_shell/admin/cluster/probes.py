@@ -150,6 +150,12 @@ def _late(link: Link, timeout: float) -> ShellError:
     return silent(link.address, timeout)
 
 
+# Finds the brokers that respond and whose metadata is current, and reads the metadata from them.
+#
+# Every broker responds from its own copy of the metadata log. A broker that is cut off from the
+# controllers or partly hangs still responds, with outdated leaders and in-sync replicas. The active
+# controller reports how far each broker has fetched (DescribeQuorum, API key 55).
+
 _SETTLE_S = 1.5  # after an election, the controller does not report yet which brokers caught up
 _ANSWER_S = 3.0
 _ASKED = 3  # brokers: one that is cut off cannot forward the request

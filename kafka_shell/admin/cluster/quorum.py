@@ -190,6 +190,8 @@ def _replica(
     )
 
 
+# Plans that add and remove voters (KIP-853; API keys 80, 81).
+
 DEFAULT_TIMEOUT_MS = 30_000
 UNKNOWN_DIRECTORY_ID = "unknown-directory-id"
 _FAR_BEHIND = 1_000  # records; the leader refuses a voter that has not caught up

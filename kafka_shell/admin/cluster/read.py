@@ -24,6 +24,10 @@ from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 from kafka_shell.wire.metadata_scan import MetadataScan
 
+# Brokers described: replicas, log directories, configs, and role in the quorum.
+
+# Reads a state part by part: what cannot be read is a failure, and does not prevent the rest.
+
 T = TypeVar("T")
 _PROBE_S = 2.0  # timeout of a probe
 _READ_S = 2.5  # for each of the other reads: 10 s for everything

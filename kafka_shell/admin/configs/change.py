@@ -1,4 +1,4 @@
-"""What an alteration of configs changes: each value before and after it."""
+"""Plans that alter configs incrementally (KIP-226, 339; API key 44)."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ from kafka_shell.wire.endpoint import Address
 from kafka_shell.wire.error_codes import INVALID_REQUEST
 from kafka_shell.wire.failures import as_error
 from kafka_shell.wire.rounds import in_requests
+
+# What an alteration of configs changes: each value before and after it.
 
 
 def changes_of(
@@ -412,6 +414,11 @@ def _is_visible(change: Change, resource: ConfigResource, entries: Sequence[Conf
     # The broker may normalize a value: it is enough that it is not the previous one.
     return entry.sensitive or entry.value != change.before or change.before == change.after
 
+
+# Dynamic configs of brokers that are not running. Unregistering a broker does not delete them.
+#
+# They cannot be listed, as only the broker itself returns its configs. The active controller
+# deletes them in response to a direct request (IncrementalAlterConfigs, KIP-339 and 919).
 
 _DELETE = 1  # the operation of IncrementalAlterConfigs
 _TOO_LATE = (

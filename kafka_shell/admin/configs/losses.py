@@ -193,6 +193,12 @@ def _beyond(key: str, values: Mapping[str, str]) -> str:
     return f"{noun} older than {limit}" if limit != "0" else f"all {noun}"
 
 
+# How many records and bytes lower limits of age and size delete, as far as brokers report it.
+#
+# Kafka deletes whole segments, so the numbers are upper bounds. Offsets count records, and log
+# directories bytes: of a part of a partition, one is estimated from the other. Log directories do
+# not include remote storage (KIP-405), so of tiered topics no sizes are known.
+
 _AT_ONCE = 2_000  # partitions
 
 Sizes = dict[TopicPartition, tuple[int, ...]]  # of each replica

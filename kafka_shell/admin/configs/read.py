@@ -1,8 +1,4 @@
-"""DescribeConfigs (API key 32, KIP-133, 226, 569), v1 to v4, by hand.
-
-Describing topics reads configs; with this codec a one-shot command does not import kafka-python,
-which takes longer than all its requests.
-"""
+"""Configs: describe and list (KIP-133, 226, 569; API keys 32, 74)."""
 
 from __future__ import annotations
 
@@ -32,6 +28,11 @@ from kafka_shell.wire.frames import Reader, count, string
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import ANY, Call, Node, RawRequest, Target
 from kafka_shell.wire.rounds import in_slices
+
+# DescribeConfigs (API key 32, KIP-133, 226, 569), v1 to v4, by hand.
+#
+# Describing topics reads configs; with this codec a one-shot command does not import kafka-python,
+# which takes longer than all its requests.
 
 API_KEY = 32
 VERSIONS = (1, 4)
@@ -388,6 +389,8 @@ def own_values(
     ]
     return own, {resource.name: reason for resource, reason in found.failures.items()}
 
+
+# The config keys that a resource can have, and the values it inherits.
 
 Known = Mapping[str, ConfigEntry]
 

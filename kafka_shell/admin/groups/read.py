@@ -1,4 +1,4 @@
-"""The descriptions of groups by all protocols (API keys 15, 69, 77, 89) as one model."""
+"""Groups: list and describe (API keys 16; 15, 69, 77, 89 by protocol; 9, 90 for their offsets)."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ from kafka_shell.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, GROUP_ID_
 from kafka_shell.wire.failures import failure, requires
 from kafka_shell.wire.frames import MalformedError, Reader
 from kafka_shell.wire.metadata_scan import scan
+
+# The descriptions of groups by all protocols (API keys 15, 69, 77, 89) as one model.
 
 _CONSUMER = "consumer"  # the only protocol type whose member metadata is decoded
 
@@ -445,6 +447,8 @@ def _with_similar_names(cluster: Cluster, failures: Mapping[str, Failure]) -> di
         found[name] = replace(found[name], hint=did_you_mean(name, existing))
     return found
 
+
+# Internal topics and local state of Kafka Streams applications, besides their group.
 
 _ENDINGS = ("-changelog", "-repartition")
 _NAMED = 5  # topics that a warning names

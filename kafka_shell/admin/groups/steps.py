@@ -182,6 +182,9 @@ class DeleteOffsets(RetriedStep, frozen=True):
         return OffsetDeleteRequest(group_id=self.group, topics=topics)
 
 
+# Setting and deleting the start offsets of share groups (KIP-932; API keys 91, 92).
+
+
 class AlterShareOffsets(RetriedStep, frozen=True):
     """One AlterShareGroupOffsets request (API key 91): only while the group is empty."""
 

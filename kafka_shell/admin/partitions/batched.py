@@ -302,6 +302,8 @@ def moved_elsewhere(
     )
 
 
+# Splitting a reassignment into batches that are moved one after the other.
+
 _LOOK_AHEAD = 100  # batches that are tried before a new one is begun
 
 
@@ -393,6 +395,9 @@ def _fits(batch: _Batch, brokers: set[int], size: int, limits: BatchLimits) -> b
     small = limits.bytes is None or batch.bytes + size <= limits.bytes
     busy = any(_is_busy(batch, broker, limits) for broker in brokers)
     return small and not busy and _has_room(batch, limits)
+
+
+# Plans of reassignments in batches: start, continue, change the throttle, end.
 
 
 class StartBatches(Struct, BaseStep, frozen=True):

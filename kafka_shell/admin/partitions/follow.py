@@ -271,6 +271,12 @@ class _Progress:
             self._report(self._task, 1, 1)
 
 
+# Whether the cluster is healthy enough for the next batch of a reassignment.
+#
+# Every broker answers from its own copy of the metadata, which may be old; KRaft controllers do not
+# answer such requests at all. So each leader is asked about its own topics, as it is the leader
+# that accepts or refuses acks=all writes. What any of the answers reports counts.
+
 _MOST_NAMES = 3
 _ANSWER_S = 10.0
 

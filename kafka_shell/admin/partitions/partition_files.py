@@ -142,6 +142,12 @@ def _reason(text: str) -> str:
     return f"{place} must not be empty" if "length" in what else f"{place} is out of range"
 
 
+# Read and write reassignment files, in the JSON formats of kafka-reassign-partitions.
+#
+# `{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[1,2]}]}`. Files written by
+# this program also have the throttle and the earlier replicas, under a key of their own that
+# Kafka's tools ignore.
+
 _OURS = "kafka.sh"
 _NEWEST = 100  # files: older reassignments have ended
 _ANY = "any"  # the broker chooses the log directory

@@ -366,6 +366,9 @@ def misplaced(cluster: Cluster, state: MoveState, dirs: Dirs) -> list[Any]:
     return [MoveReplicas((), log_dirs=log_dirs)] if log_dirs.moves else []
 
 
+# Plans that cancel reassignments (KIP-455; API key 45).
+
+
 def plan_cancel(
     cluster: Cluster,
     partitions: Sequence[TopicPartition],

@@ -421,6 +421,9 @@ def _stuck(problem: Problem, each: TopicPartition, no_broker: bool, left_out: st
     )
 
 
+# The plan that balances topics, leaders, bytes and replicas between brokers.
+
+
 class Rebalance(Struct, frozen=True):
     """What a rebalance moves: the current assignment, the disks, and the target replicas of the
     partitions that change."""
@@ -489,6 +492,9 @@ def plan_rebalance(
     replicas, sizes = found.targets.replicas, found.disks.sizes
     plan = plan_move(cluster, replicas, throttle=throttle, now=found.now, sizes=sizes)
     return found.targets.explaining(plan)
+
+
+# Moving all replicas off a broker, as often as it takes: what is already moving is followed.
 
 
 class Drain(Struct, frozen=True):

@@ -1,4 +1,24 @@
-"""The configs of replication throttles (KIP-73), and the record of those that were set."""
+"""Replication throttles of partition reassignments (KIP-73): set, remove, find leftover ones.
+
+A throttle consists of two kinds of dynamic configs: the rates at which each broker sends and
+receives, and per topic the list of replicas that the rates apply to, as entries `partition:broker`.
+
+Setting a throttle adds missing entries to the lists and sets the rates. Before that, the entries
+and rates are recorded, each rate with the value it replaces. If the rate is recorded already, its
+recorded previous value is kept. Removing a throttle follows three rules:
+
+1. The added entries are removed once their partitions are not being reassigned.
+2. A rate is restored to its previous value, unless the list of a partition that is still being
+   reassigned has an entry for the broker: the end of that reassignment restores it.
+3. Configs that were not set here are not changed. A rate counts as set here while it has the
+   recorded value, or while an entry that was added for its broker is still listed.
+
+A throttle that is not recorded (set by another tool or machine) is a leftover if it lists
+partitions that are not being reassigned. These entries are removed, and the rates of their brokers
+by rule 2; the previous rates are unknown. Entries of a broker that is down are kept, so that its
+rates are found when it is back. `*`, all replicas of a topic, is never a leftover, and while
+a topic has it, nor are rates that are not recorded.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +44,8 @@ from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.rounds import in_requests
+
+# The configs of replication throttles (KIP-73), and the record of those that were set.
 
 LEADER_RATE = "leader.replication.throttled.rate"
 FOLLOWER_RATE = "follower.replication.throttled.rate"
@@ -387,6 +409,8 @@ def on_down_brokers(cluster: Cluster, moving: Moving, record: Record) -> list[Th
     known = registered(cluster)
     return [row for row in down if known is None or int(row.resource.name) in known]
 
+
+# Steps that set and remove replication throttles, by the rules of `throttles`.
 
 _IN_USE = "unchanged: another partition reassignment uses it"
 _NOT_OURS = "unchanged: modified after the throttle was set"

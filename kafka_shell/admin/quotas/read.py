@@ -165,6 +165,11 @@ def _entity(parts: Any) -> QuotaEntity:
     return QuotaEntity(**names)
 
 
+# The effective quota of a client: the levels that a broker checks, in order.
+#
+# This is what Kafka's ClientQuotaManager does for each kind of limit (KIP-55), and ConnectionQuotas
+# for IP addresses (KIP-612). A broker can have a callback (client.quota.callback.class) instead.
+
 _CALLBACK = "client.quota.callback.class"
 _Name = str | Default | None
 Entities = tuple[QuotaEntity, ...]

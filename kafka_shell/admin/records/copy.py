@@ -1,4 +1,9 @@
-"""Which records of a window an interrupted copy has written, by the batches of its producers."""
+"""Records copied from one topic to another, and what a later run needs to continue.
+
+Before a window of records is written, its offsets and the sequence numbers of its batches are
+saved. If the copy is interrupted, the batches of this producer in the target show which records of
+the window were written: none is lost and none is copied twice.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +44,8 @@ from kafka_shell.base.units import approximate_bytes, counted
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 from kafka_shell.wire.failures import as_error
+
+# Which records of a window an interrupted copy has written, by the batches of its producers.
 
 
 class ProducedBatches(Struct, frozen=True):
@@ -412,6 +419,8 @@ class _Copier:
         if not self._copy(missing, window.ends, window):
             raise ShellError("the copy could not be continued", code="incomplete")
 
+
+# Plans that copy records from one topic to another, perhaps of another cluster.
 
 _COUNTED = 100_000  # so many offsets are read to count their records; more only if they are chosen
 _SAMPLE, _KEY = 5, 40  # keys, and bytes of a key

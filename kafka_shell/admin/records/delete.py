@@ -1,5 +1,4 @@
-"""Which groups have not read the records that a plan deletes, as far as can be read in a few
-seconds."""
+"""Plans that delete records before an offset (KIP-107; API key 21)."""
 
 from __future__ import annotations
 
@@ -25,6 +24,9 @@ from kafka_shell.wire.error_codes import OFFSET_OUT_OF_RANGE, POLICY_VIOLATION
 from kafka_shell.wire.failures import MOVED, failure, failure_of_rest
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import Call, Node, response_timeout
+
+# Which groups have not read the records that a plan deletes, as far as can be read in a few
+# seconds.
 
 _GROUPS_AT_ONCE = 500
 _NAMED = 5  # groups that a warning names

@@ -1,4 +1,9 @@
-"""What is read of a partition: a span of offsets, in chunks of record batches."""
+"""Record batches of many partitions from their leaders (Fetch, API key 1).
+
+The next request to a leader is in flight while the last response is used. A leader that moves or
+does not respond is looked up again, and reading continues at the next offset: nothing is lost or
+read twice.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +43,9 @@ from kafka_shell.wire.uuids import uuid_of
 
 if TYPE_CHECKING:
     from uuid import UUID
+
+
+# What is read of a partition: a span of offsets, in chunks of record batches.
 
 
 class Filter(Protocol):

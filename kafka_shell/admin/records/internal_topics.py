@@ -1,9 +1,7 @@
-"""The schemas of the records in Kafka's internal topics, as of Kafka 4.3.
+"""Keys and values of Kafka's internal topics, with the fields and names of Kafka's own formatters.
 
-Each line is `NAME VERSIONS [flexible VERSION]: FIELDS`, and a field is `name type [versions]
-[<tag>]`.
-A type in parentheses is a structure; `[]` is an array, and `?(` a structure that may be null. The
-type of a key, its first two bytes, decides between the schemas of a topic.
+A key is `{"type": 1, "data": {...}}` and a value `{"version": 4, "data": {...}}`. Bytes are base64,
+and UUIDs as Kafka prints them.
 """
 
 from __future__ import annotations
@@ -18,6 +16,12 @@ from msgspec import Struct
 
 from kafka_shell.wire.frames import MalformedError, Reader
 from kafka_shell.wire.uuids import format_uuid
+
+# The schemas of the records in Kafka's internal topics, as of Kafka 4.3.
+#
+# Each line is `NAME VERSIONS [flexible VERSION]: FIELDS`, and a field is `name type [versions]
+# [<tag>]`. A type in parentheses is a structure; `[]` is an array, and `?(` a structure that may be
+# null. The type of a key, its first two bytes, decides between the schemas of a topic.
 
 _OFFSETS = {
     0: "LegacyOffsetCommit",

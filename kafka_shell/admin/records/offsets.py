@@ -1,5 +1,4 @@
-"""Requests for offsets of many partitions (ListOffsets, API key 2), read from bytes: encoding and
-decoding them as messages would take ten times longer."""
+"""Offsets of partitions by time (ListOffsets, API key 2; KIP-79, 405, 734, 1005, 1023)."""
 
 from __future__ import annotations
 
@@ -32,6 +31,9 @@ from kafka_shell.wire.rounds import ask_in_rounds
 if TYPE_CHECKING:
     from uuid import UUID
 
+
+# Requests for offsets of many partitions (ListOffsets, API key 2), read from bytes: encoding and
+# decoding them as messages would take ten times longer.
 
 _API_KEY = 2
 _NOT_FLEXIBLE = 99  # the versions used here are older than the flexible ones

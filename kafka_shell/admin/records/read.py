@@ -299,6 +299,11 @@ def _next_block(source: Iterator[list[Record]]) -> list[Record]:
     return next((block for block in source if block), [])
 
 
+# The last records of partitions, read backwards in windows of offsets.
+#
+# A window grows while the log has few records (compaction and transactions leave gaps), and shrinks
+# if it has many, so that the time does not depend on the size of the log.
+
 _CHUNK_BYTES = 1 << 18  # of one response for one partition
 _WINDOW_BYTES = 1 << 21  # of a window; with a filter 16 times as many
 _GROWTH = 4
@@ -365,6 +370,8 @@ def _read_windows(reading: Reading, tails: dict[TopicPartition, _Tail], count: i
             tail.width *= _GROWTH
 
 
+# Records for Python programs: an iterator with a connection of its own.
+
 Blocks = Callable[[Reading], Iterator[list[Record]]]
 
 
@@ -411,6 +418,11 @@ class RecordStream:
 def last_of(count: int) -> Blocks:
     """The last records of a reading."""
     return lambda reading: iter([last(reading, count)])
+
+
+# The log of one partition, read to its end or appended to (API keys 0, 1 and 22).
+#
+# For small topics with records of this program.
 
 
 def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[Record, ...]:

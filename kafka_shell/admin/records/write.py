@@ -1,4 +1,8 @@
-"""Batches on their way to a partition, and what became of their records."""
+"""Records written to the partitions of a topic by an idempotent producer (API keys 0 and 22).
+
+A batch has the sequence number of its producer, so that it is sent again after a lost response or a
+change of leader, and is still written once (KIP-98). Each partition has one batch in flight.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +37,8 @@ from kafka_shell.wire.failures import (
     requires,
 )
 from kafka_shell.wire.requests import Call, Node
+
+# Batches on their way to a partition, and what became of their records.
 
 OUTCOME_UNKNOWN = "outcome-unknown"
 NOT_SENT = "not-sent"
@@ -496,6 +502,8 @@ class Writer:
         return ProducerId(response.producer_id, response.producer_epoch)
 
 
+# What became of records that were written: changes of partitions, with their offsets.
+
 FEW = 19  # so many records are reported one by one, more by partition
 _MOST_FAILURES = 1_000  # reported one by one; more are counted
 
@@ -630,6 +638,8 @@ class Tally(Struct, Generic[Origin]):
             return Resource("topic", self.topic)
         return TopicPartition(self.topic, partition).resource
 
+
+# The partition of a record, chosen as Kafka's Java producer chooses it.
 
 _STICKY_BYTES = 1 << 16  # without keys, so many bytes go to one partition before the next one
 

@@ -1,4 +1,5 @@
-"""The cleanup policies of topics, for the warnings of a plan."""
+"""What more partitions mean for the records and the state that a topic contains: the warnings of a
+plan that adds partitions."""
 
 from __future__ import annotations
 
@@ -16,6 +17,8 @@ from kafka_shell.base.plans import NotChecked
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster
+
+# The cleanup policies of topics, for the warnings of a plan.
 
 
 def cleanup_policies(
@@ -39,6 +42,8 @@ def cleanup_policies(
         if each.name == POLICY
     }
 
+
+# What becomes of internal topics that are changed, and the names that other systems use.
 
 # Brokers find the state of a group or a transactional ID in the partition hash(ID) % partitions,
 # with the number of partitions when they started.

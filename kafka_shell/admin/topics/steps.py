@@ -1,4 +1,8 @@
-"""New topics as requests, and the defaults of a cluster for them."""
+"""The requests that change topics: create, delete, add partitions (KIP-4; API keys 19, 20, 37).
+
+A controller responds before the brokers have applied a change. Each step waits, within its own
+timeout, until a broker's metadata shows it, so that the next command sees the change.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,8 @@ from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.wire.rounds import RestInterrupted, Rows, send_within_quota
 from kafka_shell.wire.uuids import format_uuid, uuid_of
+
+# New topics as requests, and the defaults of a cluster for them.
 
 DEFAULT_TIMEOUT_MS = 30_000
 _ASKED = 20  # topics of which the controller is asked for the defaults
@@ -102,6 +108,8 @@ def creatable(request: Any, new: NewTopic) -> Any:
         configs=[kind.CreatableTopicConfig(name=key, value=value) for key, value in new.configs],
     )
 
+
+# How requests that change topics are sent, and how long to wait for their effect.
 
 _POLL_S = 0.05
 

@@ -281,6 +281,8 @@ def check_principal(text: str, span: Span | None = None) -> None:
         )
 
 
+# The kinds of ACL rules and operations.
+
 _PARTS = ("permission", "principal", "operation", "from", "host")
 
 
@@ -338,6 +340,8 @@ def _rule() -> CandidateSource:
 ACL_RULE = _Rule("acl-rule", _rule, "RULE")
 ACL_OPERATION = _Operations("operation", metavar="OPERATIONS")
 
+
+# Candidates for an ACL's rule, word by word: `allow User:bob Read,Write from 10.0.0.1`.
 
 # A name in the line's words -> the type of resource that it names.
 _NAMED = {

@@ -1,4 +1,4 @@
-"""Measurements of one cluster, each since the one before."""
+"""`top`: a live view of topics, groups or brokers, or one measurement of them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
     from kafka_shell.wire.connection import Cluster
 
+
+# Measurements of one cluster, each since the one before.
 
 TOPICS, GROUPS, BROKERS = VIEWS = ("topics", "groups", "brokers")
 GROUP_WINDOW_S = 15.0

@@ -185,6 +185,8 @@ COMMANDS = (
 )  # fmt: skip
 
 
+# The command that shows more about a finding of `health`.
+
 # The check of a finding -> command.
 _COMMANDS = {
     "partitions": "list-topics --long",

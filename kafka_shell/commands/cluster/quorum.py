@@ -286,6 +286,9 @@ COMMANDS: tuple[Command, ...] = (
 )  # fmt: skip
 
 
+# Completion of features and their levels.
+
+
 def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
     """Return the features with their levels, or the supported levels of a feature."""
     features = {each.name: each for each in known.view.features.value}

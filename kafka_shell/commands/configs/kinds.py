@@ -190,6 +190,8 @@ def config_pairs(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(pair for pair, _ in pairs)
 
 
+# Completion of config keys and values, and the resource that they belong to.
+
 _LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 

@@ -1,4 +1,4 @@
-"""What `config-command --describe` returns (KIP-248, KIP-649)."""
+"""Tables of configs: a heading per resource, and the documentation below each key."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from kafka_shell.output.humanize import config_value
 from kafka_shell.output.tables import GAP, Column, Layout, Page, draw_table, lay_out
 from kafka_shell.output.text import Role, Text, pad, paragraphs, rstrip, text
 from kafka_shell.output.text import width as cells
+
+# What `config-command --describe` returns (KIP-248, KIP-649).
 
 
 class ConfigTable(Struct, frozen=True):
@@ -210,6 +212,10 @@ SEQUENCES: dict[type, Callable[[Sequence[Any], int | None], Iterator[Text]]] = {
 }
 ROWS = {ConfigTable: lambda table: table.entries}
 
+
+# The output of `config-command --describe`, exactly as in KIP-248: raw values and labels.
+#
+# Users, client IDs and IPs are printed one per line, as in KIP-649 and kafka-configs.
 
 MARGIN = 2
 VALUE = 37  # in the KIP's sample the flags start 40 cells after the "="

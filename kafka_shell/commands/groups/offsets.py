@@ -366,6 +366,8 @@ COMMANDS: tuple[Command, ...] = (
 )  # fmt: skip
 
 
+# Read and write offsets as CSV files of kafka-consumer-groups: topic,partition,offset.
+
 _MAX_OFFSET = (1 << 63) - 1
 _MAX_PARTITION = (1 << 31) - 1
 
@@ -425,6 +427,8 @@ def _row(file: str, line: int, row: list[str]) -> tuple[TopicPartition, int]:
         raise bad_file(file, "partition or offset is out of range", line=line)
     return TopicPartition(words[0], partition), offset
 
+
+# Completion of offsets to reset, and of the partitions of a group.
 
 _TARGETS = {
     "earliest": "the first offset",

@@ -195,6 +195,9 @@ SEQUENCES = {Group: group_pages}
 ROWS = {Group: lambda group: group.offsets or ()}
 
 
+# Rows of lag, largest first: by partition, or one for each group with its change.
+
+
 def by_partition(groups: Results[GroupKey, Group]) -> tuple[GroupOffset, ...]:
     """The partitions of all groups, largest lag first; unknown lag last."""
     rows = [row for group in groups for row in group.offsets or ()]

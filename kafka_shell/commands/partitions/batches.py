@@ -167,6 +167,9 @@ def note_unfinished(context: Context) -> None:
         context.note(f"a reassignment in batches has not ended; to continue: {resume_line(id)}")
 
 
+# Store how far reassignments in batches are, in a file each, next to their move files.
+
+
 class BatchFile(BatchState):
     """The state in a file, which is removed when all is moved."""
 
@@ -257,6 +260,9 @@ def paused(folder: Path, cluster: str) -> list[str]:
     return [id for id in ours if id not in busy]
 
 
+# Completion of the IDs of reassignments in batches.
+
+
 def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
     """The reassignments of this cluster that have not ended, and how far they are."""
 
@@ -270,6 +276,9 @@ def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
 
 
 REASSIGNMENT = Kind("reassignment", CandidateSource(_offer))
+
+
+# The rollback of a reassignment in batches that has not ended.
 
 
 class Rollback(Struct, frozen=True):

@@ -1,7 +1,4 @@
-"""The plan that starts a reassignment: with its files, in batches, and with what the planner says.
-
-Every command that moves replicas is built on it.
-"""
+"""`reassign-partitions` (KIP-4, KIP-455)."""
 
 from __future__ import annotations
 
@@ -47,6 +44,11 @@ if TYPE_CHECKING:
     from kafka_shell.commands.partitions.batches import Rollback
     from kafka_shell.context import Context
     from kafka_shell.wire.connection import Cluster
+
+
+# The plan that starts a reassignment: with its files, in batches, and with what the planner says.
+#
+# Every command that moves replicas is built on it.
 
 
 def plan_start(
@@ -120,6 +122,8 @@ def _with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
         cancel=cancel_line(paths.move) if starts else "",
     )
 
+
+# `reassign-partitions --cancel` (KIP-455).
 
 _SUBJECTS = ("reassignment-json-file", "topics", "partitions", "resume")
 

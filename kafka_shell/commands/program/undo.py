@@ -1,4 +1,4 @@
-"""Conflicts of an undo: values that were changed again since."""
+"""Undo: one plan that undoes changes of the journal, made of the plans of this shell's commands."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, In
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
+
+
+# Conflicts of an undo: values that were changed again since.
 
 
 def conflicts(net: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:

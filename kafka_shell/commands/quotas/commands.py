@@ -336,6 +336,8 @@ COMMANDS = (
 # fmt: on
 
 
+# Completion of quota keys and values, and the documentation of keys.
+
 # key -> summary, documentation, sample values
 _CANDIDATE_KEYS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "producer_byte_rate": (

@@ -1,4 +1,4 @@
-"""How records are decoded and filtered: formats, the schema registry, conditions."""
+"""The command that reads records."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
 
 
+# How records are decoded and filtered: formats, the schema registry, conditions.
+
 FORMATS = (
     "auto", "json", "string", "hex", "base64", "int32", "int64", "double",
     "avro", "protobuf", "json-schema",
@@ -54,9 +56,13 @@ def filter_of(
     return RecordFilter(where, grep, formats, schemas=decoded)
 
 
+# The isolation levels of consumers (KIP-98).
+
 READ_COMMITTED = "read_committed"
 ISOLATION_LEVELS = ("read_uncommitted", READ_COMMITTED)
 
+
+# Positions in partitions as they are typed: earliest, latest, an offset or a time.
 
 STARTS = Kind(
     "text",

@@ -317,6 +317,8 @@ def _hex_dump(raw: bytes, width: int | None) -> Iterator[Text]:
         )
 
 
+# Records as output: a table, pages, rows of JSON, or only keys or values.
+
 Blocks = Iterable[list[Record]]
 Values = Callable[[], Iterator[list[bytes | None]] | None]
 _SAMPLE = 40  # records that the widths of the columns fit

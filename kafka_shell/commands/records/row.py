@@ -290,6 +290,8 @@ def _bad(what: str, hint: str = "") -> ShellError:
     return ShellError(what, hint=hint, code="bad-row")
 
 
+# Records to write from a file or standard input: rows of JSON, or values, one per line.
+
 STDIN = "-"
 _LONGEST = 64 << 20  # bytes of a line
 _CHUNK = 1 << 20

@@ -1,4 +1,4 @@
-"""What a rehearsal found."""
+"""The page of a rehearsal."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from kafka_shell.commands.state.render import diff_page
 from kafka_shell.output.outcomes import plan_lines
 from kafka_shell.output.tables import Column, Page, Renderers
 from kafka_shell.output.text import Role, Text, hang, text
+
+# What a rehearsal found.
 
 OK, FAILED, UNKNOWN = "ok", "failed", "unknown"
 

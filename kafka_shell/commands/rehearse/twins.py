@@ -84,6 +84,8 @@ def remove_abandoned(root: Path) -> None:
                 remove(folder)
 
 
+# The connection to a twin, which refuses what the original would refuse for lack of permission.
+
 _DELETE_TOPICS, _CREATE_PARTITIONS, _ALTER_CONFIGS = 20, 37, 44
 _OF_CLUSTER = (ResourceType.BROKER, ResourceType.BROKER_LOGGER, ResourceType.CLIENT_METRICS)
 # API key -> the fields of the request with one item for each resource, and that of the response.
@@ -162,6 +164,8 @@ def _row(code: int, item: Any, name: str = "") -> Any:
     )
 
 
+# The configs of a broker on a twin, whose brokers have no process that returns them.
+
 _DEFAULT = ConfigResource(ResourceType.BROKER, "")
 
 
@@ -192,6 +196,8 @@ def _with_default(entry: ConfigEntry, default: ConfigEntry | None) -> ConfigEntr
         return replace(entry, value=None, source=ConfigSource.DEFAULT, synonyms=())
     return replace(entry, value=synonyms[0].value, source=synonyms[0].source, synonyms=synonyms)
 
+
+# Read what a twin copies from a cluster, over a connection that changes nothing.
 
 STATIC_CONFIGS = "static broker configs"
 MOST_TOPICS = 50_000

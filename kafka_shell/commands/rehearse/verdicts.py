@@ -1,8 +1,4 @@
-"""What a rehearsal cannot check. A line that needs it is `unknown`, never `ok`.
-
-The connection to a twin refuses requests whose response would be wrong. So a command that checks
-something on the side reports it as not checked, and one that needs it fails with `NOT_ON_TWIN`.
-"""
+"""Whether a line may run on a twin, and what its outcome there says about the original."""
 
 from __future__ import annotations
 
@@ -29,6 +25,11 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import Line, commands
 from kafka_shell.wire.failures import AUTHORIZATION
 from kafka_shell.wire.requests import Node
+
+# What a rehearsal cannot check. A line that needs it is `unknown`, never `ok`.
+#
+# The connection to a twin refuses requests whose response would be wrong. So a command that checks
+# something on the side reports it as not checked, and one that needs it fails with `NOT_ON_TWIN`.
 
 NOT_ON_TWIN = "not-on-twin"  # the code of the error
 

@@ -218,6 +218,8 @@ SAMPLED = frozenset({"batches", "record_samples"})
 READ_APIS = (1, 2, 9, 15, 16, 29, 32, 35, 46, 48, 50, 55, 60, 61, 65, 66, 69, 77, 89, 90)
 
 
+# The kinds of audits: controls, tables, and queries of tables.
+
 _WORD = re.compile(r"\w*$")
 
 
@@ -254,6 +256,8 @@ SQL = _Sql("sql", _query)
 AUDIT_TABLE = Words("audit-table", _tables)  # a,b
 AUDIT_CONTROL = Words("audit-control", _controls, "NAMES")  # IDs, families and tags: T03,security
 
+
+# Completion of audit controls, tables, and SQL queries over the tables.
 
 _WORDS = (
     "select", "from", "where", "join", "left", "on", "using", "group by", "having", "order by",

@@ -193,6 +193,8 @@ def _of_fields(
             yield Difference(kind, key, name, old.get(name), value)
 
 
+# What `diff` and `apply` compare: state files, and clusters.
+
 _STDIN = "-"
 
 

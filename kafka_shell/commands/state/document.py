@@ -1,4 +1,4 @@
-"""The nodes of a YAML or JSON document."""
+"""A YAML or JSON document with the line and column of each value, for errors."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from msgspec import Struct
 from kafka_shell.base.errors import ShellError, did_you_mean
 from kafka_shell.base.files import bad_file, read_text
 from kafka_shell.base.units import shorten
+
+# The nodes of a YAML or JSON document.
 
 MAX_DEPTH = 50
 
@@ -268,6 +270,8 @@ def _tree(file: str, text: str) -> Node | None:
 def _mark(event: Any) -> FilePosition:
     return FilePosition(event.start_mark.line + 1, event.start_mark.column + 1)
 
+
+# The tree of a JSON document, with the position of each node. Built without recursion.
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*

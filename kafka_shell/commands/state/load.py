@@ -1,4 +1,4 @@
-"""The names of entities in state files: `user alice, client-id app`, `user-default`."""
+"""Read state files: one file, or all files of a folder."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ from kafka_shell.commands.state.model import (
 )
 from kafka_shell.commands.state.write import VERSION
 from kafka_shell.language.kinds import check, is_pattern
+
+# The names of entities in state files: `user alice, client-id app`, `user-default`.
 
 
 def quota_entity(text: str, at: DocumentValue) -> QuotaEntity:
@@ -401,6 +403,8 @@ def _assignment(place: DocumentValue, topic: str) -> tuple[tuple[int, ...], ...]
         problem = f"{ASSIGNMENT} of topic {topic} must list broker IDs such as 1:2,2:3"
         raise place.error(problem) from None
 
+
+# The JSON Schema of state files, for editors.
 
 _VALUE = "A value as in alter-configs: 7d, 1GiB, true, or the raw value."
 _SCALAR = {"type": ["string", "number", "boolean"]}

@@ -405,6 +405,8 @@ COMMANDS = (
 )  # fmt: skip
 
 
+# Read files that list topics for `create-topic --from-file`: state files, and CSV.
+
 _FIELDS = ("name", "partitions", "replication_factor", "replica_assignment", "configs")
 
 

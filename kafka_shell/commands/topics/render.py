@@ -1,4 +1,4 @@
-"""What the topics that a plan deletes contain, and who uses them."""
+"""Tables and pages of topics and their partitions."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from kafka_shell.commands.configs.render import OVERRIDE
 from kafka_shell.output.page import summary
 from kafka_shell.output.tables import Cell, Column, Page, draw_table
 from kafka_shell.output.text import Role, Text, hang, join, pad, text
+
+# What the topics that a plan deletes contain, and who uses them.
 
 MOST_TOPICS = 20
 _MOST_NAMES = 5

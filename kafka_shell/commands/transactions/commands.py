@@ -1,4 +1,4 @@
-"""The partitions and the broker that commands on transactions select."""
+"""Commands on transactions (KIP-664)."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     )
     from kafka_shell.context import Context
     from kafka_shell.wire.connection import Cluster
+
+
+# The partitions and the broker that commands on transactions select.
 
 
 def broker_of(invocation: Invocation) -> int | None:

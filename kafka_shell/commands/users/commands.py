@@ -1,4 +1,4 @@
-"""Parse SCRAM credentials (KIP-248), and get their passwords."""
+"""Commands on SCRAM credentials (KIP-554) and users."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from kafka_shell.base.plans import Secret
     from kafka_shell.context import Context
 
+
+# Parse SCRAM credentials (KIP-248), and get their passwords.
 
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 _ITEM = re.compile(r"(?:\[(?:\\.|[^\]\\])*\]|[^,\[])+")

@@ -1,4 +1,7 @@
-"""What the records of the demo company contain, and how often they are written."""
+"""The records of the demo data, and the committed offsets of its groups.
+
+Apart from timestamps, records are the same at every run: random values are seeded by topic name.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,8 @@ from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.demo.company import GROUPS, STORE, DemoGroup
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
+
+# What the records of the demo company contain, and how often they are written.
 
 Record = tuple[str | None, Any]  # key, value: None is a tombstone, bytes are sent unchanged
 Make = Callable[[Random, int], Record]

@@ -280,6 +280,15 @@ def controller_of(sandbox: Sandbox) -> ConnectionConfig:
     return replace(stand_ins.connection(sandbox, node.controller_port), client_id=CLIENT_ID)
 
 
+# A twin that is ready for the next rehearsal of an unchanged cluster.
+#
+# When a rehearsal has ended, a process of its own (this module) starts another twin of the same
+# metadata. The next rehearsal reads the cluster, and takes this twin if nothing has changed. If it
+# is not taken within ten minutes, the process removes it. There is one spare twin at a time.
+#
+# The process marks the folder as used for as long as it lives. A file in the folder says how far
+# the twin is; it is only ever renamed, so that each step is taken by one process.
+
 KEPT_S = 600.0
 MOST_TOPICS = 10_000  # a larger twin takes more memory than may be in use unasked
 _STARTS_S, _POLL_S = 60.0, 0.05

@@ -187,6 +187,8 @@ def _brokers(ids: Sequence[int]) -> bytes:
 _PARTITION = _head(3, 1)
 
 
+# A snapshot of the metadata log, which a controller loads when it starts (KIP-630).
+
 EPOCH = 1
 _BATCH_BYTES = 256 << 10
 _HEADER, _FOOTER = 3, 4  # types of control records

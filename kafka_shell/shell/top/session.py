@@ -1,4 +1,4 @@
-"""Measures in a thread of its own, so that a slow cluster never delays a key."""
+"""The loop of `top`: keys and measurements change the state, and the state is drawn."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ from kafka_shell.shell.top.columns import key_of
 from kafka_shell.shell.top.keys import KEYS, Act
 from kafka_shell.shell.top.screen import Screen, body_rows, draw
 from kafka_shell.shell.top.state import Page, TopState
+
+# Measures in a thread of its own, so that a slow cluster never delays a key.
 
 Measure = Callable[[str], Measurement]
 Deliver = Callable[[str, Measurement | ShellError | BaseException], None]

@@ -1,4 +1,4 @@
-"""How far a broker is decommissioned, and whether it can be."""
+"""Whether a broker can be decommissioned, and which steps are left. Pure."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.targets import Drain
 from kafka_shell.base.units import counted
 from kafka_shell.wire.endpoint import Address
+
+# How far a broker is decommissioned, and whether it can be.
 
 CORDON = "cordoned.log.dirs"  # KIP-1066
 DONE, TO_DO, SKIPPED, NOT_CHECKED = "done", "to do", "skipped", "not checked"

@@ -1,4 +1,8 @@
-"""Whether brokers can be stopped: the state that decides it, and the verdict."""
+"""What stopping brokers would do to partitions and to the metadata quorum. Pure.
+
+Replicas that are not in sync count as unavailable, and so do those of brokers that do not respond,
+or do not follow the metadata: they would not become leaders.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,8 @@ from kafka_shell.admin.topics.model import Partition
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import counted, some
 from kafka_shell.wire.failures import in_one_line
+
+# Whether brokers can be stopped: the state that decides it, and the verdict.
 
 
 class Verdict(IntEnum):
@@ -377,6 +383,12 @@ def _away(brokers: Collection[int], what: str) -> Iterator[Reason]:
             f"{named} {ids} {what}: {their} replicas count as unavailable", len(brokers),
         )  # fmt: skip
 
+
+# The order of a rolling restart: batches of brokers that can be down together. Pure.
+#
+# Each partition limits how many of its in-sync replicas may be stopped at once, and the metadata
+# quorum how many of its voters. The batches are the best of several greedy orders; for a small
+# cluster an exhaustive search finds the fewest.
 
 _SEARCHED = 12  # brokers up to which all distributions are searched
 _STEPS = 200_000  # of the search

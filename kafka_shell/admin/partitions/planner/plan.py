@@ -1,4 +1,4 @@
-"""Hard goals: replicas leave brokers, factors change, partitions are spread over racks."""
+"""Rebalance, drain, change replication factors: the goals in their order, on one placement."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from kafka_shell.admin.partitions.planner import replica_balance, scores, topics
 from kafka_shell.admin.partitions.planner.placement import Placement
 from kafka_shell.admin.partitions.planner.problem import PlanLimits, Problem, Proposal
 from kafka_shell.base.structs import replace
+
+# Hard goals: replicas leave brokers, factors change, partitions are spread over racks.
 
 
 def replace_leaving(placement: Placement) -> list[int]:

@@ -1,4 +1,4 @@
-"""Even out loads between pairs of brokers, the most different ones first."""
+"""Bytes and replicas per broker, evened out by moving replicas."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from kafka_shell.admin.partitions.planner.balance_counts import balance_counts
 from kafka_shell.admin.partitions.planner.placement import Placement
 from kafka_shell.admin.partitions.planner.scores import Band, Shares, imbalance
 from kafka_shell.admin.partitions.planner.topics import move_leading_replica
+
+# Even out loads between pairs of brokers, the most different ones first.
 
 Exchange = Callable[[int, int], bool]
 """Make a full and an empty broker more even by one step; returns whether that was possible."""
@@ -83,6 +85,9 @@ def _receivers(placement: Placement, order: Sequence[int], full: int) -> Iterato
     if placement.racked:
         rack = placement.rack[full]
         yield from islice((each for each in order if placement.rack[each] == rack), _RECEIVERS)
+
+
+# Preferred leaders, and the bytes written to them, spread over brokers.
 
 
 class _Choices:

@@ -127,6 +127,8 @@ def compared(before: dict[str, float], after: dict[str, float]) -> tuple[GoalSco
     return tuple(GoalScore(goal, round(before[goal], 2), round(after[goal], 2)) for goal in after)
 
 
+# What single changes gain: to leave out those that are not worth their copies.
+
 Gain = tuple[float, ...]  # of each goal, the most important first
 
 
