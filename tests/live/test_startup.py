@@ -56,8 +56,8 @@ def test_what_needs_no_command_imports_next_to_nothing(
     loaded = imported(tmp_path, *words)
     assert not loaded & (HEAVY | {"pathlib", "socket", "threading"})
     folders = {name.partition(".")[0] for name in of_ours(loaded)}
-    assert folders <= {"app", "common", "errors", "output", "run"}
-    assert not of_ours(loaded) & {"run.dispatch", "common.units", "output.writer"}
+    assert folders <= {"app", "base", "output", "run"}
+    assert not of_ours(loaded) & {"run.dispatch", "base.units", "output.writer"}
 
 
 def test_a_list_imports_what_it_uses(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from kafka_shell.admin.configs.model import ConfigType, ResourceType
 from kafka_shell.context import Paths
-from kafka_shell.view.cache import DiskCache
+from kafka_shell.view.disk import DiskCache
 from tests.support.program import Program
 
 BROKER = "kafka-1.example:9092"  # nobody listens there: completion asks no network

@@ -11,7 +11,8 @@ from kafka_shell.base.plans import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.view import readers as names
-from kafka_shell.view.cache import Cache, DiskCache
+from kafka_shell.view.cache import Cache
+from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import PARTS, ClusterView, Part
 from kafka_shell.wire.connection import Cluster

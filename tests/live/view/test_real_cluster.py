@@ -15,7 +15,8 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.view.cache import Cache, DiskCache
+from kafka_shell.view.cache import Cache
+from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.view import TopicsOf
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster

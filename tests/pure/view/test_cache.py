@@ -18,7 +18,8 @@ from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.view import readers
-from kafka_shell.view.cache import Cache, DiskCache
+from kafka_shell.view.cache import Cache
+from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part, TopicIndex
 from kafka_shell.wire.endpoint import ConnectionConfig

@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shell.admin.configs.model import ConfigType, ResourceType
 from kafka_shell.base.files import open_private
-from kafka_shell.view.cache import DiskCache, view_on_disk
+from kafka_shell.view.disk import DiskCache, view_on_disk
 from kafka_shell.view.view import ConfigDoc
 
 DOC = ConfigDoc("retention.ms", ConfigType.LONG, "How long.\nReally.", "604800000")
