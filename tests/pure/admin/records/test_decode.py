@@ -54,6 +54,7 @@ JUMP = varint(60_000)
         (batch(varint(-5) + value(b"a" * 20)[1:]), ENDS),  # a record of a negative length
         (batch(varint(2**40) + value(b"a" * 20)[1:]), ENDS),
         (batch(b"\xff" * 100), "an integer has more than 10 bytes"),
+        (batch(value(b"a"))[:-1] + b"\2", "its checksum (CRC-32C) does not match"),
     ],
     ids=_only_text,
 )
