@@ -68,3 +68,11 @@ def test_link_is_not_written_through(home: Path, mode: str) -> None:
     with pytest.raises(OSError, match="symbolic links"), locked(link):
         pass
     assert victim.read_text() == "kept"
+
+
+def test_an_existing_file_is_made_private(tmp_path: Path) -> None:
+    file = tmp_path / "history"
+    file.touch(mode=0o644)
+    file.chmod(0o644)
+    open_private(file, "a").close()
+    assert file.stat().st_mode & 0o777 == 0o600
