@@ -79,11 +79,12 @@ def _unique(names: Sequence[str]) -> list[str]:
 
 
 def _invalid(error: Any) -> InvalidQuery:
-    """Return the first sentence of a Spark error, without the query plan."""
+    """Return the first sentence of a Spark error, without the query plan and the line, which is one
+    of `select`."""
     text = str(error).strip().splitlines()[0]
     code = re.match(r"\[([A-Z0-9_.]+)\]\s*", text)
     message = text[code.end() :] if code else text
-    message = re.sub(r"\s*SQLSTATE:\s*\w+$", "", message)
+    message = re.sub(r"\s*SQLSTATE:.*", "", message)
     missing = code is not None and code[1].startswith("TABLE_OR_VIEW_NOT_FOUND")
     if missing:
         message = re.sub(r" (cannot be found).*", r" \1", message)
