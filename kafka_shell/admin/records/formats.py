@@ -14,11 +14,10 @@ from msgspec import Struct
 from kafka_shell.admin.records.internal_topics import TOPICS, read_key, read_value
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.numbers import finite
-from kafka_shell.admin.schemas.budget import check_json
+from kafka_shell.admin.schemas.budget import read_json
 from kafka_shell.admin.schemas.errors import SchemaError, UnavailableSchema, reason
 from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, split_message
 from kafka_shell.base.errors import UsageError, did_you_mean
-from kafka_shell.base.nesting import MAX_LEVELS, limited
 
 AUTO = "auto"
 PLAIN_FORMATS = ("auto", "json", "string", "hex", "base64", "int32", "int64", "double")
@@ -54,8 +53,6 @@ Decode = Callable[[bytes, bytes], Decoded]
 
 _NULL = Decoded(None, NULL)
 _EMPTY = Decoded("", STRING)
-_decode = msgspec.json.Decoder().decode
-JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, SchemaError)
 
 # Tab, line breaks and escape (colored logs) may be in a text.
 _BINARY = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
@@ -67,12 +64,6 @@ _NUMBERS: dict[str, tuple[struct.Struct, str]] = {
 # A number of so many bytes is recognized if its first bytes are its sign. Hashes and other IDs of
 # this size rarely start so.
 _RECOGNIZED = {4: ("int32", (b"\0", b"\xff")), 8: ("int64", (b"\0\0", b"\xff\xff"))}
-
-
-def _parse_json(raw: bytes) -> Any:
-    check_json(raw)
-    data = _decode(raw)
-    return limited(data) if raw.count(b"[") + raw.count(b"{") > MAX_LEVELS else data
 
 
 class Formats:
@@ -195,8 +186,8 @@ def recognize(raw: bytes) -> Decoded:
         return _EMPTY
     if raw[0] in b"{[":
         try:
-            return Decoded(_parse_json(raw), JSON)
-        except JSON_ERRORS:
+            return Decoded(read_json(raw), JSON)
+        except SchemaError:
             pass
     try:
         text = raw.decode()
@@ -221,8 +212,8 @@ def _number(name: str, raw: bytes) -> Decoded:
 
 def _json(raw: bytes) -> Decoded:
     try:
-        return Decoded(_parse_json(raw), JSON)
-    except JSON_ERRORS:
+        return Decoded(read_json(raw), JSON)
+    except SchemaError:
         text = _string(raw)
         return Decoded(text.data, text.kind, "not valid JSON")
 

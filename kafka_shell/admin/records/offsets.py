@@ -39,7 +39,9 @@ _API_KEY = 2
 _NOT_FLEXIBLE = 99  # the versions used here are older than the flexible ones
 _ROW = struct.Struct(">ihqqi")  # partition, error, timestamp, offset, leader epoch
 _WANTED = struct.Struct(">iiq")  # partition, leader epoch, timestamp
-_CONSUMER_ID, _ANY_EPOCH = -1, -1
+# Replica IDs: a consumer reads from the leader, a debugging client from any replica.
+_CONSUMER, _DEBUGGING = -1, -2
+_ANY_EPOCH = -1
 
 OffsetRows = dict[tuple[str, int], tuple[int, int]]
 """(error code, offset) by topic and partition."""
@@ -56,7 +58,7 @@ def offsets_request(
 
 
 def _body(partitions: Mapping[str, Sequence[int]], time: int, committed: bool) -> bytes:
-    out = bytearray(struct.pack(">ib", _CONSUMER_ID, committed) + count(len(partitions)))
+    out = bytearray(struct.pack(">ib", _CONSUMER, committed) + count(len(partitions)))
     for topic, numbers in partitions.items():
         out += string(topic) + count(len(numbers))
         for number in numbers:
@@ -80,9 +82,6 @@ V = TypeVar("V")
 _SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 _UNCOMMITTED, _COMMITTED = 0, 1
 _REMOTE_MS = 30_000  # how long a broker may search remote storage (v10)
-# Replica IDs: a consumer reads from the leader, a debugging client from any replica.
-_CONSUMER, _DEBUGGING = -1, -2
-
 # The leader has changed, or does not know the high watermark yet: retry.
 _PASSING = NEW_LEADER | {REPLICA_NOT_AVAILABLE, OFFSET_NOT_AVAILABLE}
 

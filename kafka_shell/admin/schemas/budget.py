@@ -6,7 +6,12 @@ message before it is taken.
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
 from kafka_shell.admin.schemas.errors import SchemaError
+from kafka_shell.base.nesting import MAX_LEVELS, limited
 from kafka_shell.base.units import format_bytes
 
 MOST_MEMORY = 256 << 20
@@ -14,6 +19,9 @@ MOST_MEMORY = 256 << 20
 
 VALUE, STRUCTURE = 100, 200
 """The memory of a value, and of a record without its values."""
+
+JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_decode = msgspec.json.Decoder().decode
 
 
 class Budget:
@@ -30,7 +38,12 @@ class Budget:
             raise SchemaError(f"a decoded message would take more than {most} of memory")
 
 
-def check_json(raw: bytes) -> None:
-    """Raise SchemaError for JSON with too many values."""
+def read_json(raw: bytes) -> Any:
+    """Return the value of a JSON text. Raises SchemaError, also for too many values or levels."""
     if len(raw) * VALUE > MOST_MEMORY:
         Budget().spend(sum(map(raw.count, (b",", b"[", b"{"))) * VALUE)
+    try:
+        data = _decode(raw)
+        return limited(data) if raw.count(b"[") + raw.count(b"{") > MAX_LEVELS else data
+    except JSON_ERRORS:
+        raise SchemaError("it is not valid JSON") from None

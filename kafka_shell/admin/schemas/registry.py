@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from kafka_shell.admin.schemas.budget import check_json
+from kafka_shell.admin.schemas.budget import read_json
 from kafka_shell.admin.schemas.errors import MissingSchema, SchemaError, UnavailableSchema, reason
-from kafka_shell.base.nesting import limited
 from kafka_shell.wire.client_properties import Property
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def split_message(raw: bytes, header: bytes = b"") -> tuple[SchemaId, bytes] | N
 def _compiler(kind: str) -> Compile:
     """The function that makes the reader of a schema. Raises SchemaError."""
     if kind == JSON_SCHEMA:
-        return lambda schema, imports: _read_json
+        return lambda schema, imports: read_json
     try:
         if kind == AVRO:
             from kafka_shell.admin.schemas.avro import compile_avro
@@ -128,13 +127,3 @@ def _compiler(kind: str) -> Compile:
     except ModuleNotFoundError:
         raise SchemaError(f"{kind} requires pip install 'kafka-sh[schemas]'") from None
     raise SchemaError(f"the type {kind} is not supported")
-
-
-def _read_json(raw: bytes) -> Any:
-    import msgspec
-
-    check_json(raw)
-    try:
-        return limited(msgspec.json.decode(raw))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise SchemaError("it is not valid JSON") from None

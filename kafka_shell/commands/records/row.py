@@ -31,13 +31,13 @@ from kafka_shell.admin.records.encode import TIMESTAMPS, encoded_size
 from kafka_shell.admin.records.formats import (
     AUTO,
     JSON,
-    JSON_ERRORS,
     Decoded,
     Formats,
     schema_header,
 )
 from kafka_shell.admin.records.internal_topics import TOPICS
 from kafka_shell.admin.records.model import Header, NewRecord, Numbered, Record
+from kafka_shell.admin.schemas.budget import JSON_ERRORS
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.files import bad_file
 from kafka_shell.base.units import to_path
