@@ -19,8 +19,8 @@ from kafka_shell.settings import GuardedProfile
 from kafka_shell.wire.endpoint import Address
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.cluster.model import Broker
     from kafka_shell.wire.failures import OtherClusterError
+    from kafka_shell.wire.model import Broker
 
 T = TypeVar("T")
 

@@ -123,7 +123,13 @@ class ClusterPlan:
         return None if self.plan.fresh is None else self._calls.call(self.plan.fresh)
 
 
-class Family:
+class Client:
+    """The admin client, or its operations on one family of resources."""
+
+    _calls: Calls
+
+
+class Family(Client):
     """The operations on one family of resources."""
 
     def __init__(self, calls: Calls) -> None:

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.admin.calls import Calls
+from kafka_shell.admin.calls import Calls, Client
 from kafka_shell.base.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _family(name: str) -> Any:
     return cached_property(operations)
 
 
-class Admin:
+class Admin(Client):
     """A connection to one cluster, with an attribute for each family of resources.
 
     `properties` are the properties of Java clients (`bootstrap.servers`, `security.protocol`,

@@ -39,7 +39,6 @@ from kafka_shell.admin.acls.authorizer import ANYONE, Rules
 from kafka_shell.admin.acls.change import DeleteAcls
 from kafka_shell.admin.acls.lost_access import losses
 from kafka_shell.admin.acls.model import AclBinding, AclPermission, AclResourceType
-from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.topics.growth import OF_OTHER_SYSTEMS
 from kafka_shell.audit.query import check
 from kafka_shell.base import units
@@ -47,7 +46,7 @@ from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.plans import Change, Plan, Resource
 from kafka_shell.base.results import Failure
 from kafka_shell.base.text import is_printable, quote
-from kafka_shell.base.units import format_config_value
+from kafka_shell.base.units import ConfigType, format_config_value
 from kafka_shell.language.tokens import tokenize
 
 # Macros in the SQL of controls: `{duration value}` is shown as `7d`, `{word name}` is quoted.

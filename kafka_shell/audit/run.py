@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.audit.collection import Collection, mentioned
 from kafka_shell.audit.control import Control
 from kafka_shell.audit.engine import Engine
@@ -17,7 +16,7 @@ from kafka_shell.audit.snapshot import is_snapshot
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.structs import replace
-from kafka_shell.base.units import format_config_value
+from kafka_shell.base.units import ConfigType, format_config_value
 
 Thresholds = Mapping[str, Mapping[str, str]]
 

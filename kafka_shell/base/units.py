@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shell.admin.configs.model import ConfigType, Unit
 from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.base.structs import CodedEnum
 from kafka_shell.base.text import short
 
 if TYPE_CHECKING:
@@ -61,6 +62,33 @@ _FORMAT_SIZES = tuple((n, s) for n, s in _SIZES.items() if n in ("kB", "KiB") or
 _SIZES |= {name.lower(): size for name, size in _SIZES.items()}
 _DECIMAL = ("B", "kB", "MB", "GB", "TB")
 _BINARY = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+class ConfigType(CodedEnum):
+    """Types of config values (KIP-569)."""
+
+    UNKNOWN = 0
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    SHORT = 4
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+    CLASS = 8
+    PASSWORD = 9
+
+
+class Unit(Enum):
+    """The unit of a number in a config, by the key's name."""
+
+    NONE = ""
+    BYTES = "bytes"
+    MILLISECONDS = "ms"
+    SECONDS = "s"
+    MINUTES = "min"
+    HOURS = "h"
+    BYTES_PER_SECOND = "bytes/s"
 
 
 class Bytes(int):

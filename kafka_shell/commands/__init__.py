@@ -103,8 +103,11 @@ def commands_of(module: str) -> tuple[Command, ...]:
     return declared
 
 
-# Package of a model -> the family that renders it, for those outside of the families.
-_RENDERED_BY = {"audit": "spark", "base": "program", "output": "program"}
+# Package of a model, or its path -> the family that renders it, for those outside of the families.
+_RENDERED_BY = {
+    "audit": "spark", "base": "program", "output": "program", "wire": "topics",
+    "wire.model.Broker": "cluster",
+}  # fmt: skip
 
 
 @cache
@@ -113,7 +116,7 @@ def render_module(model: type) -> ModuleType | None:
     It is imported when first needed."""
     program, _, path = model.__module__.partition(".")
     package, _, rest = path.partition(".")
-    family = _RENDERED_BY.get(package)
+    family = _RENDERED_BY.get(f"{path}.{model.__name__}") or _RENDERED_BY.get(package)
     if package in ("admin", "commands"):
         family = rest.partition(".")[0]
     if program != __name__.partition(".")[0] or not family:

@@ -13,12 +13,12 @@ from kafka_shell.language.kinds import is_pattern, select, split
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
-    from kafka_shell.admin.topics.model import Partition
     from kafka_shell.base.plans import Resource
     from kafka_shell.base.results import Results
     from kafka_shell.context import Context
     from kafka_shell.wire.connection import Cluster
     from kafka_shell.wire.metadata_scan import MetadataScan
+    from kafka_shell.wire.model import Partition
 
 _NAMED = 20  # brokers in a hint
 _MAX_NAME_LENGTH = (1 << 15) // 4  # characters; a string in a request has at most 32,767 bytes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from kafka_shell.admin.configs.model import ConfigEntry, ConfigType
+from kafka_shell.admin.configs.model import ConfigEntry
 from kafka_shell.base.plans import Change, Resource, Value
-from kafka_shell.base.units import counted
+from kafka_shell.base.units import ConfigType, counted
 from kafka_shell.output.resource_kinds import kind_of, title_of
 
 

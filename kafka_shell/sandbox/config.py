@@ -27,7 +27,7 @@ from kafka_shell.sandbox.security import (
 )
 from kafka_shell.sandbox.state import RACKS, Broker, Sandbox, SandboxOptions
 from kafka_shell.wire.endpoint import STAND_INS
-from kafka_shell.wire.uuids import format_uuid
+from kafka_shell.wire.frames import format_uuid
 
 # Two, so that replicas can be moved between log directories.
 LOG_DIRS = ("data-a", "data-b")

@@ -94,7 +94,7 @@ def unregister_last_run(sandbox: Sandbox) -> None:
     Does nothing if the controller does not respond yet: the broker will retry.
     """
     from kafka_shell.wire.connection import Cluster
-    from kafka_shell.wire.schemas.quorum import UnregisterBrokerRequest
+    from kafka_shell.wire.schemas import UnregisterBrokerRequest
 
     (real,) = sandbox.brokers
     config = connection(sandbox, real.controller_port)
@@ -141,8 +141,8 @@ def _register(
     from kafka_shell.admin.cluster import features
     from kafka_shell.wire.requests import Call
     from kafka_shell.wire.rounds import in_slices
-    from kafka_shell.wire.schemas.brokers import BrokerHeartbeatRequest
-    from kafka_shell.wire.schemas.brokers import BrokerRegistrationRequest as Registration
+    from kafka_shell.wire.schemas import BrokerHeartbeatRequest
+    from kafka_shell.wire.schemas import BrokerRegistrationRequest as Registration
 
     supported = [
         Registration.Feature(

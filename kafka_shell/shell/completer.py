@@ -10,10 +10,10 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
 
-from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigType, ResourceType
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import escape
-from kafka_shell.base.units import counted, format_config_value
+from kafka_shell.base.units import ConfigType, counted, format_config_value
 from kafka_shell.commands.configs.kinds import CONFIGS, is_about_quotas, subject_of
 from kafka_shell.context import Context
 from kafka_shell.language import kinds

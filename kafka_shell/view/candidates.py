@@ -19,7 +19,7 @@ from kafka_shell.view.match import LIMIT, NameIndex
 from kafka_shell.view.view import ClusterView
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.topics.model import TopicSummary
+    from kafka_shell.wire.model import TopicSummary
 
 
 class Candidate(Struct, frozen=True):

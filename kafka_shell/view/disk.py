@@ -15,9 +15,10 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from kafka_shell.admin.configs.model import ConfigType, ResourceType
+from kafka_shell.admin.configs.model import ResourceType
 from kafka_shell.base.files import write_private
 from kafka_shell.base.structs import replace
+from kafka_shell.base.units import ConfigType
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import NAMES, ClusterView, ConfigDoc, Part, TopicIndex
 

@@ -10,9 +10,7 @@ from html import unescape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
-from kafka_shell.admin.topics.model import TopicSummary
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.results import Failure, Results, Rows, as_failure, with_failures
 from kafka_shell.base.structs import replace
@@ -28,6 +26,7 @@ from kafka_shell.view.view import (
     TopicIndex,
     TopicsOf,
 )
+from kafka_shell.wire.model import Broker, TopicSummary
 
 if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientEntity

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.cluster.model import Broker
-from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigType, ResourceType
-from kafka_shell.admin.topics.model import TopicSummary
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
+from kafka_shell.base.units import ConfigType
 from kafka_shell.view.match import NameIndex
+from kafka_shell.wire.model import Broker, TopicSummary
 
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.model import Feature

@@ -7,10 +7,14 @@ the command itself. All other messages are encoded by kafka-python (see codec.py
 from __future__ import annotations
 
 import struct
+from binascii import b2a_base64
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 METADATA = 3
 SASL_HANDSHAKE = 17
@@ -259,3 +263,21 @@ def read_sasl_authenticate(body: memoryview, version: int) -> SaslAnswer:
     error, message = reader.int16(), reader.string() or ""
     token = reader.take(max(0, reader.int32()))
     return SaslAnswer(error, message, token, reader.int64() if version >= 1 else 0)
+
+
+# UUIDs in Kafka's base64 format: the IDs of topics, log directories and clusters.
+
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+
+
+def uuid_of(topic_id: str) -> UUID:
+    """The UUID of an ID in Kafka's base64 format."""
+    import base64
+    from uuid import UUID
+
+    return UUID(bytes=base64.urlsafe_b64decode(topic_id + "=="))
+
+
+def format_uuid(raw: bytes) -> str:
+    """An ID in Kafka's base64 format (22 characters)."""
+    return b2a_base64(raw, newline=False).rstrip(b"=").translate(_URL_SAFE).decode()

@@ -10,20 +10,17 @@ import re
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING
 
-from kafka_shell.admin.cluster.model import Broker
-from kafka_shell.admin.topics.model import INTERNAL_TOPICS, Partition, Topic, TopicSummary
 from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.wire.failures import as_error, failure
-from kafka_shell.wire.frames import MalformedError, count, string
+from kafka_shell.wire.frames import MalformedError, count, format_uuid, string
+from kafka_shell.wire.model import INTERNAL_TOPICS, Broker, Partition, Topic, TopicSummary
 from kafka_shell.wire.requests import ANY, RawRequest, Target
-from kafka_shell.wire.uuids import format_uuid
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.partitions.model import Reassignment
     from kafka_shell.base.results import Failure
     from kafka_shell.wire.connection import Cluster
 
@@ -70,6 +67,9 @@ _NO_ID = bytes(16)
 # offline partitions, largest replication factor.
 _FACTS = 6
 _MOST_NAMED = 1_000  # topics in a request
+
+Moving = Mapping[tuple[str, int], tuple[tuple[int, ...], tuple[int, ...]]]
+"""The replicas that reassignments in progress add and remove, by topic and partition."""
 
 
 def scan(cluster: Cluster, names: Sequence[str] | None = None, to: Target = ANY) -> MetadataScan:
@@ -132,7 +132,7 @@ class MetadataScan:
         # A flat array: a hundred thousand tuples would slow down Python's garbage collector.
         self._facts = array("q")
         self._rows: dict[str, int] = {}  # the index of a topic's facts
-        self._moving: Mapping[tuple[str, int], Reassignment] = {}
+        self._moving: Moving = {}
         self.reassigned: frozenset[str] = frozenset()  # topics, as far as reassignments were read
         self.reassignments_read = False
         self.reassignments_unread: Failure | None = None
@@ -140,13 +140,11 @@ class MetadataScan:
         self.error_code = 0
         self._walk()
 
-    def with_reassignments(
-        self, moving: Iterable[Reassignment], unread: Failure | None = None
-    ) -> MetadataScan:
+    def with_reassignments(self, moving: Moving, unread: Failure | None = None) -> MetadataScan:
         """The same with these reassignments in progress, or why they could not be read: replicas
         that are being added are not counted."""
         changed = copy(self)
-        changed._moving = {(each.topic, each.partition): each for each in moving}
+        changed._moving = moving
         changed._facts = self._facts[:]
         changed.reassignments_read, changed.reassignments_unread = unread is None, unread
         changed.reassigned = frozenset(name for name, _ in changed._moving if name in self)
@@ -189,7 +187,7 @@ class MetadataScan:
         for _ in range(count - 1):
             partition, position = self._partition(name, position)
             if moving := self._moving.get((name, partition.partition)):
-                partition = partition.reassigned(moving.adding, moving.removing)
+                partition = partition.reassigned(*moving)
             partitions.append(partition)
         partitions.sort(key=lambda partition: partition.partition)
         return Topic(name, topic_id, internal or name in INTERNAL_TOPICS, tuple(partitions))

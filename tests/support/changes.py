@@ -8,7 +8,7 @@ import pytest
 
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
-from kafka_shell.admin.topics.model import NewTopic, Topic
+from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Plan, apply
 from kafka_shell.base.results import Failure, Results
@@ -16,6 +16,7 @@ from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.wire.model import Topic
 from kafka_shell.wire.requests import Call, Coordinator, as_request
 from kafka_shell.wire.runner import Job
 

@@ -19,7 +19,6 @@ import pytest
 from kafka.protocol.metadata import MetadataResponse
 
 from kafka_shell import admin
-from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, own_source
 from kafka_shell.admin.partitions import follow as batch_health
@@ -33,6 +32,7 @@ from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 from kafka_shell.wire.metadata_scan import MetadataScan
+from kafka_shell.wire.model import Broker
 from kafka_shell.wire.requests import ANY, Target
 
 Replicas = tuple[int, ...]

@@ -6,21 +6,16 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_shell.admin.configs.model import (
-    ConfigEntry,
-    ConfigResource,
-    ConfigSource,
-    ConfigType,
-    ResourceType,
-)
-from kafka_shell.admin.topics.model import Partition, Topic, TopicSummary
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.base.outcome import ChangeResult, Outcome
 from kafka_shell.base.plans import Change, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.units import ConfigType
 from kafka_shell.commands import render_module
 from kafka_shell.output.tables import Renderers
 from kafka_shell.output.text import Text
 from kafka_shell.output.writer import Writer
+from kafka_shell.wire.model import Partition, Topic, TopicSummary
 
 ORDERS = ConfigResource(ResourceType.TOPIC, "orders")
 BROKER = ConfigResource(ResourceType.BROKER, "1")

@@ -9,8 +9,8 @@ import re
 
 from msgspec import Struct
 
-from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.base.errors import ShellError, did_you_mean
+from kafka_shell.base.units import ConfigType
 
 SESSION, HEARTBEAT, ACKS = "session.timeout.ms", "heartbeat.interval.ms", "acks"
 _MOST = 2**31 - 1

@@ -28,7 +28,6 @@ from kafka_shell.admin.partitions import progress as move_progress
 from kafka_shell.admin.partitions.model import LogDir, TopicPartition
 from kafka_shell.admin.partitions.throttles import RATE_OF, Record
 from kafka_shell.admin.topics import min_isr
-from kafka_shell.admin.topics.model import Partition, Topic
 from kafka_shell.admin.topics.visibility import HIDDEN, hidden
 from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.base.errors import ShellError
@@ -40,6 +39,7 @@ from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.endpoint import Address
 from kafka_shell.wire.failures import AUTHORIZATION, in_one_line
 from kafka_shell.wire.metadata_scan import MetadataScan
+from kafka_shell.wire.model import Partition, Topic
 
 # The checks of `health`: each reads one kind of resource, and yields what is wrong.
 

@@ -7,29 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.wire.model import Broker
+
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry
     from kafka_shell.admin.partitions.model import LogDirUse
     from kafka_shell.base.results import Failure
-
-
-class Broker(Struct, frozen=True):
-    """One broker of the cluster. `version` is the Kafka release, derived from its APIs, or
-    empty.
-
-    `state` is empty (not checked), `up`, `not responding`, `fenced` (registered, not serving) or
-    `absent` (replicas are assigned to it, but it is not registered or not running; `host` is
-    empty). A `cordoned` broker gets no new replicas (KIP-1066, Kafka 4.3); None is not checked.
-    """
-
-    id: int
-    host: str
-    port: int
-    rack: str | None = None
-    controller: bool = False
-    version: str = ""
-    state: str = ""
-    cordoned: bool | None = None
 
 
 class ClusterMetadata(Struct, frozen=True):

@@ -12,7 +12,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from kafka_shell.admin.cluster import quorum
-from kafka_shell.admin.cluster.model import Broker, Quorum
+from kafka_shell.admin.cluster.model import Quorum
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
@@ -26,6 +26,7 @@ from kafka_shell.wire.exchanges import Login, State
 from kafka_shell.wire.failures import AUTHORIZATION, connect_timeout, silent
 from kafka_shell.wire.login import log_in, request_api_versions
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.model import Broker
 from kafka_shell.wire.transport import Link
 
 K = TypeVar("K")
@@ -236,7 +237,7 @@ def probe_cluster(
 def _metadata(cluster: Cluster, unread: Failure | None) -> MetadataScan:
     """The metadata with the reassignments in progress, unless the controller does not respond."""
     if unread is not None:
-        return scan(cluster).with_reassignments((), unread)
+        return scan(cluster).with_reassignments({}, unread)
     return scan_reassigned(cluster)
 
 

@@ -29,8 +29,8 @@ from kafka_shell.wire.error_codes import (
     VOTER_NOT_FOUND,
 )
 from kafka_shell.wire.failures import as_error, failure, requires
+from kafka_shell.wire.frames import format_uuid, uuid_of
 from kafka_shell.wire.requests import Call, Node, response_timeout
-from kafka_shell.wire.uuids import format_uuid, uuid_of
 
 _TOPIC = "__cluster_metadata"
 _NO_ID = UUID(int=0)
@@ -212,7 +212,7 @@ class AddVoter(Struct, BaseStep, frozen=True):
         return (Change(_resource(self.voter.id), "create", after=_format_voter(self.voter)),)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.wire.schemas.quorum import AddRaftVoterRequest
+        from kafka_shell.wire.schemas import AddRaftVoterRequest
 
         request = AddRaftVoterRequest(
             cluster_id=cluster.cluster_id,
@@ -252,7 +252,7 @@ class RemoveVoter(Struct, BaseStep, frozen=True):
         raise as_error(_no_voter(self.voter, "it was removed"))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.wire.schemas.quorum import RemoveRaftVoterRequest
+        from kafka_shell.wire.schemas import RemoveRaftVoterRequest
 
         request = RemoveRaftVoterRequest(
             cluster_id=cluster.cluster_id,

@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec import Struct, field
 
 from kafka_shell.admin.cluster import features
-from kafka_shell.admin.cluster.model import Broker, BrokerDescription, ClusterMetadata
+from kafka_shell.admin.cluster.model import BrokerDescription, ClusterMetadata
 from kafka_shell.admin.cluster.probes import ClusterProbe, probe_cluster
 from kafka_shell.admin.cluster.registrations import registered_brokers
 from kafka_shell.admin.configs import read as configs
@@ -23,6 +23,7 @@ from kafka_shell.base.units import some
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 from kafka_shell.wire.metadata_scan import MetadataScan
+from kafka_shell.wire.model import Broker
 
 # Brokers described: replicas, log directories, configs, and role in the quorum.
 

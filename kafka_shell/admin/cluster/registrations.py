@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.model import Broker
 
 
 def registered(cluster: Cluster) -> frozenset[int] | None:

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.steps import BaseStep, refused_of, row_failure
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted, some
@@ -16,6 +15,7 @@ from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import BROKER_ID_NOT_REGISTERED, INVALID_REQUEST
 from kafka_shell.wire.failures import as_error
+from kafka_shell.wire.model import Partition
 from kafka_shell.wire.requests import CONTROLLER, Call
 
 _NAMED = 3  # partitions that a warning names
@@ -40,7 +40,7 @@ class UnregisterBroker(Struct, BaseStep, frozen=True):
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.wire.schemas.quorum import UnregisterBrokerRequest
+        from kafka_shell.wire.schemas import UnregisterBrokerRequest
 
         call = Call(UnregisterBrokerRequest(broker_id=self.broker), CONTROLLER, check=False)
         (row,) = cluster.send_all([call])

@@ -12,15 +12,14 @@ from kafka_shell.admin.configs.model import (
     ConfigOp,
     ConfigResource,
     ConfigSource,
-    ConfigType,
     ResourceType,
-    Unit,
     own_source,
 )
 from kafka_shell.admin.configs.read import Known
 from kafka_shell.base import units as config_units
 from kafka_shell.base.errors import MistakeCollector, ShellError, near_miss
 from kafka_shell.base.structs import Resource, replace
+from kafka_shell.base.units import ConfigType, Unit
 
 # Resource types that refuse unknown keys. Brokers accept keys of plugins and with prefixes.
 _CLOSED = {ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLIENT_METRICS}

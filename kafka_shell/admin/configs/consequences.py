@@ -29,13 +29,14 @@ from kafka_shell.admin.configs.read import own_values
 from kafka_shell.admin.facts import Budget, attempt, not_checked
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.min_isr import Requirement
-from kafka_shell.admin.topics.model import Partition, named_topics
+from kafka_shell.admin.topics.model import named_topics
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.base.plans import Change, NotChecked, Resource
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import counted, format_limit, some
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan
+from kafka_shell.wire.model import Partition
 
 _DEFAULT = "broker-default"
 _LARGEST = "max.message.bytes"

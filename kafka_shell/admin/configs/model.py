@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from enum import Enum, IntEnum
+from enum import IntEnum
 
 from msgspec import Struct
 
 from kafka_shell.base.structs import CodedEnum
+from kafka_shell.base.units import ConfigType
 
 
 class ResourceType(IntEnum):
@@ -17,21 +18,6 @@ class ResourceType(IntEnum):
     BROKER_LOGGER = 8
     CLIENT_METRICS = 16
     GROUP = 32
-
-
-class ConfigType(CodedEnum):
-    """Types of config values (KIP-569)."""
-
-    UNKNOWN = 0
-    BOOLEAN = 1
-    STRING = 2
-    INT = 3
-    SHORT = 4
-    LONG = 5
-    DOUBLE = 6
-    LIST = 7
-    CLASS = 8
-    PASSWORD = 9
 
 
 class ConfigSource(CodedEnum):
@@ -133,18 +119,6 @@ class ConfigAlteration(Struct, frozen=True):
     key: str
     op: ConfigOp
     value: str | None = None
-
-
-class Unit(Enum):
-    """The unit of a number in a config, by the key's name."""
-
-    NONE = ""
-    BYTES = "bytes"
-    MILLISECONDS = "ms"
-    SECONDS = "s"
-    MINUTES = "min"
-    HOURS = "h"
-    BYTES_PER_SECOND = "bytes/s"
 
 
 def own_source(resource: ConfigResource) -> ConfigSource:

@@ -12,7 +12,6 @@ from kafka_shell.admin.configs.model import (
     ConfigResource,
     ConfigSource,
     ConfigSynonym,
-    ConfigType,
     ResourceType,
 )
 from kafka_shell.admin.steps import not_mentioned
@@ -20,7 +19,7 @@ from kafka_shell.admin.topics.similar import with_near_misses
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
-from kafka_shell.base.units import convert_unit
+from kafka_shell.base.units import ConfigType, convert_unit
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import INVALID_REQUEST, UNSUPPORTED_VERSION
 from kafka_shell.wire.failures import BrokerError, as_error, failure, requires

@@ -38,7 +38,7 @@ def _committed(groups: Sequence[str]) -> Any:
 
 
 def _shared(groups: Sequence[str]) -> Any:
-    from kafka_shell.wire.schemas.groups import DescribeShareGroupOffsetsRequest
+    from kafka_shell.wire.schemas import DescribeShareGroupOffsetsRequest
 
     kind = DescribeShareGroupOffsetsRequest.DescribeShareGroupOffsetsRequestGroup
     return DescribeShareGroupOffsetsRequest(

@@ -52,19 +52,19 @@ def _classic(groups: Sequence[str]) -> Any:
 
 
 def _consumer(groups: Sequence[str]) -> Any:
-    from kafka_shell.wire.schemas.groups import ConsumerGroupDescribeRequest
+    from kafka_shell.wire.schemas import ConsumerGroupDescribeRequest
 
     return ConsumerGroupDescribeRequest(group_ids=list(groups))
 
 
 def _share(groups: Sequence[str]) -> Any:
-    from kafka_shell.wire.schemas.groups import ShareGroupDescribeRequest
+    from kafka_shell.wire.schemas import ShareGroupDescribeRequest
 
     return ShareGroupDescribeRequest(group_ids=list(groups))
 
 
 def _streams(groups: Sequence[str]) -> Any:
-    from kafka_shell.wire.schemas.groups import StreamsGroupDescribeRequest
+    from kafka_shell.wire.schemas import StreamsGroupDescribeRequest
 
     return StreamsGroupDescribeRequest(group_ids=list(groups))
 

@@ -200,7 +200,7 @@ class AlterShareOffsets(RetriedStep, frozen=True):
         )
 
     def _request(self, resets: Sequence[Reset]) -> Any:
-        from kafka_shell.wire.schemas.groups import AlterShareGroupOffsetsRequest
+        from kafka_shell.wire.schemas import AlterShareGroupOffsetsRequest
 
         kind = AlterShareGroupOffsetsRequest.AlterShareGroupOffsetsRequestTopic
         topics = topic_rows(
@@ -222,7 +222,7 @@ class DeleteShareOffsets(OffsetsStep, frozen=True):
     operation = "DELETE"
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.wire.schemas.groups import DeleteShareGroupOffsetsRequest
+        from kafka_shell.wire.schemas import DeleteShareGroupOffsetsRequest
 
         kind = DeleteShareGroupOffsetsRequest.DeleteShareGroupOffsetsRequestTopic
         topics = dict.fromkeys(reset.partition.topic for reset in self.resets)

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.partitions.model import Assignment, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.model import Broker
 
 # A broker applies what the controller has done within milliseconds. Of more topics than these, a
 # broker with replicas is down.

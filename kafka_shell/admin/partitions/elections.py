@@ -10,7 +10,6 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.model import ElectionStatus, LeaderStatus, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
@@ -20,6 +19,7 @@ from kafka_shell.wire import error_codes as codes
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.failures import failure, requires
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.model import Partition
 from kafka_shell.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.wire.rounds import in_requests
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -257,6 +257,13 @@ class Reassignment(Struct, frozen=True):
     def after(self) -> tuple[int, ...]:
         """The target replicas, in the order that brokers return."""
         return tuple(broker for broker in self.replicas if broker not in self.removing)
+
+
+def replicas_moving(
+    reassignments: Iterable[Reassignment],
+) -> dict[tuple[str, int], tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The replicas that are being added and removed, by topic and partition."""
+    return {(each.topic, each.partition): (each.adding, each.removing) for each in reassignments}
 
 
 class Move(Struct, frozen=True):

@@ -18,6 +18,7 @@ from kafka_shell.admin.partitions.model import (
     TopicLoad,
     TopicLoads,
     TopicPartition,
+    replicas_moving,
 )
 from kafka_shell.admin.partitions.planner import plan as planner
 from kafka_shell.admin.partitions.planner.plan import Scope
@@ -147,7 +148,7 @@ def rebalanced(
 
 def _unhealthy(now: CurrentAssignment) -> list[str]:
     """A warning if replicas are out of sync: where they are is not where the load will be."""
-    found = now.found.with_reassignments(now.moving.values())
+    found = now.found.with_reassignments(replicas_moving(now.moving.values()))
     counts = {"without a leader": found.offline, "under-replicated": found.under_replicated}
     wrong = [f"{counted(count, 'partition')} {what}" for what, count in counts.items() if count]
     if not wrong:

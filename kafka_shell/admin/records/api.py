@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from kafka_shell.admin.calls import ClusterPlan, Family, Plans, Reads
+from kafka_shell.admin.calls import Client, ClusterPlan, Family, Plans, Reads
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import copy as copy_plan
 from kafka_shell.admin.records import delete, produce
@@ -15,9 +14,6 @@ from kafka_shell.admin.records.offsets import list_offsets, ranges
 from kafka_shell.admin.records.read import Position, RecordStream, last_of
 from kafka_shell.base.plans import Plan
 from kafka_shell.wire.connection import Cluster
-
-if TYPE_CHECKING:
-    from kafka_shell.admin.client import Admin
 
 _TOGETHER = 10_000  # records that are written at once
 
@@ -86,7 +82,7 @@ class RecordsApi(Family):
         )
 
     def plan_copy(
-        self, request: copy_plan.CopyRequest, *, source: Admin | None = None
+        self, request: copy_plan.CopyRequest, *, source: Client | None = None
     ) -> ClusterPlan:
         """Copy the records that a topic has now to another topic, from another cluster if there is
         a `source` (API keys 0, 1, 2 and 22).

@@ -37,9 +37,9 @@ from kafka_shell.wire import error_codes as codes
 from kafka_shell.wire.calls_in_flight import CallsInFlight
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import NEW_LEADER, TEMPORARY, failure, requires
+from kafka_shell.wire.frames import uuid_of
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import Call, Node
-from kafka_shell.wire.uuids import uuid_of
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -14,8 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.wire.frames import MalformedError, Reader
-from kafka_shell.wire.uuids import format_uuid
+from kafka_shell.wire.frames import MalformedError, Reader, format_uuid
 
 # The schemas of the records in Kafka's internal topics, as of Kafka 4.3.
 #

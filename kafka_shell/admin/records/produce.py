@@ -18,7 +18,6 @@ from kafka_shell.admin.records.write import (
 )
 from kafka_shell.admin.steps import BaseStep, refused_of
 from kafka_shell.admin.topics import read as topics
-from kafka_shell.admin.topics.model import Topic
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import (
     Change,
@@ -33,6 +32,7 @@ from kafka_shell.base.results import Failure
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.wire.failures import failure
+from kafka_shell.wire.model import Topic
 
 
 class WriteRecords(Struct, BaseStep, frozen=True):

@@ -61,9 +61,7 @@ class CreateToken(Struct, BaseStep, frozen=True):
         return (Change(about, "create", note="; ".join(notes)),)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.wire.schemas.delegation_tokens import (
-            CreateDelegationTokenRequest as Request,
-        )
+        from kafka_shell.wire.schemas import CreateDelegationTokenRequest as Request
 
         kind, name = split_principal(self.owner) if self.owner else (None, None)
         renewer = Request.CreatableRenewers
@@ -193,12 +191,12 @@ class AlterExpiry(Struct, BaseStep, frozen=True):
         return results
 
     def _request(self, hmac: Secret) -> Any:
-        from kafka_shell.wire.schemas import delegation_tokens as messages
+        from kafka_shell.wire import schemas
 
         raw = _decoded(hmac)
         if self.renew:
-            return messages.RenewDelegationTokenRequest(hmac=raw, renew_period_ms=self.period)
-        return messages.ExpireDelegationTokenRequest(hmac=raw, expiry_time_period_ms=self.period)
+            return schemas.RenewDelegationTokenRequest(hmac=raw, renew_period_ms=self.period)
+        return schemas.ExpireDelegationTokenRequest(hmac=raw, expiry_time_period_ms=self.period)
 
 
 def _settled(now: Tokens, expected: dict[str, int], *, expired: bool) -> bool:

@@ -50,9 +50,7 @@ def describe(cluster: Cluster, owners: Sequence[str] | None = None) -> tuple[Del
 
 def read_tokens(cluster: Cluster, owners: Sequence[str] | None = None) -> Tokens:
     """Tokens by ID, each with its HMAC."""
-    from kafka_shell.wire.schemas.delegation_tokens import (
-        DescribeDelegationTokenRequest as Request,
-    )
+    from kafka_shell.wire.schemas import DescribeDelegationTokenRequest as Request
 
     kind = Request.DescribeDelegationTokenOwner
     named = None

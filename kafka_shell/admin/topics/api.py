@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from kafka_shell.admin.calls import ClusterPlan, Family, Plans
 from kafka_shell.admin.topics import change, read
-from kafka_shell.admin.topics.model import NewTopic, Topic, TopicSummary
+from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.base.results import Results
+from kafka_shell.wire.model import Topic, TopicSummary
 
 
 class TopicsApi(Family):

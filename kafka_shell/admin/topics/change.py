@@ -14,7 +14,6 @@ from kafka_shell.admin.topics import growth
 from kafka_shell.admin.topics.growth import INTERNAL_STATE
 from kafka_shell.admin.topics.model import (
     NewTopic,
-    Topic,
     TopicDescription,
     format_assignment,
     named_topics,
@@ -35,6 +34,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, times
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.model import Topic
 from kafka_shell.wire.rounds import in_requests
 
 _INVALID_PARTITIONS = ("INVALID_PARTITIONS", 37)

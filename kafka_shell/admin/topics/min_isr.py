@@ -11,13 +11,14 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.configs.read import of_some_broker
 from kafka_shell.admin.facts import Budget, attempt, not_checked
 from kafka_shell.admin.partitions.model import Move, TopicPartition
-from kafka_shell.admin.topics.model import NewTopic, Partition, Topic, named_topics
+from kafka_shell.admin.topics.model import NewTopic, named_topics
 from kafka_shell.base.plans import NotChecked, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.model import Partition, Topic
 
 _DEFAULT_FACTOR = "default.replication.factor"
 KEY = "min.insync.replicas"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.topics.model import Partition, Topic
 from kafka_shell.admin.topics.similar import with_near_misses
 from kafka_shell.base.plans import Resource
 from kafka_shell.base.results import Failure, Results
@@ -13,6 +12,7 @@ from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import LEADER_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.wire.failures import failure, requires
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.model import Partition, Topic
 
 
 def find(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPartition, Partition]:

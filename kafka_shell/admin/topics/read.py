@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kafka_shell.admin.topics.model import Topic, TopicSummary
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.topics.similar import with_near_misses
 from kafka_shell.base.results import Results
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import failure, requires
 from kafka_shell.wire.metadata_scan import MetadataScan
+from kafka_shell.wire.model import Topic, TopicSummary
 
 
 def describe(

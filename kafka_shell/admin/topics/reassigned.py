@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka_shell.admin.partitions.model import replicas_moving
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import as_failure
@@ -55,6 +56,6 @@ def _with_reassignments(cluster: Cluster, found: MetadataScan) -> MetadataScan:
         return found
     try:
         with cluster.within(_READ_S):
-            return found.with_reassignments(under_way(cluster).values.values())
+            return found.with_reassignments(replicas_moving(under_way(cluster).values.values()))
     except ShellError as error:
-        return found.with_reassignments((), as_failure(error))
+        return found.with_reassignments({}, as_failure(error))

@@ -12,24 +12,24 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
-from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.admin.topics.model import NewTopic, Topic, format_assignment
+from kafka_shell.admin.topics.model import NewTopic, format_assignment
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Outcomes, Resource, StepInterrupted
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
-from kafka_shell.base.units import counted, format_config_value
+from kafka_shell.base.units import ConfigType, counted, format_config_value
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     REQUEST_TIMED_OUT,
     THROTTLING_QUOTA_EXCEEDED,
     UNKNOWN_TOPIC_ID,
 )
+from kafka_shell.wire.frames import format_uuid, uuid_of
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.model import Topic
 from kafka_shell.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.wire.rounds import RestInterrupted, Rows, send_within_quota
-from kafka_shell.wire.uuids import format_uuid, uuid_of
 
 # New topics as requests, and the defaults of a cluster for them.
 

@@ -18,7 +18,7 @@ from kafka_shell.admin.groups.model import TopicReader
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import ranges
-from kafka_shell.admin.topics.model import Topic, TopicsUse, TopicUse
+from kafka_shell.admin.topics.model import TopicsUse, TopicUse
 from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.transactions.model import ProducerState
 from kafka_shell.base.plans import NotChecked
@@ -27,6 +27,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import approximate_bytes, counted
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import SECURITY_DISABLED
+from kafka_shell.wire.model import Topic
 from kafka_shell.wire.rounds import MANY
 
 _PARTITIONS_AT_ONCE = 2_000

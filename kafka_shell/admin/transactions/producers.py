@@ -7,7 +7,6 @@ from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import add_rows, by_topic, known
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.transactions.model import ProducerState
 from kafka_shell.base.results import Failure, Results
@@ -17,6 +16,7 @@ from kafka_shell.wire.error_codes import (
     NOT_LEADER_OR_FOLLOWER,
     REPLICA_NOT_AVAILABLE,
 )
+from kafka_shell.wire.model import Partition
 from kafka_shell.wire.requests import Call, Node
 from kafka_shell.wire.rounds import ask_in_rounds, in_slices
 

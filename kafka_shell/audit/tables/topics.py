@@ -12,8 +12,8 @@ from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigSynonym
-    from kafka_shell.admin.topics.model import Topic
     from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.model import Topic
 
 
 _GONE = "UNKNOWN_TOPIC_OR_PARTITION"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistration
-from kafka_shell.admin.configs.model import ConfigType
+from kafka_shell.base.units import ConfigType
 from kafka_shell.output.humanize import format_raw, local_time
 from kafka_shell.output.tables import Column
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from kafka_shell.admin.cluster.model import (
     ApiSupport,
-    Broker,
     BrokerDescription,
     ClusterMetadata,
     Feature,
@@ -27,6 +26,7 @@ from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import labeled_lines, summary
 from kafka_shell.output.tables import Cell, Column, Page, Rows, draw_table
 from kafka_shell.output.text import Role, Text, hang, text
+from kafka_shell.wire.model import Broker
 
 _LABEL = 10
 _SEVERITY_LABEL = 13

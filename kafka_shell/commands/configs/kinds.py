@@ -6,17 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shell.admin.configs.model import (
-    ENTITY_TYPES,
-    ConfigEntry,
-    ConfigResource,
-    ConfigType,
-    ResourceType,
-)
+from kafka_shell.admin.configs.model import ENTITY_TYPES, ConfigEntry, ConfigResource, ResourceType
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.base.errors import UsageError
 from kafka_shell.base.text import masked
-from kafka_shell.base.units import allowed_values, format_config_value
+from kafka_shell.base.units import ConfigType, allowed_values, format_config_value
 from kafka_shell.commands.client_configs import complete as client_configs
 from kafka_shell.commands.configs.config_dynamic import SUPPORTED, has_dynamic
 from kafka_shell.commands.quotas import commands as quotas

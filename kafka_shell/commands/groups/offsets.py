@@ -34,9 +34,9 @@ from kafka_shell.view.view import ClusterView, Key, TopicsOf
 if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import GroupType, ResetTo
     from kafka_shell.admin.partitions.model import TopicPartition
-    from kafka_shell.admin.topics.model import Partition
     from kafka_shell.context import Context
     from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.model import Partition
 
     Offsets = dict[TopicPartition, int]
     from kafka_shell.admin.partitions.model import TopicPartition

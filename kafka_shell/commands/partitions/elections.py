@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.plans import Effect, Plan, Resource
 from kafka_shell.base.results import Results
@@ -12,6 +11,7 @@ from kafka_shell.commands import select
 from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.language import kinds
 from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, Invocation, Option
+from kafka_shell.wire.model import Partition
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import ElectionStatus

@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.cluster import features
-from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.cluster.registrations import registered_brokers
 from kafka_shell.admin.configs.model import (
     ConfigEntry,
@@ -50,6 +49,7 @@ from kafka_shell.wire.error_codes import (
 )
 from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.model import Broker
 from kafka_shell.wire.requests import ANY, Target, as_request
 
 if TYPE_CHECKING:

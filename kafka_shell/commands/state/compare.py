@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.users.model import MIN_ITERATIONS
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.results import Failure
-from kafka_shell.base.units import same_value, shorten, to_path
+from kafka_shell.base.units import ConfigType, same_value, shorten, to_path
 from kafka_shell.commands.state.load import load
 from kafka_shell.commands.state.model import (
     ANY_ITERATIONS,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.admin.acls.model import AclOperation, target_text
-from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, Default, QuotaEntity
 from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS, ScramMechanism
@@ -17,6 +17,7 @@ from kafka_shell.base.files import bad_file
 from kafka_shell.base.text import has_secret_name
 from kafka_shell.base.units import (
     QUOTAS,
+    ConfigType,
     parse_config_value,
     parse_quota,
     shorten,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from kafka_shell.admin.cluster.decommission.check import CORDON
-from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions.throttles import RATE_OF, RATES
 from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.admin.users.model import ABSENT
@@ -16,6 +16,7 @@ from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.plans import Change
 from kafka_shell.base.results import Failure, as_failure
 from kafka_shell.base.text import has_secret_name
+from kafka_shell.base.units import ConfigType
 from kafka_shell.commands.state.model import (
     ASSIGNMENT,
     FACTOR,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.acls.model import rule_text
-from kafka_shell.admin.configs.model import ConfigResource, ConfigType
-from kafka_shell.base.units import INTEGER, format_config_value, format_quota
+from kafka_shell.admin.configs.model import ConfigResource
+from kafka_shell.base.units import INTEGER, ConfigType, format_config_value, format_quota
 from kafka_shell.commands.state.model import (
     DEFAULT_BROKER,
     FACTOR,

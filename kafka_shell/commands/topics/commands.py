@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.topics.model import Partition, Topic, TopicDescription, TopicSummary
+from kafka_shell.admin.topics.model import TopicDescription
 from kafka_shell.base.command_results import LazyRows, Listing, NoRows
 from kafka_shell.base.plans import Resource
 from kafka_shell.base.results import Failure, Results
@@ -18,6 +18,7 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.kinds import is_pattern
 from kafka_shell.language.kinds import select as matching
+from kafka_shell.wire.model import Partition, Topic, TopicSummary
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_shell.admin.groups.model import TopicReader
-from kafka_shell.admin.topics.model import (
-    Partition,
-    Topic,
-    TopicDescription,
-    TopicSummary,
-    TopicsUse,
-    TopicUse,
-)
+from kafka_shell.admin.topics.model import TopicDescription, TopicsUse, TopicUse
 from kafka_shell.base.units import approximate_bytes, counted, format_time, some
 from kafka_shell.commands.configs.render import OVERRIDE
 from kafka_shell.output.page import summary
 from kafka_shell.output.tables import Cell, Column, Page, draw_table
 from kafka_shell.output.text import Role, Text, hang, join, pad, text
+from kafka_shell.wire.model import Partition, Topic, TopicSummary
 
 # What the topics that a plan deletes contain, and who uses them.
 

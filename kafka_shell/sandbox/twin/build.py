@@ -37,8 +37,8 @@ from kafka_shell.sandbox.twin.model import Original
 from kafka_shell.sandbox.twin.records import write_snapshot
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import STAND_INS, ConnectionConfig
-from kafka_shell.wire.schemas.quorum import UnregisterBrokerRequest
-from kafka_shell.wire.uuids import uuid_of
+from kafka_shell.wire.frames import uuid_of
+from kafka_shell.wire.schemas import UnregisterBrokerRequest
 
 _LARGEST_ID = (1 << 31) - 1
 _START_S = 60.0

@@ -23,10 +23,10 @@ from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect, controller_of
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import INVALID_UPDATE_VERSION, NOT_CONTROLLER
+from kafka_shell.wire.frames import uuid_of
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import Call
-from kafka_shell.wire.schemas.brokers import AlterPartitionRequest
-from kafka_shell.wire.uuids import uuid_of
+from kafka_shell.wire.schemas import AlterPartitionRequest
 
 _PAUSE_S = 0.05
 _SETTLE_S = 20.0

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from kafka_shell.admin.acls.model import AclBinding
-from kafka_shell.admin.cluster.model import Broker, Feature
+from kafka_shell.admin.cluster.model import Feature
 from kafka_shell.admin.configs.model import ConfigResource
 from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
 from kafka_shell.admin.quotas.model import QuotaEntity
+from kafka_shell.wire.model import Broker
 
 if TYPE_CHECKING:
     from kafka_shell.wire.metadata_scan import MetadataScan

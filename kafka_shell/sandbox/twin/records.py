@@ -18,10 +18,10 @@ from kafka_shell.admin.configs.model import ConfigResource
 from kafka_shell.admin.quotas.model import Default, QuotaEntity
 from kafka_shell.admin.records.encode import encode_batch
 from kafka_shell.admin.records.model import NewRecord
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.base.files import private_folder
 from kafka_shell.wire.frames import varint
+from kafka_shell.wire.model import Partition
 
 _FRAME = 1
 _END = b"\0"  # no tagged fields

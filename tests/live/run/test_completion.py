@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.configs.model import ConfigType, ResourceType
+from kafka_shell.admin.configs.model import ResourceType
+from kafka_shell.base.units import ConfigType
 from kafka_shell.context import Paths
 from kafka_shell.view.disk import DiskCache
 from tests.support.program import Program

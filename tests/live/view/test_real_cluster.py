@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.groups import resets as group_resets
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.plans import apply
+from kafka_shell.base.units import ConfigType
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.view.cache import Cache
 from kafka_shell.view.disk import DiskCache

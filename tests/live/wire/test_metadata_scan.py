@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import (
     HIGHEST_VERSION,
@@ -14,6 +13,7 @@ from kafka_shell.wire.metadata_scan import (
     encode_request,
     scan,
 )
+from kafka_shell.wire.model import Partition
 from kafka_shell.wire.requests import RawRequest
 from tests.support.changes import make_topic
 

@@ -6,9 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.admin.configs.model import ConfigType, Unit
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.units import convert_unit, format_config_value, parse_config_value, unit_of
+from kafka_shell.base.units import (
+    ConfigType,
+    Unit,
+    convert_unit,
+    format_config_value,
+    parse_config_value,
+    unit_of,
+)
 
 BOOLEAN, INT, SHORT, LONG = ConfigType.BOOLEAN, ConfigType.INT, ConfigType.SHORT, ConfigType.LONG
 DOUBLE, STRING, UNKNOWN = ConfigType.DOUBLE, ConfigType.STRING, ConfigType.UNKNOWN

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.admin.configs.model import ConfigType
-from kafka_shell.base.units import same_value
+from kafka_shell.base.units import ConfigType, same_value
 
 UNKNOWN, STRING, LIST = ConfigType.UNKNOWN, ConfigType.STRING, ConfigType.LIST
 

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigSource
-from kafka_shell.admin.topics.model import Topic, TopicDescription
+from kafka_shell.admin.topics.model import TopicDescription
 from kafka_shell.base.command_results import Listing
 from kafka_shell.base.plans import Resource, Secret
 from kafka_shell.base.results import Parts, Results
 from kafka_shell.output.data import plain
+from kafka_shell.wire.model import Topic
 from tests.support.samples import BROKER, ENTRIES, GONE, ORDERS, SUMMARIES, TOPIC, drawn, entry
 
 

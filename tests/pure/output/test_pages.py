@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from kafka_shell.admin.cluster.model import (
-    Broker,
     ClusterMetadata,
     Finding,
     Health,
@@ -9,12 +8,14 @@ from kafka_shell.admin.cluster.model import (
     QuorumReplica,
     Severity,
 )
-from kafka_shell.admin.configs.model import ConfigResource, ConfigSource, ConfigType, ResourceType
-from kafka_shell.admin.topics.model import Partition, Topic, TopicDescription, TopicSummary
+from kafka_shell.admin.configs.model import ConfigResource, ConfigSource, ResourceType
+from kafka_shell.admin.topics.model import TopicDescription
 from kafka_shell.base.outcome import JournalEntry
 from kafka_shell.base.results import Failure
+from kafka_shell.base.units import ConfigType
 from kafka_shell.commands.program.model import SandboxReport
 from kafka_shell.output.humanize import local_time
+from kafka_shell.wire.model import Broker, Partition, Topic, TopicSummary
 from tests.support.samples import BROKER, ENTRIES, TOPIC, drawn, entry
 
 TOPIC_PAGE = """\

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from kafka_shell.admin.topics.model import Partition, TopicDescription, TopicSummary
+from kafka_shell.admin.topics.model import TopicDescription
 from kafka_shell.base.command_results import LazyRows, Listing
 from kafka_shell.base.plans import Secret
 from kafka_shell.base.results import Results
@@ -17,6 +17,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.output import writer as writer_module
 from kafka_shell.output.theme import load
 from kafka_shell.output.writer import Writer
+from kafka_shell.wire.model import Partition, TopicSummary
 from tests.support.samples import (
     ENTRIES,
     GONE,

@@ -15,20 +15,13 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import to_plain_text
 
 from kafka_shell import journal
-from kafka_shell.admin.cluster.model import Broker
-from kafka_shell.admin.configs.model import (
-    ConfigEntry,
-    ConfigResource,
-    ConfigSource,
-    ConfigType,
-    ResourceType,
-)
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.partitions.batch_state import Started
 from kafka_shell.admin.partitions.partition_files import MovePaths
-from kafka_shell.admin.topics.model import TopicSummary
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
+from kafka_shell.base.units import ConfigType
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.partitions.batches import BatchFile
 from kafka_shell.context import ClusterSession, Context, Paths
@@ -39,6 +32,7 @@ from kafka_shell.shell import completer
 from kafka_shell.shell.completer import Offer, ShellCompleter, line_at
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part, TopicIndex, TopicsOf
+from kafka_shell.wire.model import Broker, TopicSummary
 
 NOW = 1_000_000.0
 ORDERS = ConfigResource(ResourceType.TOPIC, "orders")

@@ -13,15 +13,10 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples, to_plain_text
 from prompt_toolkit.utils import get_cwidth
 
-from kafka_shell.admin.configs.model import (
-    ConfigEntry,
-    ConfigResource,
-    ConfigSource,
-    ConfigType,
-    ResourceType,
-)
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
+from kafka_shell.base.units import ConfigType
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.command import Registry
 from kafka_shell.language.cursor import classify

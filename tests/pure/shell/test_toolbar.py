@@ -8,13 +8,13 @@ import pytest
 from prompt_toolkit.formatted_text import fragment_list_width, to_plain_text
 from prompt_toolkit.formatted_text.base import StyleAndTextTuples
 
-from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.shell.screen import toolbar
 from kafka_shell.view.cache import CacheState
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, Part, TopicIndex
+from kafka_shell.wire.model import Broker
 
 BROKERS = tuple(Broker(number, f"b{number}", 9092) for number in (1, 2, 3))
 TOPICS = TopicIndex(NameIndex(f"t{number}" for number in range(1234)))

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.results import Failure
@@ -23,6 +22,7 @@ from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part, TopicIndex
 from kafka_shell.wire.endpoint import ConnectionConfig
+from kafka_shell.wire.model import Broker
 
 ORDERS = ConfigResource(ResourceType.TOPIC, "orders")
 PATIENCE = 30

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.configs.model import ConfigType, ResourceType
+from kafka_shell.admin.configs.model import ResourceType
 from kafka_shell.base.files import open_private
+from kafka_shell.base.units import ConfigType
 from kafka_shell.view.disk import DiskCache, view_on_disk
 from kafka_shell.view.view import ConfigDoc
 

@@ -13,15 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
-from kafka_shell.admin.cluster.model import Broker
-from kafka_shell.admin.topics.model import Partition, Topic
+from kafka_shell.wire.frames import format_uuid, uuid_of
 from kafka_shell.wire.metadata_scan import (
     HIGHEST_VERSION,
     LOWEST_VERSION,
     MetadataScan,
     encode_request,
 )
-from kafka_shell.wire.uuids import format_uuid, uuid_of
+from kafka_shell.wire.model import Broker, Partition, Topic
 
 KIND = MetadataResponse.MetadataResponseTopic
 PARTITION = KIND.MetadataResponsePartition

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs.change import AlterConfigs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions.model import TopicPartition
@@ -41,9 +40,13 @@ from kafka_shell.sandbox.twin.followers import following, settle
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.model import Broker
 from kafka_shell.wire.requests import Call, as_request, read_only
-from kafka_shell.wire.schemas.brokers import AlterPartitionRequest, BrokerHeartbeatRequest
-from kafka_shell.wire.schemas.quorum import UnregisterBrokerRequest
+from kafka_shell.wire.schemas import (
+    AlterPartitionRequest,
+    BrokerHeartbeatRequest,
+    UnregisterBrokerRequest,
+)
 from tests.support.changes import connect, done, make_topic
 from tests.support.waiting import wait_for
 

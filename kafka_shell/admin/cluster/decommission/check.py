@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.cluster.restart import judge
 from kafka_shell.admin.cluster.restart.judge import ClusterState, Reason, Verdict
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.targets import Drain
 from kafka_shell.base.units import counted
 from kafka_shell.wire.endpoint import Address
+from kafka_shell.wire.model import Broker
 
 # How far a broker is decommissioned, and whether it can be.
 

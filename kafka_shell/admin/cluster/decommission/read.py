@@ -12,7 +12,7 @@ from kafka_shell.admin.cluster import features, probes, quorum
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.decommission import check
 from kafka_shell.admin.cluster.decommission.check import CORDON, BrokerState, Decommission
-from kafka_shell.admin.cluster.model import Broker, Quorum
+from kafka_shell.admin.cluster.model import Quorum
 from kafka_shell.admin.cluster.read import READ_S, PartReader
 from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.cluster.restart.judge import ClusterState
@@ -26,6 +26,7 @@ from kafka_shell.base.plans import Report
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import Address
+from kafka_shell.wire.model import Broker
 
 DEFAULT_FACTOR = "default.replication.factor"
 _CORDON_SINCE = "4.3-IV0"  # the metadata.version

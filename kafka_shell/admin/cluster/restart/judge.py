@@ -15,10 +15,10 @@ from msgspec import Struct, field
 from kafka_shell.admin.cluster.model import Quorum
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import min_isr
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import counted, some
 from kafka_shell.wire.failures import in_one_line
+from kafka_shell.wire.model import Partition
 
 # Whether brokers can be stopped: the state that decides it, and the verdict.
 

@@ -27,7 +27,6 @@ from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDir
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics import min_isr
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.topics.visibility import hidden
 from kafka_shell.base.errors import ShellError, Status
@@ -37,6 +36,7 @@ from kafka_shell.base.units import counted, some
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import AUTHORIZATION
 from kafka_shell.wire.metadata_scan import MetadataScan
+from kafka_shell.wire.model import Partition
 from kafka_shell.wire.requests import Node
 
 _POLL_S = 0.5

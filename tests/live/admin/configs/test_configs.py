@@ -19,12 +19,12 @@ from kafka_shell.admin.configs.model import (
     ConfigOp,
     ConfigResource,
     ConfigSource,
-    ConfigType,
     ResourceType,
 )
 from kafka_shell.admin.configs.read import known_of
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.structs import Resource, replace
+from kafka_shell.base.units import ConfigType
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.requests import ANY
 from tests.support.changes import done, make_topic

@@ -6,11 +6,11 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.admin.topics.model import Topic
 from kafka_shell.admin.topics.steps import DeleteTopics
 from kafka_shell.base.plans import Effect, apply
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.model import Topic
 from tests.support.changes import described, done, failures, make_topic, refusals
 from tests.support.waiting import wait_for
 

@@ -17,7 +17,7 @@ from kafka_shell.admin.topics import (
 from kafka_shell.admin.topics import (
     similar as similar_topics,
 )
-from kafka_shell.admin.topics.model import NewTopic, Partition
+from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Effect, Resource, apply
@@ -25,6 +25,7 @@ from kafka_shell.base.results import Results
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan
+from kafka_shell.wire.model import Partition
 from kafka_shell.wire.requests import ANY
 from tests.support.changes import described, done, failures, make_topic, refusals
 from tests.support.waiting import wait_for

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.protocol.admin import DescribeConfigsRequest, DescribeConfigsResponse
 
-from kafka_shell.admin.configs.model import ConfigResource, ConfigSource, ConfigType, ResourceType
+from kafka_shell.admin.configs.model import ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.configs.read import encode_request, read_response
+from kafka_shell.base.units import ConfigType
 
 VERSION = st.integers(1, 4)
 NAME = st.text(max_size=200)

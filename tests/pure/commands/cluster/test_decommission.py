@@ -16,7 +16,6 @@ from kafka_shell.admin.cluster import quorum as quorum_change
 from kafka_shell.admin.cluster import unregister
 from kafka_shell.admin.cluster.decommission import check, plans, read
 from kafka_shell.admin.cluster.decommission.check import BrokerState, Decommission
-from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.cluster.restart.judge import ClusterState, Reason, Verdict
 from kafka_shell.admin.partitions import targets
 from kafka_shell.admin.partitions.current_assignment import current_assignment
@@ -32,6 +31,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.commands.cluster import decommission
 from kafka_shell.commands.partitions import throttle_store
+from kafka_shell.wire.model import Broker
 from tests.support.given_moves import GivenCluster, given
 
 UP = BrokerState(Broker(5, "host-5", 9092, state="up"), registered=True, can_cordon=True,

@@ -23,10 +23,11 @@ from kafka_shell.admin.configs.model import (
 )
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
-from kafka_shell.admin.topics.model import NewTopic, Topic
+from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.model import Topic
 from tests.support.changes import connect, done
 from tests.support.kafka_tools import ConfigFacts, Tools, described_configs, described_topics
 from tests.support.waiting import applied

@@ -15,8 +15,8 @@ from kafka_shell.admin.cluster.restart.judge import (
     check_together,
 )
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.base.results import Failure
+from kafka_shell.wire.model import Partition
 
 RACKS = {1: "a", 2: "b", 3: "c", 4: "a"}
 DENIED = Failure("TOPIC_AUTHORIZATION_FAILED", "not authorized", 29, "requires DESCRIBE")

@@ -15,9 +15,9 @@ from kafka_shell.admin.cluster.restart.judge import (
     fewest_batches,
     restart_order,
 )
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.base.structs import replace
 from kafka_shell.output.data import plain
+from kafka_shell.wire.model import Partition
 
 BROKERS = st.integers(1, 7)
 

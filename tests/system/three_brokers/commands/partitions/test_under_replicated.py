@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.cluster.health import health
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.view.readers import read_topics
 from kafka_shell.view.view import ClusterView
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.model import Partition
 from tests.support.changes import lose_requests
 from tests.support.program import Program
 from tests.support.reassigned_topics import Filled, reassign
