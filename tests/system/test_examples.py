@@ -4,6 +4,7 @@ describes."""
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import chdir
@@ -143,3 +144,25 @@ def test_a_starter_session_runs_from_top_to_bottom(
     script = "\n".join(lines).replace("> retention.json", f"> {tmp_path}/retention.json")
     run = Program(tmp_path, own_demo.bootstrap)("--keep-going", stdin=script)
     assert "error" not in run.stderr, str(run)
+
+
+# They need more brokers than the demo has, or end with 1 on purpose.
+MANY_BROKERS = ("reassign-partitions --drain", "rebalance")
+DENIED = "check-acl --principal User:bob"
+
+
+def test_the_cookbook_runs(own_demo: Sandbox, tmp_path: Path) -> None:
+    """Each line, in order, after the examples: what a line needs, a line above it has made."""
+    kafka = Program(tmp_path / "home", own_demo.bootstrap)
+    page = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert len(lines) > 40
+    with chdir(tmp_path):
+        runs = {
+            line: kafka("--yes", stdin=f"{line}\n")
+            for line in lines
+            if not line.startswith(MANY_BROKERS)
+        }
+    wrong = [run for line, run in runs.items() if run.status != line.startswith(DENIED)]
+    assert not wrong, "\n".join(map(str, wrong))
