@@ -120,7 +120,44 @@ def apis_page(registry: Sequence[Command] = REGISTRY) -> str:
     return "\n".join(lines) + "\n"
 
 
+def man_page(registry: Sequence[Command] = REGISTRY) -> str:
+    """docs/kafka.sh.1: the commands by family, and the tables of the page on configuration."""
+    configuration = (DOCS / "configuration.md").read_text(encoding="utf-8")
+    lines = [
+        '.TH KAFKA.SH 1 "" "kafka.sh" "User Commands"', ".SH NAME",
+        "kafka.sh \\- admin shell for Apache Kafka", ".SH SYNOPSIS",
+        ".B kafka.sh", "[\\fIoptions\\fR] [\\fIcommand\\fR ...]", ".SH DESCRIPTION",
+        "Without a command, a prompt on a terminal, or a script from standard input.",
+        ".B kafka.sh help \\fIcommand\\fR",
+        "shows the arguments and options of a command.", ".SH OPTIONS",
+        *_definitions(map(option_row, visible((*CONNECTION, *RUNNING, *CHANGING)))),
+        ".SH COMMANDS",
+    ]  # fmt: skip
+    for family in FAMILIES:
+        members = [command for command in registry if command.family == family]
+        lines += [f".SS {_roff(family.capitalize())}"] if members else []
+        lines += _definitions((command.name, command.summary) for command in members)
+    for heading in ("Environment variables", "Files", "Exit statuses"):
+        section = configuration.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+        rows = re.findall(r"^\| (.+?) \| (.+?) \|$", section, re.MULTILINE)[1:]
+        plain = (re.sub(r"`|\]\([^)]*\)|\[", "", " | ".join(row)).split(" | ", 1) for row in rows)
+        lines += [f".SH {heading.upper()}", *_definitions((name, text) for name, text in plain)]
+    return "\n".join(lines) + "\n"
+
+
+def _definitions(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for name, text in rows:
+        yield from (".TP", f".B {_roff(name)}", _roff(text))
+
+
+def _roff(text: str) -> str:
+    """The text with nothing that roff reads as a request or an escape."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{text}" if text.startswith((".", "'")) else text
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "kafka.sh.1": man_page,
     "commands.md": commands_page,
     "apis.md": apis_page,
     "library-reference.md": reference,
