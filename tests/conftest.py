@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 from uuid import uuid4
 
@@ -99,6 +100,12 @@ def demo_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 def name() -> str:
     """A name that nobody has used."""
     return f"t-{uuid4().hex[:10]}"
+
+
+@pytest.fixture
+def chance(pytestconfig: pytest.Config) -> Random:
+    """Random numbers: the same in every run, and others with `scripts/check.sh --explore`."""
+    return Random(pytestconfig.getoption("hypothesis_seed") or 7)
 
 
 @pytest.fixture

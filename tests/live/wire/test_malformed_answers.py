@@ -196,9 +196,9 @@ class _Conversations:
 
 
 def test_corrupted_responses_are_errors(
-    demo_sandbox: Sandbox, config: ConnectionConfig, tmp_path: Path, pytestconfig: pytest.Config
+    demo_sandbox: Sandbox, config: ConnectionConfig, tmp_path: Path, chance: random.Random
 ) -> None:
-    seed = pytestconfig.getoption("hypothesis_seed") or "fixed"
+    seed = chance.random()
     port = int(demo_sandbox.bootstrap.rpartition(":")[2])
     talk = _Conversations(port, config, tmp_path)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

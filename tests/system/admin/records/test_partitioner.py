@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from random import Random
 
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.write import Partitioner, partition_of
@@ -12,14 +12,13 @@ from tests.support.changes import connect, make_topic
 from tests.support.jvm_tools import java
 
 
-def test_ten_thousand_keys_have_the_partitions_of_java() -> None:
-    source = random.Random()
-    keys = [source.randbytes(source.randrange(0, 60)) for _ in range(10_000)]
+def test_ten_thousand_keys_have_the_partitions_of_java(chance: Random) -> None:
+    keys = [chance.randbytes(chance.randrange(0, 60)) for _ in range(10_000)]
     of_java = java().org.apache.kafka.clients.producer.internals.BuiltInPartitioner
     wrong = {
         key: count
         for key in keys
-        if (count := source.choice([1, 2, 3, 7, 12, 50, 1000]))
+        if (count := chance.choice([1, 2, 3, 7, 12, 50, 1000]))
         and partition_of(key, count) != of_java.partitionForKey(key, count)
     }
     assert not wrong

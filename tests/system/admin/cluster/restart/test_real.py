@@ -28,7 +28,7 @@ from tests.support.outages import frozen, processes, stopped
 from tests.support.sandbox_brokers import stop_broker
 from tests.support.waiting import applied, wait_for
 
-TOPOLOGIES = 200
+TOPOLOGIES = 60
 STOPPED = 3
 
 
