@@ -87,17 +87,17 @@ class ClusterPlan:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings to show before the changes are applied."""
-        return self.plan.warnings
+        return self.plan.advice.warnings
 
     @property
     def figures(self) -> tuple[Any, ...]:
         """Models that describe the plan, such as the load of brokers before and after it."""
-        return self.plan.figures
+        return self.plan.advice.figures
 
     @property
     def not_checked(self) -> tuple[NotChecked, ...]:
         """What could not be read for the warnings, and why."""
-        return self.plan.not_checked
+        return self.plan.advice.not_checked
 
     @property
     def effect(self) -> Effect:
@@ -176,9 +176,9 @@ def _validated(cluster: Cluster, plan: Plan) -> Results[Change, Change]:
 
 def _applied(cluster: Cluster, plan: Plan, report: Report | None) -> Results[Change, Change]:
     from kafka_shell.base.errors import ShellError
-    from kafka_shell.base.plans import Effect, apply
+    from kafka_shell.base.plans import apply
 
-    if (plan.whole or plan.effect is Effect.DESTROY) and not plan.refused.ok:
+    if plan.whole and not plan.refused.ok:
         refused = len(plan.refused.failures)
         are = "is" if refused == 1 else "are"
         raise ShellError(

@@ -400,7 +400,7 @@ def resources_outside(plan: Plan, findings: Iterable[str]) -> list[Resource]:
     return list(
         dict.fromkeys(
             change.resource
-            for step in (*plan.steps, *plan.afterwards)
+            for step in (*plan.steps, *plan.following.afterwards)
             for change in step.changes
             if named.isdisjoint(_names(change)) and not _belongs_to_topic(change, named)
         )

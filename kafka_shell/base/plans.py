@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from enum import Enum
+from enum import Enum, Flag
+from functools import reduce
+from operator import add
 from threading import Lock
 from typing import Any, Protocol
 
@@ -108,86 +110,137 @@ class NotChecked(Struct, frozen=True):
     reason: str
 
 
-class Plan(Struct, frozen=True):
-    """Everything one command would do. Only `execute` and `apply` send it.
+class Advice(Struct, frozen=True):
+    """What the user should know of a plan before it is applied. The sum of two has both."""
 
-    `touches`: the parts of the cached view to reload ("topics", "configs").
-    `fresh` reads the new state to show afterwards. `secrets` are models of generated passwords,
-    shown once if a part of the plan was sent, however it ends. `made` returns models with secrets
-    that the cluster has made: `fresh` shows them, or they are shown if the plan is interrupted.
-    `refused` are items that failed during planning; `unchanged` already have the requested value,
-    and are reported but not sent.
-    `confirm` requires confirmation although nothing is destroyed. In a `chained` plan a step is
-    sent only if all earlier ones succeeded. Of a `whole` plan, as of one that destroys, nothing is
-    sent if any item is refused.
-
-    `follow(cluster, report)` waits until a long-running change has ended. Then the steps in
-    `afterwards` are sent, but not after an interruption: what they remove is still needed. If not
-    `waits`, the prompt follows the change in the background, and one-shot commands do not follow
-    it. There, `lasting(cluster, report)` removes what remained on a broker that was down, when it
-    is back, and returns whether nothing is left. A `partial` plan sends the rest of the change
-    while it is followed: `later` is for how many resources. `resume` is the command that shows the
-    progress of such a change, or continues it, and `cancel` the one that cancels it. If the plan is
-    `repeatable`, the same command continues when not everything was sent.
-    `figures` are models that are shown with the changes. `stakes` is what is lost, for the question
-    (`1,200 records, 3 groups`). `not_checked` is what could not be read for warnings and figures.
-
-    `notes` is what the plan does not do (`no records would be deleted immediately`), and how sure
-    the warnings are.
-
-    `monitor` is where a step that runs long reports to.
-    `undoes` are the IDs of the journal entries that are undone when the whole plan is applied.
-    `continues` is the ID of the entry of an interrupted plan that this one continues.
-    `about` are lines that say what the plan is for. `id` is the ID of its journal entry, if it is
-    named before the entry is written.
-    """
-
-    effect: Effect
-    steps: tuple[Step, ...]
-    confirm: bool = False
-    chained: bool = False
-    whole: bool = False
-    follow: Callable[[Any, Report], Any] | None = None
-    waits: bool = True
-    partial: bool = False
-    later: int = 0
-    afterwards: tuple[Step, ...] = ()
-    lasting: Callable[[Any, Report], bool] | None = None
-    resume: str = ""
-    cancel: str = ""
-    repeatable: bool = False
-    touches: frozenset[str] = frozenset()
-    fresh: Callable[[Any], Any] | None = None
-    secrets: tuple[Any, ...] = ()
-    made: Callable[[], tuple[Any, ...]] = tuple
+    about: tuple[str, ...] = ()  # what the plan is for
     warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    refused: Results[Resource, Any] = field(default_factory=Results)
-    unchanged: tuple[Change, ...] = ()
-    figures: tuple[Any, ...] = ()
-    stakes: str = ""
-    not_checked: tuple[NotChecked, ...] = ()
-    undoes: tuple[str, ...] = ()
-    continues: str = ""
-    about: tuple[str, ...] = ()
-    monitor: Monitor | None = None
-    id: str = ""
+    notes: tuple[str, ...] = ()  # what the plan does not do, and how sure the warnings are
+    figures: tuple[Any, ...] = ()  # models that are shown with the changes
+    stakes: str = ""  # what is lost, for the question: `1,200 records, 3 groups`
+    not_checked: tuple[NotChecked, ...] = ()  # what could not be read for all this
+    confirm: bool = False  # confirm it, although nothing is destroyed
+
+    def __add__(self, other: Advice) -> Advice:
+        return Advice(
+            about=self.about + other.about,
+            warnings=self.warnings + other.warnings,
+            notes=tuple(dict.fromkeys(self.notes + other.notes)),
+            figures=self.figures + other.figures,
+            stakes="; ".join(filter(None, (self.stakes, other.stakes))),
+            not_checked=self.not_checked + other.not_checked,
+            confirm=self.confirm or other.confirm,
+        )
+
+
+class Following(Struct, frozen=True):
+    """How a change that takes long is followed to its end, and what is sent then. The sum of two
+    follows one after the other."""
+
+    # Waits until the change has ended. Without it nothing is followed.
+    follow: Callable[[Any, Report], Any] | None = None
+    # Whether the command itself waits. Else the prompt follows the change in the background, and
+    # one-shot commands do not follow it.
+    waits: bool = True
+    # Sent at the end, but not after an interruption: what they remove is still needed.
+    afterwards: tuple[Step, ...] = ()
+    # In the background: removes what remained on a broker that was down, when it is back, and
+    # returns whether nothing is left.
+    lasting: Callable[[Any, Report], bool] | None = None
+    # For how many resources the rest of the change is sent while it is followed; None: for none,
+    # the change is sent as a whole.
+    later: int | None = None
+    resume: str = ""  # the command that shows the progress of the change, or continues it
+    cancel: str = ""  # the command that cancels it
 
     @property
     def waited(self) -> Callable[[Any, Report], Any] | None:
         """`follow`, if the command itself waits."""
         return self.follow if self.waits else None
 
+    def __add__(self, other: Following) -> Following:
+        first, second = self.follow, other.follow
+
+        def follow_both(cluster: Any, report: Report) -> None:
+            for follow in filter(None, (first, second)):
+                follow(cluster, report)  # `afterwards` is sent when both have ended
+
+        later = [each.later for each in (self, other) if each.later is not None]
+        return Following(
+            follow=follow_both if first and second else first or second,
+            waits=self.waits and other.waits,
+            afterwards=self.afterwards + other.afterwards,
+            lasting=self.lasting or other.lasting,
+            later=sum(later) if later else None,
+            resume=other.resume or self.resume,
+            cancel=other.cancel or self.cancel,
+        )
+
+
+class Bookkeeping(Struct, frozen=True):
+    """What the journal notes of a plan, and the secrets that are shown once. The sum of two has
+    both."""
+
+    id: str = ""  # of the journal entry, if it is named before the entry is written
+    undoes: tuple[str, ...] = ()  # IDs of the entries that are undone when all of it is applied
+    continues: str = ""  # ID of the entry of an interrupted plan that this one continues
+    repeatable: bool = False  # the same command continues when not everything was sent
+    monitor: Monitor | None = None  # where a step that runs long reports to
+    secrets: tuple[Any, ...] = ()  # models of generated passwords: shown if a part was sent
+    # Models with secrets that the cluster has made: `fresh` shows them, or they are shown if the
+    # plan is interrupted.
+    made: Callable[[], tuple[Any, ...]] = tuple
+
+    def __add__(self, other: Bookkeeping) -> Bookkeeping:
+        return Bookkeeping(
+            id=self.id or other.id,
+            undoes=self.undoes + other.undoes,
+            continues=self.continues or other.continues,
+            repeatable=self.repeatable and other.repeatable,
+            monitor=self.monitor or other.monitor,
+            secrets=self.secrets + other.secrets,
+            made=lambda: self.made() + other.made(),
+        )
+
+
+class Order(Flag):
+    """How the steps of a plan depend on one another. By default each is sent, whatever the others
+    do."""
+
+    SEPARATE = 0
+    CHAINED = 1  # a step is sent only if all earlier ones succeeded
+    WHOLE = 2  # nothing is sent if any item is refused, as of a plan that destroys
+
+
+class Plan(Struct, frozen=True):
+    """Everything one command would do. Only `execute` and `apply` send it."""
+
+    effect: Effect
+    steps: tuple[Step, ...]
+    order: Order = Order.SEPARATE
+    refused: Results[Resource, Any] = field(default_factory=Results)  # failed during planning
+    unchanged: tuple[Change, ...] = ()  # have the requested value: reported but not sent
+    following: Following = Following()
+    advice: Advice = Advice()
+    bookkeeping: Bookkeeping = Bookkeeping()
+    fresh: Callable[[Any], Any] | None = None  # reads the new state to show afterwards
+
     @property
     def sends(self) -> bool:
         """Whether it changes anything: in its steps, or in those after the wait for a change that
         is in progress already."""
-        return bool(self.steps or (self.waited is not None and self.afterwards))
+        following = self.following
+        return bool(self.steps or (following.waited is not None and following.afterwards))
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """All changes of all steps, in the order they are sent."""
         return tuple(change for step in self.steps for change in step.changes)
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is sent if any item is refused."""
+        return Order.WHOLE in self.order or self.effect is Effect.DESTROY
 
     def without_refused(self, name: str) -> Plan:
         """The same plan without the items that were refused with this error name."""
@@ -196,53 +249,37 @@ class Plan(Struct, frozen=True):
         }
         return replace(self, refused=Results({}, kept))
 
+    def advised(self, advice: Advice) -> Plan:
+        """The same plan with more advice, after its own."""
+        return replace(self, advice=self.advice + advice)
+
+    def followed(self, **fields: Any) -> Plan:
+        """The same plan with other fields of `following`."""
+        return replace(self, following=replace(self.following, **fields))
+
+    def noted(self, **fields: Any) -> Plan:
+        """The same plan with other fields of `bookkeeping`."""
+        return replace(self, bookkeeping=replace(self.bookkeeping, **fields))
+
+    def __add__(self, other: Plan) -> Plan:
+        """One plan with the steps of both, in order, and everything that they refused."""
+        rank = [Effect.READ, Effect.CHANGE, Effect.DESTROY]
+        return Plan(
+            effect=max(self.effect, other.effect, key=rank.index),
+            steps=self.steps + other.steps,
+            order=self.order | other.order,
+            refused=Results.merge([self.refused, other.refused]),
+            unchanged=self.unchanged + other.unchanged,
+            following=self.following + other.following,
+            advice=self.advice + other.advice,
+            bookkeeping=self.bookkeeping + other.bookkeeping,
+            fresh=other.fresh or self.fresh,
+        )
+
 
 def merge_plans(plans: Sequence[Plan]) -> Plan:
     """One plan with the steps of all plans, in order, and everything that they refused."""
-    if len(plans) == 1:
-        return plans[0]
-    if not plans:
-        return Plan(Effect.CHANGE, ())
-    rank = [Effect.READ, Effect.CHANGE, Effect.DESTROY]
-    fresh = [plan.fresh for plan in plans if plan.fresh is not None]
-    follow = [plan.follow for plan in plans if plan.follow is not None]
-
-    def follow_all(cluster: Any, report: Report) -> None:
-        for wait in follow:  # `afterwards` is sent when all of them have ended
-            wait(cluster, report)
-
-    return Plan(
-        effect=max((plan.effect for plan in plans), key=rank.index),
-        steps=tuple(step for plan in plans for step in plan.steps),
-        confirm=any(plan.confirm for plan in plans),
-        chained=any(plan.chained for plan in plans),
-        whole=any(plan.whole for plan in plans),
-        follow=follow_all if follow else None,
-        waits=all(plan.waits for plan in plans),
-        partial=any(plan.partial for plan in plans),
-        later=sum(plan.later for plan in plans),
-        afterwards=tuple(step for plan in plans for step in plan.afterwards),
-        lasting=next((plan.lasting for plan in plans if plan.lasting is not None), None),
-        resume=next((plan.resume for plan in reversed(plans) if plan.resume), ""),
-        cancel=next((plan.cancel for plan in reversed(plans) if plan.cancel), ""),
-        repeatable=all(plan.repeatable for plan in plans),
-        touches=frozenset().union(*(plan.touches for plan in plans)),
-        fresh=fresh[-1] if fresh else None,
-        secrets=tuple(secret for plan in plans for secret in plan.secrets),
-        made=lambda: tuple(secret for plan in plans for secret in plan.made()),
-        warnings=tuple(warning for plan in plans for warning in plan.warnings),
-        notes=tuple(dict.fromkeys(note for plan in plans for note in plan.notes)),
-        refused=Results.merge(plan.refused for plan in plans),
-        unchanged=tuple(change for plan in plans for change in plan.unchanged),
-        figures=tuple(figure for plan in plans for figure in plan.figures),
-        stakes="; ".join(plan.stakes for plan in plans if plan.stakes),
-        not_checked=tuple(each for plan in plans for each in plan.not_checked),
-        undoes=tuple(id for plan in plans for id in plan.undoes),
-        continues=next((plan.continues for plan in plans if plan.continues), ""),
-        about=tuple(line for plan in plans for line in plan.about),
-        monitor=next((plan.monitor for plan in plans if plan.monitor is not None), None),
-        id=next((plan.id for plan in plans if plan.id), ""),
-    )
+    return reduce(add, plans) if plans else Plan(Effect.CHANGE, ())
 
 
 class Secret:
@@ -288,7 +325,7 @@ def apply(plan: Plan, cluster: Any, report: Report | None = None) -> Results[Cha
     """
     results: Outcomes = Results()
     for step in plan.steps:
-        if plan.chained and not results.ok:
+        if Order.CHAINED in plan.order and not results.ok:
             return results
         try:
             sent = step.send(cluster, validate_only=False)
@@ -298,8 +335,8 @@ def apply(plan: Plan, cluster: Any, report: Report | None = None) -> Results[Cha
             return Results.merge([results, _failed(step, error)])
         results = Results.merge([results, sent])
     try:
-        if plan.waited is not None:
-            plan.waited(cluster, report or (lambda task, done, total: None))
+        if plan.following.waited is not None:
+            plan.following.waited(cluster, report or (lambda task, done, total: None))
     except UnexpectedEnd:
         list(_afterwards(plan, cluster))
         raise
@@ -308,7 +345,7 @@ def apply(plan: Plan, cluster: Any, report: Report | None = None) -> Results[Cha
 
 def _afterwards(plan: Plan, cluster: Any) -> Iterator[Outcomes]:
     """Send the last steps independently: what one fails to remove, another still removes."""
-    for step in plan.afterwards if plan.waits else ():
+    for step in plan.following.afterwards if plan.following.waits else ():
         try:
             yield step.send(cluster, validate_only=False)
         except ShellError as error:

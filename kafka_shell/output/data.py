@@ -170,6 +170,7 @@ def _resource(about: object) -> Resource:
 
 
 def _outcome(outcome: Outcome) -> dict[str, Data]:
+    advice, undoes = outcome.plan.advice, outcome.plan.bookkeeping.undoes
     return {
         "changes": [
             *map(_change, outcome.changes),
@@ -177,12 +178,12 @@ def _outcome(outcome: Outcome) -> dict[str, Data]:
             *_refused(outcome.plan),
         ],
         "undo": _undo(outcome.undo),
-        "warnings": list(outcome.plan.warnings),
-        **({"notes": list(outcome.plan.notes)} if outcome.plan.notes else {}),
-        **({"not_checked": plain(outcome.plan.not_checked)} if outcome.plan.not_checked else {}),
+        "warnings": list(advice.warnings),
+        **({"notes": list(advice.notes)} if advice.notes else {}),
+        **({"not_checked": plain(advice.not_checked)} if advice.not_checked else {}),
         "dry_run": outcome.dry_run,
-        **({"undoes": list(outcome.plan.undoes)} if outcome.plan.undoes else {}),
-        **({"figures": plain(outcome.plan.figures)} if outcome.plan.figures else {}),
+        **({"undoes": list(undoes)} if undoes else {}),
+        **({"figures": plain(advice.figures)} if advice.figures else {}),
     }
 
 

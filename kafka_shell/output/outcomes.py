@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kafka_shell.base.outcome import ChangeResult, Outcome, has_moves
-from kafka_shell.base.plans import Change, Effect, Plan, Resource
+from kafka_shell.base.plans import Change, Plan, Resource
 from kafka_shell.base.results import Failure, mentions
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import common_prefix, is_printable
@@ -176,7 +176,7 @@ def plan_lines(
 ) -> Iterator[Text]:
     """The lines of a plan: changes by resource, refusals, warnings, what was not checked, counts,
     the undo."""
-    for about in plan.about:
+    for about in plan.advice.about:
         yield from hang(text(about, "heading"), room, 2)
     for line in changes_lines(_with_unchanged(plan), limit):
         yield from hang(line, room, 6)
@@ -191,15 +191,15 @@ def plan_lines(
 
 def remark_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
     """The warnings and notes of the plan, and what was not checked."""
-    for warning in plan.warnings:
+    for warning in plan.advice.warnings:
         yield from hang(text("warning: ", "warning") + text(warning), room, 2)
     for name in dict.fromkeys(title_of(each.resource) for each in plan.changes if _is_marked(each)):
         spelled = name.encode("ascii", "backslashreplace").decode()
         mark = text("warning: ", "warning") + text(f"a name that may look like another: {spelled}")
         yield from hang(mark, room, 2)
-    for note in plan.notes:
+    for note in plan.advice.notes:
         yield from hang(text("note: ", "hint") + text(note), room, 2)
-    for each in plan.not_checked:
+    for each in plan.advice.not_checked:
         line = text("not checked: ", "warning") + text(f"{each.what}: {each.reason}")
         yield from hang(line, room, 2)
 
@@ -214,7 +214,7 @@ def figure_lines(plan: Plan, renderers: Renderers, room: int | None = None) -> I
     lines."""
     every = (
         list(_figures(kind, list(run), renderers, room))
-        for kind, run in groupby(plan.figures, type)
+        for kind, run in groupby(plan.advice.figures, type)
     )
     runs = [lines for lines in every if lines]
     if len(runs) == 1 and len(runs[0]) == 1:
@@ -478,7 +478,7 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
         writer.err.lines(undo_lines(outcome.undo, lost_by(done), outcome.entry))
     fresh = outcome.fresh if len(_done_resources(outcome)) <= FRESH else None
     writer.write(fresh)
-    secrets = outcome.plan.secrets
+    secrets = outcome.plan.bookkeeping.secrets
     if secrets and any(item.status in ("done", "unknown") for item in outcome.changes):
         if fresh is not None:
             writer.out.line(Text())
@@ -500,13 +500,13 @@ def draw_problems(outcome: Outcome, stream: StyledStream) -> None:
 def next_lines(outcome: Outcome) -> Iterator[Text]:
     """`see: <command>` for a change that continues in the background, or may do so, and how to
     continue."""
-    plan = outcome.plan
-    started = plan.waited is None and any(item.status == "done" for item in outcome.changes)
-    if plan.resume and (started or has_moves(outcome.changes, "unknown")):
-        label = "to continue:" if plan.partial else "see:"
-        yield text(label, "hint") + " " + text(plan.resume)
-        if plan.cancel:
-            yield text("to cancel:", "hint") + " " + text(plan.cancel)
+    following = outcome.plan.following
+    started = following.waited is None and any(item.status == "done" for item in outcome.changes)
+    if following.resume and (started or has_moves(outcome.changes, "unknown")):
+        label = "to continue:" if following.later is not None else "see:"
+        yield text(label, "hint") + " " + text(following.resume)
+        if following.cancel:
+            yield text("to cancel:", "hint") + " " + text(following.cancel)
     if outcome.check:
         yield text("see:", "hint") + " " + text(outcome.check)
     if outcome.retry:
@@ -517,8 +517,7 @@ def next_lines(outcome: Outcome) -> Iterator[Text]:
 def _verdict(outcome: Outcome) -> Text:
     """The last line of a dry run: whether brokers validated the plan."""
     steps = outcome.plan.steps
-    whole = outcome.plan.whole or outcome.plan.effect is Effect.DESTROY
-    if whole and steps and not outcome.ok:
+    if outcome.plan.whole and steps and not outcome.ok:
         verdict = "nothing was changed; the plan cannot be applied while some items are invalid"
     elif not all(step.validates for step in steps):
         verdict = "nothing was changed (not validated: this API has no validate-only mode)"
@@ -536,9 +535,10 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
     """`created topic orders`, one line per resource; a count if there are many."""
     done = [item.change for item in outcome.changes if item.status == "done"]
     resources = _done_resources(outcome)
-    begun = outcome.plan.partial and outcome.plan.waited is None
-    if done and begun and outcome.plan.later:
-        yield text("started: ", "good") + text(_started(resources, outcome.plan.later))
+    following = outcome.plan.following
+    begun = following.later is not None and following.waited is None
+    if done and begun and following.later:
+        yield text("started: ", "good") + text(_started(resources, following.later))
         return
     if done and (begun or (len(resources) > MANY and not verbose)):
         yield text("started: " if begun else "done: ", "good") + text(counted_changes(done))

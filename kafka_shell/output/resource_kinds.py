@@ -32,6 +32,7 @@ class ResourceKind(Struct, frozen=True):
     one: Callable[[str], str] | None = None
     subject: Callable[[str], str] | None = None
     title: str = ""  # if it is not the name
+    touches: tuple[str, ...] = ()  # parts of the cached view to reload after a change
 
 
 def _one(command: str, option: str, more: str = "") -> Callable[[str], str]:
@@ -65,10 +66,17 @@ def _groups_like(name: str) -> str:
 _TOPIC = partial(positional, "--topic")
 _GROUP_OFFSETS = _one("describe-group", "--group", " --offsets")
 _QUOTAS = "describe-quotas"
+_ENTITIES = ("quotas", "users", "client_ids")  # parts of the view
 
 _KINDS = (
-    ResourceKind("topic", "", "list-topics", "configs", _one("describe-topic", "--topic"), _TOPIC),
-    ResourceKind("broker", "", "cluster-metadata", "configs", subject=_subject("--broker-id")),
+    ResourceKind(
+        "topic", "", "list-topics", "configs", _one("describe-topic", "--topic"), _TOPIC,
+        touches=("topics",),
+    ),
+    ResourceKind(
+        "broker", "", "cluster-metadata", "configs", subject=_subject("--broker-id"),
+        touches=("brokers",),
+    ),
     ResourceKind(
         "broker-default", "cluster-wide broker default", undo="configs",
         subject=_subject("--broker-default"),
@@ -82,20 +90,21 @@ _KINDS = (
     ),
     ResourceKind(
         "group", "", "list-groups", "configs", _one("describe-group", "--group"),
-        _subject("--group"),
+        _subject("--group"), touches=("groups",),
     ),
     ResourceKind("unknown-group", "group", "list-groups", one=_groups_like),
     ResourceKind(
-        "group-offsets", "group", undo="groups", one=_GROUP_OFFSETS, title="offsets of group"
+        "group-offsets", "group", undo="groups", one=_GROUP_OFFSETS, title="offsets of group",
+        touches=("groups",),
     ),
     ResourceKind(
         "share-group-offsets", "group", undo="groups", one=_GROUP_OFFSETS,
-        title="offsets of share group",
+        title="offsets of share group", touches=("groups",),
     ),
-    ResourceKind("group-member", "group member", "list-groups"),
+    ResourceKind("group-member", "group member", "list-groups", touches=("groups",)),
     ResourceKind("group-members", "group", one=_one("describe-group", "--group", " --members")),
     ResourceKind("topic-config", "topic config", one=_topic_config),
-    ResourceKind("partition", undo="partitions", one=_topic_of_partition),
+    ResourceKind("partition", undo="partitions", one=_topic_of_partition, touches=("topics",)),
     ResourceKind("partition-offsets", "partition", one=_one("list-offsets", "--topic")),
     ResourceKind("lag", "", "list-offsets"),  # of a group, in partitions whose leader fails
     ResourceKind("replica", "", "describe-log-dirs", "partitions"),
@@ -107,16 +116,21 @@ _KINDS = (
         "rollback-file", "rollback file", "list-reassignments", "partitions", title="rollback file"
     ),
     ResourceKind("throttle", "replication throttle", "verify-reassign-partitions"),
-    ResourceKind("user", "", _QUOTAS, "quotas", _one("describe-user", "--user")),
-    ResourceKind("user-default", "default user", _QUOTAS, "quotas"),
-    ResourceKind("client-id", "client ID", _QUOTAS, "quotas"),
-    ResourceKind("client-id-default", "default client ID", _QUOTAS, "quotas"),
-    ResourceKind("ip", "IP address", _QUOTAS, "quotas"),
-    ResourceKind("ip-default", "default IP address", _QUOTAS, "quotas"),
+    ResourceKind(
+        "user", "", _QUOTAS, "quotas", _one("describe-user", "--user"), touches=_ENTITIES
+    ),
+    ResourceKind("user-default", "default user", _QUOTAS, "quotas", touches=_ENTITIES),
+    ResourceKind("client-id", "client ID", _QUOTAS, "quotas", touches=_ENTITIES),
+    ResourceKind("client-id-default", "default client ID", _QUOTAS, "quotas", touches=_ENTITIES),
+    ResourceKind("ip", "IP address", _QUOTAS, "quotas", touches=_ENTITIES),
+    ResourceKind("ip-default", "default IP address", _QUOTAS, "quotas", touches=_ENTITIES),
     ResourceKind("quota", "", _QUOTAS),
     ResourceKind("effective-quota", "effective quota", "resolve-quota --user USER"),
-    ResourceKind("client-config", "client entity", "describe-client-configs", "client_configs"),
-    ResourceKind("acl", "ACL", "list-acls", "acls", title="ACL"),
+    ResourceKind(
+        "client-config", "client entity", "describe-client-configs", "client_configs",
+        touches=("client_configs", "users", "client_ids"),
+    ),
+    ResourceKind("acl", "ACL", "list-acls", "acls", title="ACL", touches=("principals",)),
     ResourceKind("principal", "", "list-acls --by principal"),
     ResourceKind(
         "token", "delegation token", "describe-tokens", "tokens", title="delegation token"
@@ -125,10 +139,13 @@ _KINDS = (
         "token for", "delegation token", "describe-tokens", title="delegation token for"
     ),
     ResourceKind("cluster", "", "health"),
-    ResourceKind("feature", "", "describe-features", "cluster"),
-    ResourceKind("voter", "", "describe-quorum", "cluster"),
+    ResourceKind("feature", "", "describe-features", "cluster", touches=("features", "brokers")),
+    ResourceKind("voter", "", "describe-quorum", "cluster", touches=("brokers",)),
     ResourceKind("transaction", "", "list-transactions"),
-    ResourceKind("transactional-id", "transactional ID", "list-transactions"),
+    ResourceKind(
+        "transactional-id", "transactional ID", "list-transactions",
+        touches=("transactional_ids",),
+    ),
     ResourceKind("hanging-transaction", "hanging transaction", "find-hanging-transactions"),
 )  # fmt: skip
 KINDS = {kind.name: kind for kind in _KINDS}
@@ -154,6 +171,16 @@ def command_for(resource: Resource) -> str:
         return f"describe-configs {configs.subject(resource.name)} --all"
     kind = kind_of(resource)
     return kind.one(resource.name) if kind.one and resource.name else kind.all
+
+
+def touched(changes: Iterable[Change]) -> frozenset[str]:
+    """The parts of the cached view to reload after these changes."""
+    parts: set[str] = set()
+    for change in changes:
+        kind = kind_of(change.resource)
+        is_config = kind.subject is not None and change.field not in ("", "partitions")
+        parts.update(("configs",) if is_config else kind.touches)
+    return frozenset(parts)
 
 
 def command_after(changes: Iterable[Change]) -> str:

@@ -17,7 +17,7 @@ from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
 from kafka_shell.context import Context, confirmed
 from kafka_shell.output.humanize import name_few, question
 from kafka_shell.output.outcomes import draw_plan
-from kafka_shell.output.resource_kinds import command_after
+from kafka_shell.output.resource_kinds import command_after, touched
 from kafka_shell.output.text import hang, text
 from kafka_shell.run.sending import (
     OUTCOME_UNKNOWN,
@@ -63,6 +63,7 @@ def execute(
     `yes` is True for --yes, the text of --yes=TEXT, or None. Raises ShellError if nothing was sent:
     a guard forbids it, it was not confirmed, or the cluster has changed since the plan was made.
     """
+    book = plan.bookkeeping
     guard = "" if dry_run else _guard(context, plan)
     _check_consent(context, guard, yes)
     try:
@@ -83,27 +84,29 @@ def execute(
     if not plan.sends:
         if unexpected_end := follow(plan, context):  # the change may already be in progress
             raise unexpected_end
-        if plan.undoes and plan.refused.ok:  # the cluster is as it was before those changes
-            with journal.undoing(context, plan.undoes):
-                journal.mark_undone(context, plan.undoes)
+        if (
+            plan.bookkeeping.undoes and plan.refused.ok
+        ):  # the cluster is as it was before those changes
+            with journal.undoing(context, plan.bookkeeping.undoes):
+                journal.mark_undone(context, plan.bookkeeping.undoes)
         return Outcome(plan, ())
     if verdicts and len(verdicts) == len(plan.changes):
         refused = tuple(ChangeResult(change, "failed", verdicts[change]) for change in plan.changes)
         return Outcome(plan, refused)
-    if confirm and _confirmed(question(plan.changes, plan.stakes), context, guard, yes):
+    if confirm and _confirmed(question(plan.changes, plan.advice.stakes), context, guard, yes):
         plan = _check_unchanged(plan, context.cluster)
     # Until the outcome is written, the outcome of every change is unknown.
     unknown = unknown_undo_lines(plan.changes)
-    with journal.undoing(context, plan.undoes), journal.continuing(context, plan.continues):
+    with journal.undoing(context, book.undoes), journal.continuing(context, book.continues):
         intent = journal.record_intent(
-            context, command, plan.changes, unknown, plan.undoes, plan.id
+            context, command, plan.changes, unknown, book.undoes, book.id
         )
         try:
             with _revealing(plan, reveal):
                 done = _send(plan, context, intent)
         finally:  # an interrupted plan may have changed something, too
             if context.shell is not None:
-                context.shell.refresh(plan.touches)
+                context.shell.refresh(touched(plan.changes))
     follow_in_background(plan, context, intent, done)
     with _revealing(plan, reveal):
         fresh = _fresh(plan, context, done)
@@ -126,14 +129,14 @@ def _revealing(plan: Plan, reveal: Callable[[Any], None]) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        reveal(plan.secrets)
-        for secret in plan.made():
+        reveal(plan.bookkeeping.secrets)
+        for secret in plan.bookkeeping.made():
             reveal(secret)
         raise
 
 
 def _send(plan: Plan, context: Context, intent: JournalEntry) -> list[ChangeResult]:
-    if plan.monitor is None:
+    if plan.bookkeeping.monitor is None:
         return send_and_journal(plan, context, intent)
     with journal.in_use(context, intent.id):
         return send_and_journal(plan, context, intent)
@@ -142,7 +145,7 @@ def _send(plan: Plan, context: Context, intent: JournalEntry) -> list[ChangeResu
 def _is_asked(plan: Plan, context: Context, guard: str) -> bool:
     """Whether the plan is confirmed: always, or on a terminal because data or the leaders of
     several topics move, or partitions are added."""
-    if plan.confirm or plan.effect is Effect.DESTROY or guard in ("confirm", "typed"):
+    if plan.advice.confirm or plan.effect is Effect.DESTROY or guard in ("confirm", "typed"):
         return True
     if context.ask is None:
         return False
@@ -193,8 +196,7 @@ def _check_consent(context: Context, guard: str, yes: str | bool | None) -> None
 def _is_refused_partly(plan: Plan, verdicts: Verdicts) -> bool:
     """Whether a part of a destructive or whole plan is invalid. Then nothing is sent."""
     invalid = len(plan.refused.failures) + len(verdicts)
-    whole = plan.whole or plan.effect is Effect.DESTROY
-    if not whole or not plan.steps or not invalid:
+    if not plan.whole or not plan.steps or not invalid:
         return False
     return len(verdicts) < len(plan.changes) or not plan.refused.ok
 
@@ -339,7 +341,7 @@ def _fresh(plan: Plan, context: Context, done: Sequence[ChangeResult]) -> Any:
     except ShellError:
         return None
     except KeyboardInterrupt:
-        if plan.made():
+        if plan.bookkeeping.made():
             raise
         return None
 

@@ -14,6 +14,7 @@ from kafka_shell.base.plans import (
     SENDING,
     Change,
     Monitor,
+    Order,
     Outcomes,
     Plan,
     Report,
@@ -26,7 +27,7 @@ from kafka_shell.base.units import counted
 from kafka_shell.commands.hints import add_commands
 from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
 from kafka_shell.context import Context
-from kafka_shell.output.resource_kinds import hint_of
+from kafka_shell.output.resource_kinds import hint_of, touched
 from kafka_shell.wire.failures import OtherClusterError
 
 # Error codes after which a change may still happen: ours for a request, Kafka's for an item.
@@ -39,7 +40,7 @@ def send_and_journal(
     """Send the plan and write the outcome to the journal entry, after that of the changes
     `before`."""
     done: list[ChangeResult] = []
-    monitor = plan.monitor or Monitor()
+    monitor = plan.bookkeeping.monitor or Monitor()
 
     def save(progress: dict[str, Any]) -> None:
         journal.record_progress(context, intent, progress)
@@ -66,16 +67,20 @@ def send_and_journal(
         intent = replace(intent, progress=monitor.saved)
         entry = journal.record_outcome(context, intent, all_done, undo)
         if entry.status == "done" and plan.refused.ok:
-            journal.mark_undone(context, plan.undoes)
+            journal.mark_undone(context, plan.bookkeeping.undoes)
     return done
 
 
 def continue_line(plan: Plan, entry: JournalEntry, done: Sequence[ChangeResult]) -> str:
     """The command that continues an interrupted plan, or an empty string."""
-    if plan.repeatable and any(item.status in ("unknown", "skipped") for item in done):
+    if plan.bookkeeping.repeatable and any(item.status in ("unknown", "skipped") for item in done):
         return entry.command
     waiting = [replace(item, status="skipped") if _is_throttled(item) else item for item in done]
-    return plan.resume or resume_line(plan, entry) or retry_line(plan, entry.command, waiting)
+    return (
+        plan.following.resume
+        or resume_line(plan, entry)
+        or retry_line(plan, entry.command, waiting)
+    )
 
 
 def _is_throttled(item: ChangeResult) -> bool:
@@ -85,7 +90,7 @@ def _is_throttled(item: ChangeResult) -> bool:
 
 def retry_line(plan: Plan, command: str, done: Sequence[ChangeResult]) -> str:
     """The command that retries the unsent changes, or an empty string."""
-    if plan.repeatable:
+    if plan.bookkeeping.repeatable:
         return command if any(item.status == "skipped" for item in done) else ""
     skipped = [item.change for item in done if item.status == "skipped"]
     if not skipped or any(change.resource.kind != "topic" for change in skipped):
@@ -99,7 +104,8 @@ def retry_line(plan: Plan, command: str, done: Sequence[ChangeResult]) -> str:
 
 def resume_line(plan: Plan, entry: JournalEntry) -> str:
     """The command that continues a plan that saved its progress, or an empty string."""
-    saved = plan.monitor.saved if plan.monitor is not None else {}
+    monitor = plan.bookkeeping.monitor
+    saved = monitor.saved if monitor is not None else {}
     return replace(entry, progress=saved).continuation
 
 
@@ -137,6 +143,7 @@ def _send(plan: Plan, context: Context, done: list[ChangeResult]) -> None:
     """Send the steps in order, and append to `done`. Steps after one without answer are skipped.
     Moves that were started are followed nevertheless: their throttle is removed at their end."""
     cluster, left, total = context.cluster, list(plan.steps), progress_total(plan)
+    chained = Order.CHAINED in plan.order
     try:
         stop = False
         with _sending(context):
@@ -144,14 +151,14 @@ def _send(plan: Plan, context: Context, done: list[ChangeResult]) -> None:
                 stop = _send_step(left.pop(0), cluster, done)
                 if total:
                     context.report("Applying changes", len(done), total)
-                stop = stop or (plan.chained and any(item.status != "done" for item in done))
+                stop = stop or (chained and any(item.status != "done" for item in done))
     finally:
         done.extend(ChangeResult(change, "skipped") for step in left for change in step.changes)
-    if plan.waited is None or (stop and not has_moves(done, "done")):
+    if plan.following.waited is None or (stop and not has_moves(done, "done")):
         return
     unexpected_end = follow(plan, context)
     with SENDING:
-        for step in plan.afterwards:
+        for step in plan.following.afterwards:
             _send_step(step, cluster, done)
     if unexpected_end is not None:
         raise unexpected_end
@@ -177,14 +184,14 @@ def _sending(context: Context) -> Iterator[None]:
 def follow(plan: Plan, context: Context) -> UnexpectedEnd | None:
     """Wait for the end of a long-running change, if the plan waits. Returns the error of an
     unexpected end. Raises ShellError if the wait itself failed."""
-    if plan.waited is None:
+    if plan.following.waited is None:
         return None
     try:
-        plan.waited(context.cluster, context.report)
+        plan.following.waited(context.cluster, context.report)
     except UnexpectedEnd as error:
         return error
     except ShellError as error:
-        add_commands(error, plan.cancel, plan.resume)
+        add_commands(error, plan.following.cancel, plan.following.resume)
         raise
     return None
 
@@ -195,11 +202,12 @@ def follow_in_background(
     """Follow a change that the plan does not wait for from the prompt, over its own connection."""
     # Changes of configs alone are its throttle.
     started = any(change.resource.kind != "throttle" for change in changes_with(done, "done"))
-    if plan.follow is None or plan.waits or context.shell is None or not started:
+    following = plan.following
+    if following.follow is None or following.waits or context.shell is None or not started:
         return
     shell, background = context.shell, context.with_settings(context.settings)
     # The prompt may be connected to another cluster when it ends.
-    plan = replace(plan, resume=context.settings.connecting(plan.resume))
+    plan = plan.followed(resume=context.settings.connecting(plan.following.resume))
 
     def work(report: Report) -> str:
         try:
@@ -207,20 +215,20 @@ def follow_in_background(
             return _follow_and_finish(plan, reporting, intent, done)
         finally:
             background.close()
-            shell.refresh(plan.touches)
+            shell.refresh(touched(plan.changes))
 
-    shell.in_background(work, plan.resume, context.settings)
+    shell.in_background(work, plan.following.resume, context.settings)
 
 
 def _follow_and_finish(
     plan: Plan, context: Context, intent: JournalEntry, before: Sequence[ChangeResult]
 ) -> str:
     """Wait for the end, then send the steps of `afterwards`. Returns the message for the user."""
-    command = intent.command
+    command, lasting = intent.command, plan.following.lasting
     try:
-        unexpected_end = follow(replace(plan, waits=True), context)
+        unexpected_end = follow(plan.followed(waits=True), context)
         failed = _finish(plan, context, intent, before)
-        if failed and plan.lasting is not None and plan.lasting(context.cluster, context.report):
+        if failed and lasting is not None and lasting(context.cluster, context.report):
             failed = _finish(plan, context, intent, before)  # so that the journal has it
         if failed:
             return "\n".join(_failure_lines(failed, command))
@@ -244,9 +252,9 @@ def _finish(
     plan: Plan, context: Context, intent: JournalEntry, before: Sequence[ChangeResult]
 ) -> list[ChangeResult]:
     """Send the steps of `afterwards`. Returns what failed."""
-    if not plan.afterwards:
+    if not plan.following.afterwards:
         return []
-    last = replace(plan, steps=plan.afterwards, follow=None, afterwards=())
+    last = replace(plan, steps=plan.following.afterwards).followed(follow=None, afterwards=())
     sent = send_and_journal(last, context, intent, before)
     return [item for item in sent if item.failure is not None]
 

@@ -19,6 +19,7 @@ from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.run.execute import execute
 from kafka_shell.settings import Settings
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
+from tests.support.samples import plan_of
 
 Event = tuple[str, ...]
 REFUSED = Failure("POLICY_VIOLATION", "no")
@@ -90,7 +91,7 @@ class RecordedExecution:
         return RecordedStep(self.log, name, **how)
 
     def plan(self, *steps: RecordedStep, effect: Effect = Effect.CHANGE, **how: Any) -> Plan:
-        return Plan(effect, steps, touches=frozenset({"topics"}), **how)
+        return plan_of(effect, steps, **how)
 
     def run(self, plan: Plan, **how: Any) -> Outcome:
         return execute(

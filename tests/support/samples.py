@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.base.outcome import ChangeResult, Outcome
-from kafka_shell.base.plans import Change, Effect, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Following, Plan, Resource, Step
 from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import fields
 from kafka_shell.base.units import ConfigType
 from kafka_shell.commands import render_module
 from kafka_shell.output.tables import Renderers
@@ -72,12 +74,21 @@ class FakeStep:
         return Results({change: change for change in self.changes})
 
 
+def plan_of(effect: Effect, steps: Sequence[Step], **values: Any) -> Plan:
+    """A plan with these values of its fields, or of the fields of its parts."""
+    parts: dict[str, Any] = {
+        name: part(**{field: values.pop(field) for field in fields(part) if field in values})
+        for name, part in (("following", Following), ("advice", Advice))
+    }
+    return Plan(effect, tuple(steps), **parts, **values)
+
+
 def plan(*changes: Change, **more: Any) -> Plan:
-    return Plan(Effect.CHANGE, (FakeStep(changes),) if changes else (), **more)
+    return plan_of(Effect.CHANGE, (FakeStep(changes),) if changes else (), **more)
 
 
 def validated(*changes: Change, **more: Any) -> Plan:
-    return Plan(Effect.CHANGE, (FakeStep(changes, validates=True),), **more)
+    return plan_of(Effect.CHANGE, (FakeStep(changes, validates=True),), **more)
 
 
 def outcome(made: Plan, *statuses: str, **more: Any) -> Outcome:

@@ -17,7 +17,16 @@ from kafka_shell.admin.acls.read import (
     lowest_version,
 )
 from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource, merge_plans
+from kafka_shell.base.plans import (
+    Advice,
+    Change,
+    Effect,
+    Order,
+    Outcomes,
+    Plan,
+    Resource,
+    merge_plans,
+)
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import times
@@ -90,16 +99,14 @@ def _creation(cluster: Cluster, bindings: Sequence[AclBinding]) -> Plan:
     return Plan(
         Effect.CHANGE,
         tuple(map(CreateAcls, in_requests(wanted))),
-        confirm=bool(never),
-        touches=frozenset({"principals"}),
         fresh=lambda later: tuple(one for found in describe_each(later, filters) for one in found),
-        warnings=never,
         refused=Results({}, refused),
         unchanged=tuple(
             Change(binding.resource, "create", note="no change: already exists")
             for binding in fine
             if binding in existing
         ),
+        advice=Advice(confirm=bool(never), warnings=never),
     )
 
 
@@ -113,7 +120,7 @@ def plan_alter(cluster: Cluster, removed: Sequence[AclFilter], added: Sequence[A
         return plan_create(cluster, added)
     plan = _deletion(cluster, removed, kept=frozenset(added))
     if added:
-        plan = replace(merge_plans([_creation(cluster, added), plan]), chained=True)
+        plan = replace(merge_plans([_creation(cluster, added), plan]), order=Order.CHAINED)
     return _with_consequences(cluster, plan)
 
 
@@ -123,12 +130,13 @@ def _with_consequences(cluster: Cluster, plan: Plan) -> Plan:
 
     deleted, created = _bindings_of(plan)
     found = find(cluster, deleted, created)
-    return replace(
-        plan,
-        confirm=plan.confirm or found.lost or bool(found.not_checked),
-        warnings=(*plan.warnings, *found.warnings),
-        notes=(*plan.notes, *found.notes),
-        not_checked=(*plan.not_checked, *found.not_checked),
+    return plan.advised(
+        Advice(
+            warnings=tuple(found.warnings),
+            notes=tuple(found.notes),
+            not_checked=tuple(found.not_checked),
+            confirm=found.lost or bool(found.not_checked),
+        )
     )
 
 
@@ -244,7 +252,6 @@ def _deletion(
     return Plan(
         Effect.DESTROY if wanted or refused else Effect.CHANGE,
         tuple(map(DeleteAcls, in_requests(wanted))),
-        touches=frozenset({"principals"}),
         refused=Results({}, refused),
     )
 

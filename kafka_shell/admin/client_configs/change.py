@@ -23,7 +23,7 @@ from kafka_shell.admin.records import read as log
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.users.model import prefixed_users
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Order, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
@@ -97,15 +97,15 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
     return replace(
         made,
         steps=(*made.steps, *steps),
-        chained=True,
-        touches=made.touches | {"client_configs", "users", "client_ids"},
+        order=Order.CHAINED,
         fresh=lambda later: tuple(
             config for config in describe(later) if config.entity in entities
         ),
-        warnings=(*prefixed_users(each.entity.user for each in alterations), *made.warnings),
         refused=Results({}, refused),
         unchanged=AlterClientConfigs(same, _replaced(current.values, same)).changes,
-        not_checked=(*made.not_checked, *limits.not_checked),
+        advice=Advice(warnings=prefixed_users(each.entity.user for each in alterations))
+        + made.advice
+        + Advice(not_checked=limits.not_checked),
     )
 
 
@@ -207,7 +207,6 @@ def plan_forget(cluster: Cluster, entities: Sequence[ClientEntity], *, now: int)
     return Plan(
         Effect.CHANGE,
         (ForgetRegistrations(found),) if found else (),
-        touches=frozenset({"client_configs"}),
     )
 
 

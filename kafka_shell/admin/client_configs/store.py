@@ -11,7 +11,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.plans import Advice, Effect, Plan
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import Resource
 from kafka_shell.wire.connection import Cluster
@@ -98,7 +98,7 @@ def _unfit(topic: str, policies: set[str], partitions: int) -> Failure | None:
 def plan_create(cluster: Cluster, state: StoreState) -> Plan:
     """Create the missing topics, with a confirmation. An empty plan if none is missing."""
     if not state.missing:
-        return Plan(Effect.CHANGE, (), warnings=state.unchecked)
+        return Plan(Effect.CHANGE, (), advice=Advice(warnings=state.unchecked))
     factor = min(_MOST_REPLICAS, len(cluster.brokers()))
     common = (("min.insync.replicas", str(max(1, factor - 1))),)
     of_topic = {
@@ -115,11 +115,12 @@ def plan_create(cluster: Cluster, state: StoreState) -> Plan:
     return Plan(
         Effect.CHANGE,
         plan.steps,
-        confirm=True,
-        touches=plan.touches,
-        warnings=(
-            *state.unchecked,
-            "dynamic client configs are stored in two topics that do not exist yet; this plan"
-            " creates them, and undo does not delete them",
+        advice=Advice(
+            confirm=True,
+            warnings=(
+                *state.unchecked,
+                "dynamic client configs are stored in two topics that do not exist yet; this plan"
+                " creates them, and undo does not delete them",
+            ),
         ),
     )

@@ -12,7 +12,7 @@ from kafka_shell.admin.cluster.model import ApiRange, ApiSupport, Feature, Featu
 from kafka_shell.admin.cluster.registrations import not_running
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.base.errors import UsageError, did_you_mean
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan
+from kafka_shell.base.plans import Advice, Change, Effect, Order, Outcomes, Plan
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource
 from kafka_shell.wire.connection import Cluster, wait_until_visible
@@ -48,6 +48,8 @@ _SINCE = (
     ("share.version", 1, "4.2-IV0"),
     ("streams.version", 1, "4.2-IV1"),
 )
+
+_SAME = "no change: already at this level"
 
 
 # -- describe --------------------------------------------------------------------------------------
@@ -294,18 +296,16 @@ def plan_update(
     return Plan(
         Effect.DESTROY if down else Effect.CHANGE,
         (step,) if new else (),
-        touches=frozenset({"features", "brokers"}),
+        order=Order.WHOLE,
         fresh=describe,
-        whole=True,
         refused=Results({}, {Resource("feature", name): _unknown(name, known) for name in unknown}),
-        warnings=tuple(_warnings(now, down, unsafe)),
         unchanged=tuple(
-            Change(Resource("feature", name), "alter", before=level, after=level,
-                   note="no change: already at this level")
+            Change(Resource("feature", name), "alter", "", level, level, _SAME)
             for name, level in same
             if name not in unknown
         ),
-    )  # fmt: skip
+        advice=Advice(warnings=tuple(_warnings(now, down, unsafe))),
+    )
 
 
 def _unknown(name: str, known: Sequence[str]) -> Failure:

@@ -15,7 +15,7 @@ from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan
+from kafka_shell.base.plans import Advice, Change, Effect, Order, Outcomes, Plan
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import approximate_duration, counted
@@ -318,11 +318,10 @@ def plan_alter(
     return Plan(
         Effect.DESTROY if removing else Effect.CHANGE,
         tuple(steps),
-        chained=True,
-        touches=frozenset({"brokers"}),
+        order=Order.CHAINED,
         fresh=describe,
-        warnings=tuple(_warnings(quorum, steps)),
         refused=Results({}, refused),
+        advice=Advice(warnings=tuple(_warnings(quorum, steps))),
     )
 
 

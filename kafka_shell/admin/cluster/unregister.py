@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.steps import BaseStep, refused_of, row_failure
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted, some
 from kafka_shell.wire import metadata_scan
@@ -62,9 +62,8 @@ def plan_unregister(cluster: Cluster, brokers: Iterable[int]) -> Plan:
     return Plan(
         Effect.DESTROY,
         tuple(UnregisterBroker(broker) for broker in gone),
-        touches=frozenset({"brokers"}),
-        warnings=tuple(_warnings(cluster, gone)),
         refused=refused_of("broker", refused),
+        advice=Advice(warnings=tuple(_warnings(cluster, gone))),
     )
 
 

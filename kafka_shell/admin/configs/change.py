@@ -41,7 +41,7 @@ from kafka_shell.admin.configs.read import (
 )
 from kafka_shell.admin.steps import BaseStep, confirmed, read_again, refused_of, row_failure
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import same_value
@@ -285,17 +285,18 @@ def plan_alter(
     return Plan(
         Effect.DESTROY if means.unclean or any(each.loss for each in altered) else Effect.CHANGE,
         tuple(steps),
-        confirm=means.fails_producers,
-        touches=frozenset({"configs"}),
-        warnings=tuple(warnings),
-        notes=tuple(means.notes),
         refused=Results(
             {}, {Resource(r.kind, r.name): failure for r, failure in known.failures.items()}
         ),
         fresh=lambda later: describe(later, list(checked), keys),
         unchanged=unchanged,
-        stakes=means.stakes,
-        not_checked=tuple(means.not_checked),
+        advice=Advice(
+            confirm=means.fails_producers,
+            warnings=tuple(warnings),
+            notes=tuple(means.notes),
+            stakes=means.stakes,
+            not_checked=tuple(means.not_checked),
+        ),
     )
 
 
@@ -493,7 +494,6 @@ def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -
             for broker in brokers
             if refused[broker] is None
         ),
-        touches=frozenset({"configs"}),
         refused=refused_of("broker", refused),
     )
 

@@ -21,7 +21,7 @@ from kafka_shell.admin.groups.resets import active
 from kafka_shell.admin.groups.steps import offset_change
 from kafka_shell.admin.steps import BaseStep, read_again, row_failure
 from kafka_shell.base.errors import ShellError, did_you_mean
-from kafka_shell.base.plans import Change, Effect, NotChecked, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, NotChecked, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
@@ -106,12 +106,15 @@ def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
     return Plan(
         Effect.DESTROY,
         (DeleteGroups(deleted),) if deleted else (),
-        touches=frozenset({"groups"}),
-        warnings=groups.warnings(cluster, [group.name for group in deleted], "deleting the group"),
         refused=Results({}, refused),
-        not_checked=()
-        if unseen is None
-        else (NotChecked(f"{unseen.what}, which are deleted as well", unseen.reason),),
+        advice=Advice(
+            warnings=groups.warnings(
+                cluster, [group.name for group in deleted], "deleting the group"
+            ),
+            not_checked=()
+            if unseen is None
+            else (NotChecked(f"{unseen.what}, which are deleted as well", unseen.reason),),
+        ),
     )
 
 
@@ -241,7 +244,6 @@ def plan_remove(
     return Plan(
         Effect.DESTROY,
         (RemoveMembers(name, chosen, reason),) if chosen else (),
-        touches=frozenset({"groups"}),
         fresh=lambda later: groups.describe(later, [name]),
         refused=Results({}, refused),
     )

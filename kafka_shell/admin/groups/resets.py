@@ -19,7 +19,7 @@ from kafka_shell.admin.groups.steps import (
 )
 from kafka_shell.admin.partitions.model import Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic, list_offsets, ranges
-from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.plans import Advice, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, format_time, some
@@ -65,7 +65,7 @@ def with_hidden_offsets(cluster: Cluster, plan: Plan) -> Plan:
     if unseen is None:
         return plan
     warning = f"{unseen.what} are not visible, and are not reset: {unseen.reason}"
-    return replace(plan, warnings=(*plan.warnings, warning))
+    return plan.advised(Advice(warnings=(warning,)))
 
 
 def _no_offsets(cluster: Cluster, name: str) -> Failure:
@@ -302,22 +302,23 @@ def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Ref
     return Plan(
         Effect.DESTROY,
         tuple(steps),
-        touches=frozenset({"groups"}),
         fresh=lambda later: groups.describe(later, [name], offsets=True),
-        warnings=(
-            *([f"group {name} will skip up to {skipped}"] if skipped else ()),
-            *found.warnings,
-            *groups.warnings(cluster, [name], "changing its offsets"),
-        )
-        if steps
-        else (),
-        notes=(f"group {name} will read up to {again} again",) if again else (),
-        stakes=f"skips up to {skipped}" if skipped else "",
         refused=Results({}, refused),
         unchanged=tuple(
             replace(offset_change(name, each, kind), note=_UNCHANGED)
             for each in resets
             if each.before == each.after
+        ),
+        advice=Advice(
+            warnings=(
+                *([f"group {name} will skip up to {skipped}"] if skipped else ()),
+                *found.warnings,
+                *groups.warnings(cluster, [name], "changing its offsets"),
+            )
+            if steps
+            else (),
+            notes=(f"group {name} will read up to {again} again",) if again else (),
+            stakes=f"skips up to {skipped}" if skipped else "",
         ),
     )
 

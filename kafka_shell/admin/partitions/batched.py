@@ -18,9 +18,9 @@ from kafka_shell.admin.partitions import sizes as move_sizes
 from kafka_shell.admin.partitions.batch_state import Batch, BatchState, Started
 from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
 from kafka_shell.admin.partitions.follow import (
-    Advice,
     Follow,
     RemoveThrottleLater,
+    StallAdvice,
     below_min_isr,
     no_advice,
     problem,
@@ -48,7 +48,16 @@ from kafka_shell.admin.partitions.throttles import (
 )
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.base.errors import ShellError, Status, UnexpectedEnd
-from kafka_shell.base.plans import SENDING, Change, Outcomes, Plan, Report, Resource
+from kafka_shell.base.plans import (
+    SENDING,
+    Advice,
+    Change,
+    Following,
+    Outcomes,
+    Plan,
+    Report,
+    Resource,
+)
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, format_rate, some
@@ -80,7 +89,7 @@ class InBatches(Struct, frozen=True):
     below: frozenset[TopicPartition] = frozenset()
     before: Assignment = field(default_factory=dict)
     dirs: Dirs = field(default_factory=dict)
-    advice: Advice = no_advice
+    advice: StallAdvice = no_advice
     resume: str = ""
     patient: bool = True
 
@@ -487,10 +496,11 @@ def in_batches(
     run = replace(
         run, batches=batches, total=len(batches), topics=topics, before=before, below=below
     )
-    warnings = tuple(each for each in plan.warnings if not isinstance(each, TooSlow))
-    if throttle and len(warnings) < len(plan.warnings):
+    warnings = tuple(each for each in plan.advice.warnings if not isinstance(each, TooSlow))
+    if throttle and len(warnings) < len(plan.advice.warnings):
         warnings = (*move_sizes.too_slow(cluster, step.moves, throttle, groups), *warnings)
-    return _batched(replace(plan, warnings=warnings), step, run, throttle)
+    plan = replace(plan, advice=replace(plan.advice, warnings=warnings))
+    return _batched(plan, step, run, throttle)
 
 
 def limited(cluster: Cluster, plan: Plan, limits: BatchLimits | None, throttle: int | None) -> Plan:
@@ -540,11 +550,11 @@ def resumed(
     if left:
         return _batched(plan, _start(plan), run, throttle, continued=True)
     if refused:  # it can be resumed when they have their replicas again
-        return replace(plan, follow=None)
+        return plan.followed(follow=None)
     end = ForgetBatches(run.state, name, "nothing is left to move")
     own = own_left(cluster, run.record, topics, now.moving)
     removal = [RemoveThrottle(own, run.record)] if own else []
-    return replace(plan, steps=(*plan.steps, *removal, end), follow=None)
+    return replace(plan, steps=(*plan.steps, *removal, end)).followed(follow=None)
 
 
 def _start(plan: Plan) -> MoveReplicas:
@@ -563,7 +573,8 @@ def _others(plan: Plan, start: MoveReplicas) -> Assignment:
         for move in step.moves
     }
     sent = cancelled | {move.partition for move in start.moves}
-    followed = plan.follow.moves or () if isinstance(plan.follow, Follow) else ()
+    follow = plan.following.follow
+    followed = follow.moves or () if isinstance(follow, Follow) else ()
     return assignment_of([move for move in followed if move.partition not in sent])
 
 
@@ -580,19 +591,20 @@ def _batched(
     )
     figures = tuple(
         replace(each, batches=len(run.batches)) if isinstance(each, MoveSize) else each
-        for each in plan.figures
+        for each in plan.advice.figures
     )
     return replace(
         plan,
         steps=(*earlier, StartBatches(step, run, throttle, continued)),
-        follow=run,
-        partial=True,
-        later=sum(len(batch.target) for batch in run.batches[1:]),
-        afterwards=(ReportLeft(run.record),),
-        lasting=RemoveThrottleLater(run.record),
+        following=Following(
+            run,
+            afterwards=(ReportLeft(run.record),),
+            lasting=RemoveThrottleLater(run.record),
+            later=sum(len(batch.target) for batch in run.batches[1:]),
+        ),
+        advice=replace(plan.advice, figures=figures)
+        + Advice(warnings=() if continued else tuple(_replaced_rates(plan))),
         fresh=None,
-        figures=figures,
-        warnings=(*plan.warnings, *(() if continued else _replaced_rates(plan))),
     )
 
 

@@ -12,7 +12,7 @@ from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted
 from kafka_shell.wire import error_codes as codes
@@ -240,11 +240,10 @@ def _plan(
     return Plan(
         Effect.DESTROY if unclean else Effect.CHANGE,
         tuple(ElectLeaders(request, unclean, timeout_ms) for request in in_requests(elections)),
-        touches=frozenset({"topics"}),
         fresh=lambda later: find(later, chosen),
         refused=Results({}, dict(refused)),
         unchanged=tuple(unchanged),
-        stakes="records may be lost" if unclean and elections else "",
+        advice=Advice(stakes="records may be lost" if unclean and elections else ""),
     )
 
 

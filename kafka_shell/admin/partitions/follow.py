@@ -35,7 +35,7 @@ _FIRST_POLL_S, _POLL_S = 0.1, 1.0  # between two looks; doubled each time
 _MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart
 _READ_S = 10.0  # for reading the reassignments once, whatever hangs
 
-Advice = Callable[[Sequence[Stall]], Sequence[str]]
+StallAdvice = Callable[[Sequence[Stall]], Sequence[str]]
 """Lines that say how to continue without the brokers that are waited for, for the hint of an
 interrupted wait. The plan has the commands that cancel and continue it."""
 
@@ -55,7 +55,7 @@ class Follow(Struct, frozen=True):
     """
 
     moves: tuple[Move, ...] | None = None
-    advice: Advice = no_advice
+    advice: StallAdvice = no_advice
     dirs: Dirs = field(default_factory=dict)
     patience: float | None = None
 

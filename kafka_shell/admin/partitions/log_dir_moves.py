@@ -15,7 +15,16 @@ from kafka_shell.admin.partitions.model import LogDir, ReplicaOnDisk, TopicParti
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Report, Resource
+from kafka_shell.base.plans import (
+    Advice,
+    Change,
+    Effect,
+    Following,
+    Outcomes,
+    Plan,
+    Report,
+    Resource,
+)
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import Bytes, approximate_bytes, counted
@@ -150,12 +159,13 @@ def plan_move(
     return Plan(
         Effect.CHANGE,
         (AlterReplicaLogDirs(chosen),) if chosen else (),
-        follow=partial(follow, moves=followed) if followed else None,
-        waits=wait,
         fresh=lambda later: _replicas(later, chosen),
-        warnings=too_large(chosen, found),
         refused=Results({}, refused),
         unchanged=tuple(unchanged),
+        following=Following(
+            follow=partial(follow, moves=followed) if followed else None, waits=wait
+        ),
+        advice=Advice(warnings=too_large(chosen, found)),
     )
 
 

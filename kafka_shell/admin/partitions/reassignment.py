@@ -45,7 +45,7 @@ from kafka_shell.admin.partitions.throttles import (
 )
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Change, Effect, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Following, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
@@ -182,24 +182,27 @@ def _plan(
     return Plan(
         Effect.CHANGE,
         tuple(steps),
-        confirm=bool(in_sync.during),
-        follow=Follow(tuple(requested.followed), dirs=dirs),
-        afterwards=(removal,) if removal else (),
-        lasting=RemoveThrottleLater(record) if removal else None,
-        touches=frozenset({"topics"}),
         fresh=lambda later: state(later, wanted, dirs),
-        warnings=(
-            *in_sync.during,
-            *_cancelled(len(requested.reverted)),
-            *too_slow,
-            *log_dirs.warnings,
-            *in_sync.after,
-            *min_isr.unreplicated(reduced),
-        ),
         refused=Results({}, requested.refused),
         unchanged=tuple(requested.unchanged),
-        figures=figures,
-        not_checked=in_sync.not_checked,
+        following=Following(
+            follow=Follow(tuple(requested.followed), dirs=dirs),
+            afterwards=(removal,) if removal else (),
+            lasting=RemoveThrottleLater(record) if removal else None,
+        ),
+        advice=Advice(
+            confirm=bool(in_sync.during),
+            warnings=(
+                *in_sync.during,
+                *_cancelled(len(requested.reverted)),
+                *too_slow,
+                *log_dirs.warnings,
+                *in_sync.after,
+                *min_isr.unreplicated(reduced),
+            ),
+            figures=figures,
+            not_checked=in_sync.not_checked,
+        ),
     )
 
 
@@ -418,16 +421,17 @@ def plan_cancel(
     return Plan(
         Effect.CHANGE,
         tuple(steps),
-        touches=frozenset({"topics"}),
         refused=Results({}, {each.resource: failure for each, failure in failures.items()}),
         unchanged=tuple(unchanged),
-        warnings=(
-            *_order_unknown(unknown),
-            *retargeted,
-            *(
-                f"{broker} is down: its throttle remains set until the broker is up again"
-                for broker in dict.fromkeys(str(row.resource) for row in down)
-            ),
+        advice=Advice(
+            warnings=(
+                *_order_unknown(unknown),
+                *retargeted,
+                *(
+                    f"{broker} is down: its throttle remains set until the broker is up again"
+                    for broker in dict.fromkeys(str(row.resource) for row in down)
+                ),
+            )
         ),
     )
 

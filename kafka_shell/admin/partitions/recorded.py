@@ -32,7 +32,8 @@ def with_files(
     start: Any = next(filter(_starts, plan.steps), None)
     if start is None:
         return plan
-    also = assignment_of(plan.follow.moves or ()) if isinstance(plan.follow, Follow) else {}
+    follow = plan.following.follow
+    also = assignment_of(follow.moves or ()) if isinstance(follow, Follow) else {}
     move = RecordedMove(start, paths, throttle, also, written)
     steps = (
         RecordedThrottle(step, move) if isinstance(step, SetThrottle)

@@ -32,7 +32,7 @@ from kafka_shell.admin.partitions.throttles import (
     rates_of,
 )
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.plans import Advice, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
@@ -60,9 +60,10 @@ class Targets(Struct, frozen=True):
         """The plan of these moves with the loads and scores, what is refused, and the warnings."""
         return replace(
             plan,
-            figures=(*plan.figures, *self.loads, *self.scores),
             refused=Results({}, {**self.refused, **plan.refused.failures}),
-            warnings=(*self.warnings, *plan.warnings),
+            advice=Advice(warnings=self.warnings)
+            + plan.advice
+            + Advice(figures=(*self.loads, *self.scores)),
         )
 
     def merged(self, other: Targets) -> Targets:

@@ -12,7 +12,7 @@ from kafka_shell.admin.quotas.model import Default, Quota, QuotaAlteration, Quot
 from kafka_shell.admin.quotas.read import describe_each
 from kafka_shell.admin.steps import BaseStep, confirmed, read_again, row_failure
 from kafka_shell.admin.users.model import prefixed_users
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster, wait_until_visible
@@ -139,16 +139,17 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
             )
             for entities in in_requests(new, lambda entity: len(new[entity]))
         ),
-        touches=frozenset({"quotas", "users", "client_ids"}),
         fresh=lambda later: describe_each(later, changed),
-        warnings=prefixed_users(each.entity.user for each in alterations),
         refused=Results({}, refused),
         unchanged=tuple(
-            replace(change, note="no change: already set" if change.after is not None
-                    else "no change: not set")
+            replace(
+                change,
+                note="no change: already set" if change.after is not None else "no change: not set",
+            )
             for change in AlterQuotas(tuple(same), now).changes
         ),
-    )  # fmt: skip
+        advice=Advice(warnings=prefixed_users(each.entity.user for each in alterations)),
+    )
 
 
 def _invalid(alterations: Sequence[QuotaAlteration]) -> dict[Resource, Failure]:

@@ -28,6 +28,8 @@ from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import (
+    Advice,
+    Bookkeeping,
     Change,
     Effect,
     Monitor,
@@ -495,12 +497,12 @@ def plan_copy(
     )
     counts = {where.partition: count for where, count in survey.counts.items()}
     plan = _plan(source, request, progress, counts)
-    return Plan(
-        plan.effect, plan.steps, monitor=plan.monitor,
-        about=tuple(_about(request, progress, counts, survey)) if progress.spans else (),
+    about = tuple(_about(request, progress, counts, survey)) if progress.spans else ()
+    return replace(
+        plan,
         refused=Results({}, {where.resource: why for where, why in refused.items()}),
-        warnings=tuple(warnings),
-    )  # fmt: skip
+        advice=Advice(about=about, warnings=tuple(warnings)),
+    )
 
 
 def _about(
@@ -558,7 +560,7 @@ def _plan(
         dict(request.saved), request.keep, request.committed, request.keep_timestamps,
         request.add_headers, request.codec,
     )  # fmt: skip
-    return Plan(Effect.CHANGE, (step,), monitor=monitor)
+    return Plan(Effect.CHANGE, (step,), bookkeeping=Bookkeeping(monitor=monitor))
 
 
 # -- what there is to copy -------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.growth import cleanup_policies
 from kafka_shell.admin.topics.partitions import by_leader, leaders
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Change, Effect, NotChecked, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, NotChecked, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster
@@ -239,11 +239,13 @@ def _plan(
         Effect.DESTROY,
         (DeleteRecords(tuple(cuts), ids, timeout_ms),) if cuts else (),
         fresh=lambda later: ranges(later, changed),
-        warnings=(*_warnings(changed, total), *filter(None, [behind.warning])),
         refused=Results({}, refused),
         unchanged=tuple(unchanged),
-        stakes=f"{total}{by}" if cuts else "",
-        not_checked=(*not_read, *behind.not_checked),
+        advice=Advice(
+            warnings=(*_warnings(changed, total), *filter(None, [behind.warning])),
+            stakes=f"{total}{by}" if cuts else "",
+            not_checked=(*not_read, *behind.not_checked),
+        ),
     )
 
 

@@ -20,6 +20,7 @@ from kafka_shell.admin.steps import BaseStep, refused_of
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import (
+    Bookkeeping,
     Change,
     Effect,
     Monitor,
@@ -135,7 +136,7 @@ def plan_write(
     step = WriteRecords(
         topic, len(found[topic].partitions), available(found[topic]), source, count, codec, monitor
     )
-    return Plan(Effect.CHANGE, (step,), monitor=monitor)
+    return Plan(Effect.CHANGE, (step,), bookkeeping=Bookkeeping(monitor=monitor))
 
 
 def available(topic: Topic) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from kafka_shell.admin.tokens.read import (
     split_principal,
 )
 from kafka_shell.base.errors import ShellError, Status
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource, Secret
+from kafka_shell.base.plans import Bookkeeping, Change, Effect, Outcomes, Plan, Resource, Secret
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import format_duration, format_time
@@ -128,8 +128,8 @@ def plan_create(
     return Plan(
         Effect.CHANGE,
         (step,),
+        bookkeeping=Bookkeeping(made=lambda: tuple(map(keep, step.created[-1:]))),
         fresh=lambda _: keep(step.created[-1]),
-        made=lambda: tuple(map(keep, step.created[-1:])),
     )
 
 

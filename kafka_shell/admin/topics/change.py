@@ -28,7 +28,7 @@ from kafka_shell.admin.topics.steps import (
     records_of,
 )
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Change, Effect, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, times
@@ -61,7 +61,6 @@ def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT
     return Plan(
         Effect.CHANGE,
         tuple(CreateTopics(request, timeout_ms) for request in in_requests(wanted, records_of)),
-        touches=frozenset({"topics"}),
         fresh=lambda cluster: _existing_configs(cluster, wanted) if timeout_ms > 0 else None,
         refused=refused,
     )
@@ -77,7 +76,7 @@ def plan_create_checked(
     warnings, not_checked = min_isr.of_new(cluster, topics) if topics else ((), ())
     plan = plan_create(topics, timeout_ms=timeout_ms)
     colliding = _same_in_metrics(topics)
-    return replace(plan, warnings=(*warnings, *colliding), not_checked=not_checked)
+    return replace(plan, advice=Advice(warnings=(*warnings, *colliding), not_checked=not_checked))
 
 
 def _same_in_metrics(topics: Sequence[NewTopic]) -> Iterator[str]:
@@ -191,12 +190,13 @@ def plan_delete(
             DeleteTopics(request, timeout_ms)
             for request in in_requests(found, lambda topic: 1 + len(topic.partitions))
         ),
-        touches=frozenset({"topics"}),
-        warnings=warnings,
         refused=refused_of("topic", found.failures),
-        figures=(use,) if use.topics else (),
-        stakes=topic_use.stakes(use),
-        not_checked=not_checked,
+        advice=Advice(
+            warnings=warnings,
+            figures=(use,) if use.topics else (),
+            stakes=topic_use.stakes(use),
+            not_checked=not_checked,
+        ),
     )
 
 
@@ -251,13 +251,14 @@ def plan_growth(
             CreatePartitions(request, timeout_ms)
             for request in in_requests(growths, lambda each: each.after - each.before)
         ),
-        confirm=effects.loses_state,
-        touches=frozenset({"topics"}),
         refused=refused,
         fresh=lambda later: describe(later, [each.name for each in growths]),
-        warnings=tuple(effects.warnings),
-        not_checked=tuple(effects.not_checked),
         unchanged=tuple(unchanged),
+        advice=Advice(
+            confirm=effects.loses_state,
+            warnings=tuple(effects.warnings),
+            not_checked=tuple(effects.not_checked),
+        ),
     )
 
 

@@ -16,7 +16,7 @@ from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.admin.transactions.model import HangingTransaction, Transaction
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
@@ -166,8 +166,8 @@ def plan_abort(
     return Plan(
         Effect.DESTROY,
         (AbortTransactions(tuple(hanging)),) if hanging else (),
-        warnings=tuple(_warnings(cluster, hanging, clock)),
         fresh=lambda later: _last_stable(later, partitions),
+        advice=Advice(warnings=tuple(_warnings(cluster, hanging, clock))),
     )
 
 
@@ -351,7 +351,6 @@ def plan_fence(cluster: Cluster, transactional_ids: Sequence[str]) -> Plan:
     return Plan(
         Effect.DESTROY,
         (FenceProducers(tuple(found)),) if names else (),
-        touches=frozenset({"transactional_ids"}),
         fresh=lambda later: transactions.describe(later, names),
         refused=refused_of("transactional-id", found.failures),
     )

@@ -19,7 +19,7 @@ from kafka_shell.admin.users.model import (
     ScramMechanism,
     prefixed_users,
 )
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
@@ -181,22 +181,21 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
     ]
     replaced = kept.keys() & {(new.user, new.mechanism) for new in wanted}
     prefixed = prefixed_users(users)
+    never = [
+        f"user {user} will not be able to log in: SCRAM in Kafka supports ASCII names only"
+        for user in users
+        if not user.isascii()
+    ]
     return Plan(
         Effect.CHANGE,
         tuple(AlterScramCredentials(news, (), now) for news in _requests(wanted)),
-        confirm=bool(replaced or prefixed),
-        stakes=f"replaces {counted(len(replaced), 'password')}" if replaced else "",
-        touches=frozenset({"users"}),
-        warnings=(
-            *prefixed,
-            *(
-                f"user {user} will not be able to log in: SCRAM in Kafka supports ASCII names only"
-                for user in users
-                if not user.isascii()
-            ),
-        ),
         fresh=lambda later: describe(later, users),
         refused=Results({}, refused),
+        advice=Advice(
+            confirm=bool(replaced or prefixed),
+            stakes=f"replaces {counted(len(replaced), 'password')}" if replaced else "",
+            warnings=(*prefixed, *never),
+        ),
     )
 
 
@@ -221,7 +220,6 @@ def plan_delete(cluster: Cluster, credentials: Sequence[tuple[str, ScramMechanis
     return Plan(
         Effect.DESTROY,
         tuple(AlterScramCredentials((), olds, olds) for olds in _requests(existing)),
-        touches=frozenset({"users"}),
         refused=Results({}, refused),
     )
 

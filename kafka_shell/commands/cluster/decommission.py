@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.plans import Advice, Effect, Plan, Resource
 from kafka_shell.base.runbook import Runbook, Stage, Stages
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
@@ -72,7 +72,7 @@ def _undo(context: Context, broker: int) -> Plan:
             f"{counted(len(moving), 'partition')} still being moved off broker {broker};"
             " to cancel that, run reassign-partitions --cancel --topics '*'"
         )
-    return replace(plan, warnings=(*plan.warnings, *warnings))
+    return plan.advised(Advice(warnings=tuple(warnings)))
 
 
 class _Work:
@@ -177,7 +177,7 @@ class _Work:
             drain.wanted, now=drain.now, sizes=drain.disks.sizes,
             planned=drain.targets, throttle=self._invocation["throttle"], resumable=False,
         )  # fmt: skip
-        return replace(plan, resume="")
+        return plan.followed(resume="")
 
     def _stop(self, state: BrokerState) -> Iterator[Stage]:
         from kafka_shell.admin.cluster.decommission import read

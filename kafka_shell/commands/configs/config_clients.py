@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.base.errors import MistakeCollector, ShellError, UsageError, did_you_mean
-from kafka_shell.base.plans import Plan, Resource, merge_plans
+from kafka_shell.base.plans import Order, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.commands.configs import config_dynamic
@@ -259,7 +259,7 @@ def _alter_credentials(
     if deleted_keys:
         plans.append(scram.plan_delete(context.cluster, [(user, each) for each in deleted_keys]))
     # The user is never without a credential: the old one is deleted only after the new one is set.
-    return replace(merge_plans(plans), chained=len(plans) > 1)
+    return replace(merge_plans(plans), order=Order.CHAINED if len(plans) > 1 else Order.SEPARATE)
 
 
 def _alter_configs(

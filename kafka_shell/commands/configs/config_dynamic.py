@@ -98,17 +98,15 @@ def _filter(parts: Mapping[str, str | Default | None]) -> ClientConfigFilter | N
 
 def with_acl_commands(plan: Plan) -> Plan:
     """The plan; if it creates the two topics, with a warning that gives the ACLs clients need."""
-    if not plan.confirm:
+    if not plan.advice.confirm:
         return plan
     from kafka_shell.admin.client_configs.store import ACLS
-    from kafka_shell.base.plans import Change
-    from kafka_shell.base.structs import replace
+    from kafka_shell.base.plans import Advice, Change
     from kafka_shell.commands.undo import undo_lines
 
     (command,) = undo_lines([Change(binding.resource, "delete") for binding in ACLS])
-    return replace(
-        plan, warnings=(*plan.warnings, f"with an authorizer, clients need ACLs: {command}")
-    )
+    warning = f"with an authorizer, clients need ACLs: {command}"
+    return plan.advised(Advice(warnings=(warning,)))
 
 
 def plan(

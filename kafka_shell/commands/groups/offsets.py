@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.base.files import bad_file, read_csv
-from kafka_shell.base.plans import Change, Effect, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import (
@@ -71,7 +71,7 @@ def reset_offsets(invocation: Invocation, context: Context) -> Plan:
         written = write_offsets(invocation["export"], (*plan.changes, *plan.unchanged))
         what = f"the new offsets of {counted(written, 'partition')}"
         note = f"{what} were written to {invocation['export']}"
-        plan = replace(plan, notes=(*plan.notes, note))
+        plan = plan.advised(Advice(notes=(note,)))
     return plan
 
 

@@ -135,9 +135,8 @@ def resume(invocation: Invocation, context: Context) -> Plan:
         return batch_plans.with_rate(context.cluster, file.batches, run, given, paths.id)
     plan = batch_plans.resumed(context.cluster, file.batches, run, throttle, paths.id)
     plan = recorded.with_files(plan, paths, throttle, written=True)
-    follow: Any = plan.follow
-    return replace(
-        plan,
+    follow: Any = plan.following.follow
+    return plan.followed(
         waits=bool(invocation["wait"]) or context.shell is None,
         resume=resume_line(paths.id) if follow else "",
         cancel=end_line(paths.id) if follow else "",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UnexpectedEnd
-from kafka_shell.base.plans import Effect, Plan, Report, Resource
+from kafka_shell.base.plans import Effect, Following, Plan, Report, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.commands import select
@@ -150,12 +150,13 @@ def _removal(
     return Plan(
         Effect.CHANGE,
         tuple(steps),
-        follow=follow,
-        afterwards=(RemoveThrottle(tuple(down), record),) if down else (),
         fresh=lambda cluster: reassignment.state(
             cluster, wanted, dirs, record.read(), topics, later
         ),
         refused=Results({}, refused | (_failed(state) if not invocation["dry-run"] else {})),
+        following=Following(
+            follow=follow, afterwards=(RemoveThrottle(tuple(down), record),) if down else ()
+        ),
     )
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.plans import Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
-from kafka_shell.base.structs import replace
 from kafka_shell.base.text import positional
 from kafka_shell.commands import select
 from kafka_shell.language import kinds
@@ -203,7 +202,7 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
         if isinstance(step, log_dir_moves.AlterReplicaLogDirs)
         for move in step.moves
     ]
-    return replace(plan, resume=_progress_command([move.place for move in moves]))
+    return plan.followed(resume=_progress_command([move.place for move in moves]))
 
 
 def _progress_command(replicas: Sequence[Place]) -> str:

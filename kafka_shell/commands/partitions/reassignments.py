@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.plans import Effect, Plan, Resource, merge_plans
+from kafka_shell.base.plans import Effect, Order, Plan, Resource, merge_plans
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import with_option
@@ -94,10 +94,10 @@ def plan_start(
         invocation, context, plan, paths, sizes=sizes, throttle=throttle, dirs=dirs,
         resumable=resumable,
     )  # fmt: skip
-    plan = replace(_with_files(plan, paths, throttle), waits=bool(invocation["wait"]))
+    plan = _with_files(plan, paths, throttle).followed(waits=bool(invocation["wait"]))
     if planned is None:
         return plan
-    explained = planned if plan.figures else replace(planned, scores=(), loads=())
+    explained = planned if plan.advice.figures else replace(planned, scores=(), loads=())
     return explained.explaining(plan)
 
 
@@ -108,19 +108,17 @@ def _with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
 
     steps = recorded.with_files(plan, paths, throttle).steps
     starts = steps != plan.steps  # else only a throttle is changed
-    follow: Any = plan.follow
+    plan = replace(plan, steps=steps)
+    follow: Any = plan.following.follow
     if isinstance(follow, InBatches):
         cancel = end_line(paths.id) if follow.resume else cancel_line(paths.move)
-        return replace(plan, steps=steps, resume=resume_line(paths.id), id=paths.id, cancel=cancel)
+        return plan.followed(resume=resume_line(paths.id), cancel=cancel).noted(id=paths.id)
     file = with_option("--reassignment-json-file", str(paths.move)) if starts else ""
-    return replace(
-        plan,
-        steps=steps,
+    return plan.followed(
         follow=replace(follow, advice=stall_advice) if follow else None,
         resume=f"verify-reassign-partitions --finish {file}".strip(),
-        id=paths.id if starts else "",
         cancel=cancel_line(paths.move) if starts else "",
-    )
+    ).noted(id=paths.id if starts else "")
 
 
 # `reassign-partitions --cancel` (KIP-455).
@@ -301,7 +299,7 @@ def replicate(
     if not growing:
         return moves
     # What does not exist cannot be moved.
-    return replace(merge_plans([growth, moves]), chained=True, whole=True)
+    return replace(merge_plans([growth, moves]), order=Order.CHAINED | Order.WHOLE)
 
 
 def _growth(cluster: Cluster, now: CurrentAssignment, growing: Mapping[str, int]) -> Plan:

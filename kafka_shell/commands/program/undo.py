@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.outcome import JournalEntry, is_applied
-from kafka_shell.base.plans import Change, Effect, Plan, merge_plans
+from kafka_shell.base.plans import Advice, Change, Effect, Plan, merge_plans
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import same_value, shorten_command, some
 from kafka_shell.commands.program.journal import UNDOABLE_ENTRY, entries
@@ -104,21 +104,19 @@ def undo(invocation: Invocation, context: Context) -> Plan | NoRows:
     changed = list(conflicts(net, plan, "that change" if len(chosen) == 1 else "those changes"))
     if changed and not invocation["despite-changes"]:
         _check_may_ask(changed, invocation, context)
-        plan = replace(plan, confirm=True)
+        plan = plan.advised(Advice(confirm=True))
     named = invocation["id"] or invocation.get("yes")
     others = [] if named else _of_other_processes(chosen, context)
     return replace(
         plan,
-        confirm=plan.confirm or bool(others),
-        undoes=tuple(entry.id for entry in chosen),
-        about=_about(chosen),
-        warnings=(
-            *_few(others, "changes"),
-            *_few(changed, "values"),
-            *plan.warnings,
-            *_irreversible(applied),
-        ),
-    )
+        advice=Advice(
+            about=_about(chosen),
+            warnings=(*_few(others, "changes"), *_few(changed, "values")),
+            confirm=bool(others),
+        )
+        + plan.advice
+        + Advice(warnings=tuple(_irreversible(applied))),
+    ).noted(undoes=tuple(entry.id for entry in chosen))
 
 
 # -- which changes ---------------------------------------------------------------------------------
@@ -299,7 +297,7 @@ def _plan_of(invocation: Invocation, context: Context) -> Plan:
         if failure.name == gone
     ]
     found = plan.without_refused(gone)
-    return replace(found, warnings=(*found.warnings, *_few(already, "resources")))
+    return found.advised(Advice(warnings=tuple(_few(already, "resources"))))
 
 
 # -- conflicts -------------------------------------------------------------------------------------

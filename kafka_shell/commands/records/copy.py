@@ -8,7 +8,7 @@ from kafka_shell import journal
 from kafka_shell.admin.records.codecs import CODECS
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.plans import Advice, Effect, Plan
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import format_time
 from kafka_shell.commands.records.read_records import (
@@ -80,18 +80,18 @@ def _plan(
     if saved is not None:
         request, progress = _continued(saved, context, target)
         plan = plan_continue(context.cluster, target.cluster, request, progress)
-        return replace(plan, continues=saved["continues"])
+        return plan.noted(continues=saved["continues"])
     request = _request(invocation, context)
     _refuse_same_topic(request, context, target)
     request = _with_saved(request, invocation, context, target)
     plan = plan_copy(context.cluster, target.cluster, request, report=context.report)
     if not plan.steps:  # it is not shown
-        for warning in plan.warnings:
+        for warning in plan.advice.warnings:
             context.note(warning)
     times = (("from", request.start.time), ("until", request.end.time))
     instants = (f"{invocation[name]} is {format_time(at)}" for name, at in times
                 if invocation[name] and at > 0)  # fmt: skip
-    return replace(plan, notes=(*plan.notes, *instants))
+    return plan.advised(Advice(notes=tuple(instants)))
 
 
 def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) -> None:

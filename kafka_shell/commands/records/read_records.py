@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kafka_shell.base.command_results import NoRows, StreamedOutput
 from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Advice, Resource
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import OFFSET, as_offset, format_time, odd_hour, parse_time
 from kafka_shell.commands import select
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from kafka_shell.admin.records.model import Record
     from kafka_shell.admin.records.read import Position, Reading
     from kafka_shell.admin.records.where import RecordFilter
-    from kafka_shell.base.plans import Plan, Resource
+    from kafka_shell.base.plans import Plan
     from kafka_shell.base.results import Failure, Parts, Results
     from kafka_shell.context import Context
 
@@ -126,8 +127,7 @@ def with_time(plan: Plan, text: str, time: int, context: Context) -> Plan:
     meaning = "latest is used if there are no records that late"
     warning = future_warning(time, int(context.clock() * 1000), meaning)
     note = odd_hour(text, time) or f"{text} is {format_time(time)}"
-    return replace(plan, warnings=tuple(filter(None, (warning, *plan.warnings))),
-                   notes=(*plan.notes, note))  # fmt: skip
+    return plan.advised(Advice(warnings=tuple(filter(None, [warning])), notes=(note,)))
 
 
 def offset_or_time(text: str, now: int) -> tuple[int | None, int | None]:

@@ -11,7 +11,7 @@ from kafka_shell.audit.control import RISKS
 from kafka_shell.audit.model import SEVERITIES
 from kafka_shell.base.command_results import FORMATS, NoRows
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.plans import Effect, NotChecked, Plan
+from kafka_shell.base.plans import Advice, Effect, NotChecked, Plan
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, to_path
 from kafka_shell.commands.spark.sources import (
@@ -237,12 +237,19 @@ def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport
         except ShellError as error:
             failed[Resource("remedy", line)] = as_failure(error)
         else:
-            plans.append(replace(plan, about=()))
+            plans.append(replace(plan, advice=replace(plan.advice, about=())))
     merged = merge_plans([*plans, Plan(Effect.CHANGE, (), refused=Results({}, failed))])
     return replace(
-        merged, confirm=True, fresh=None, about=tuple(_by_control(chosen)),
-        warnings=(*merged.warnings, *left_out), not_checked=(*merged.not_checked, *not_checked),
-    )  # fmt: skip
+        merged,
+        advice=merged.advice
+        + Advice(
+            about=tuple(_by_control(chosen)),
+            warnings=tuple(left_out),
+            not_checked=tuple(not_checked),
+            confirm=True,
+        ),
+        fresh=None,
+    )
 
 
 def _not_checked(report: AuditReport) -> Iterator[NotChecked]:

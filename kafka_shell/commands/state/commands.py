@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.base.command_results import Document
 from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
-from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.plans import Advice, Effect, Plan
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
@@ -230,7 +230,7 @@ def apply(invocation: Invocation, context: Context) -> Plan:
         kept = name_changes([each.change for each in found.only_on_cluster])
         context.note(f"only on the cluster, and not deleted without --prune: {kept}")
     note_unmatched(found, context)
-    return replace(plan, confirm=plan.confirm or context.ask is not None)
+    return plan.advised(Advice(confirm=context.ask is not None))
 
 
 def _refuse_missing(missing: Mapping[str, Failure]) -> None:

@@ -13,7 +13,7 @@ from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.topics.growth import OF_OTHER_SYSTEMS
 from kafka_shell.base.errors import MistakeCollector, Mistakes
-from kafka_shell.base.plans import Effect, Plan, Resource, merge_plans
+from kafka_shell.base.plans import Advice, Effect, Order, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import some
@@ -100,17 +100,15 @@ def plan_state(cluster: Cluster, found: FileDifferences, wanted: State, options:
     plans = [plan for plan in _plans(cluster, wanted, work, options) if plan is not None]
     work.mistakes.check()
     plan = merge_plans(plans) if plans else Plan(Effect.CHANGE, ())
+    advice = Advice(warnings=tuple(work.warnings), confirm=work.pruned or work.confirm)
     return replace(
         plan,
-        whole=True,
-        confirm=plan.confirm or work.pruned or work.confirm,
-        chained=plan.chained or work.pruned,
-        repeatable=True,
+        order=plan.order | Order.WHOLE | (Order.CHAINED if work.pruned else Order.SEPARATE),
         fresh=None,
         refused=Results({}, {**work.refused, **plan.refused.failures}),
-        warnings=(*work.warnings, *plan.warnings),
+        advice=advice + plan.advice,
         unchanged=(),
-    )
+    ).noted(repeatable=True)
 
 
 # -- the change for each difference ----------------------------------------------------------------
@@ -370,4 +368,4 @@ def _credentials(cluster: Cluster, wanted: State, work: _Work, options: Options)
         count = int(each.after or 0)
         credentials.append(NewScramCredential(each.key, mechanism, password, count))
     secrets = tuple(GeneratedPassword(user, password) for user, password in generated.items())
-    return replace(plan_upsert(cluster, credentials), secrets=secrets)
+    return plan_upsert(cluster, credentials).noted(secrets=secrets)

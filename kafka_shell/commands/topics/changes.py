@@ -10,7 +10,7 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.topics.model import NewTopic, format_assignment
 from kafka_shell.base.errors import UsageError, did_you_mean
 from kafka_shell.base.files import bad_file, read_table, read_text
-from kafka_shell.base.plans import Effect, Plan, Resource, merge_plans
+from kafka_shell.base.plans import Effect, Order, Plan, Resource, merge_plans
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote
@@ -197,7 +197,7 @@ def _with_acls(
     if not copies:
         return plan
     merged = merge_plans([plan, acl_changes.plan_create(cluster, copies, of_new=True)])
-    return replace(merged, whole=True, chained=True)
+    return replace(merged, order=Order.CHAINED | Order.WHOLE)
 
 
 def _assignment(invocation: Invocation, context: Context) -> tuple[tuple[int, ...], ...]:

@@ -12,7 +12,6 @@ from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.base.files import bad_file, read_text
 from kafka_shell.base.plans import Effect, Plan, Secret
-from kafka_shell.base.structs import replace
 from kafka_shell.commands.configs.kinds import config_pairs
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
@@ -229,7 +228,7 @@ def _add(invocation: Invocation, context: Context, user: str) -> Plan:
     from kafka_shell.admin.users.model import GeneratedPassword
 
     assert password is not None
-    return replace(plan, secrets=(GeneratedPassword(user, password),))
+    return plan.noted(secrets=(GeneratedPassword(user, password),))
 
 
 def _password(

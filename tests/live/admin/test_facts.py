@@ -33,8 +33,10 @@ def no_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def missing(plan: Plan) -> list[str]:
     """What was not checked; each has a reason."""
-    assert all("timed out" in each.reason for each in plan.not_checked), plan.not_checked
-    return [each.what for each in plan.not_checked]
+    assert all("timed out" in each.reason for each in plan.advice.not_checked), (
+        plan.advice.not_checked
+    )
+    return [each.what for each in plan.advice.not_checked]
 
 
 @pytest.mark.usefixtures("no_time")
@@ -44,7 +46,7 @@ def test_a_deletion(cluster: Cluster, topic: str) -> None:
         "the records of 1 partition", "the size of replicas on 1 broker", "groups", "ACLs",
         "the producers of 1 partition",
     ]  # fmt: skip
-    assert plan.stakes == "1 partition not checked"
+    assert plan.advice.stakes == "1 partition not checked"
     done(plan, cluster)
 
 
@@ -54,7 +56,7 @@ def test_altered_configs(cluster: Cluster, topic: str) -> None:
         cluster, {topic_of(topic): [set_("retention.ms", "1h"), set_("min.insync.replicas", "3")]}
     )
     assert missing(plan) == ["the records of 1 topic", "replication factors"]
-    assert plan.warnings == (
+    assert plan.advice.warnings == (
         f"lowering retention.ms of topic {topic} deletes records older than 1h;"
         " deleted records cannot be restored",
     )
@@ -64,8 +66,8 @@ def test_altered_configs(cluster: Cluster, topic: str) -> None:
     assert missing(plan) == ["the topics that inherit log.retention.ms, min.insync.replicas"]
     assert any(
         warning.startswith("lowering log.retention.ms deletes records older than 1h; ")
-        for warning in plan.warnings
-    ), plan.warnings
+        for warning in plan.advice.warnings
+    ), plan.advice.warnings
 
 
 @pytest.mark.usefixtures("no_time")
@@ -75,7 +77,7 @@ def test_a_deleted_acl(cluster: Cluster, name: str) -> None:
     )
     done(acl_changes.plan_create(cluster, [binding]), cluster)
     plan = acl_changes.plan_delete(cluster, [AclFilter.exactly(binding)])
-    assert missing(plan) == ["who loses access"] and plan.warnings == ()
+    assert missing(plan) == ["who loses access"] and plan.advice.warnings == ()
     done(plan, cluster)
 
 

@@ -195,9 +195,9 @@ def test_a_deletion_says_what_it_could_not_check(admin: Cluster, alice: Cluster,
     topic = make_topic(admin, name)
     allow(admin, topic, AclOperation.DESCRIBE, AclOperation.DELETE)
     plan = topic_changes.plan_delete(alice, [topic])
-    (use,) = plan.figures
+    (use,) = plan.advice.figures
     assert use.topics[0].max_records == 0, "DESCRIBE on the topic is enough for its offsets"
-    missing = {each.what: each.reason for each in plan.not_checked}
+    missing = {each.what: each.reason for each in plan.advice.not_checked}
     assert set(missing) == {
         "the size of replicas on 1 broker", "other groups", "ACLs", "the producers of 1 partition",
     }, missing  # fmt: skip
@@ -212,11 +212,11 @@ def test_a_new_topic_says_that_min_isr_is_not_checked(
     topic = name
     allow(admin, topic, AclOperation.CREATE)
     plan = topic_changes.plan_create_checked(alice, [NewTopic(topic, 1, 1)])
-    (missing,) = plan.not_checked
+    (missing,) = plan.advice.not_checked
     assert missing.what == "min.insync.replicas against the replication factor"
     assert "DESCRIBE_CONFIGS on the cluster" in missing.reason
     own = NewTopic(topic, 1, 1, configs=(("min.insync.replicas", "1"),))
-    assert topic_changes.plan_create_checked(alice, [own]).not_checked == ()
+    assert topic_changes.plan_create_checked(alice, [own]).advice.not_checked == ()
 
 
 def test_lower_retention_says_that_sizes_are_not_checked(
@@ -226,6 +226,6 @@ def test_lower_retention_says_that_sizes_are_not_checked(
     allow(admin, topic, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS)
     lower = ConfigAlteration("retention.ms", ConfigOp.SET, "3600000")
     plan = config_changes.plan_alter(alice, {resource_of(topic): [lower]})
-    assert [each.what for each in plan.not_checked] == ["the size of replicas on 1 broker"]
-    assert "DESCRIBE on the cluster" in plan.not_checked[0].reason
-    assert "no records would be deleted immediately (1 partition checked)" in plan.notes
+    assert [each.what for each in plan.advice.not_checked] == ["the size of replicas on 1 broker"]
+    assert "DESCRIBE on the cluster" in plan.advice.not_checked[0].reason
+    assert "no records would be deleted immediately (1 partition checked)" in plan.advice.notes

@@ -9,7 +9,7 @@ import pytest
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Effect, Plan, apply
+from kafka_shell.base.plans import Effect, Following, Order, Plan, apply
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
 from tests.support.changes import lose_requests
@@ -46,7 +46,7 @@ def test_the_last_steps_do_not_lose_the_others(
 ) -> None:
     first, last = steps(name, 2).steps
     lose_requests(monkeypatch, CREATE_TOPICS, after=1)
-    results = apply(Plan(Effect.CHANGE, (first,), afterwards=(last,)), cluster)
+    results = apply(Plan(Effect.CHANGE, (first,), following=Following(afterwards=(last,))), cluster)
     assert set(results.values) == set(first.changes)
     assert set(results.failures) == set(last.changes)
 
@@ -56,4 +56,4 @@ def test_the_first_request_fails_for_all(
 ) -> None:
     lose_requests(monkeypatch, CREATE_TOPICS)
     with pytest.raises(ShellError, match="the connection was lost"):
-        apply(replace(steps(name, 2), chained=True), cluster)
+        apply(replace(steps(name, 2), order=Order.CHAINED), cluster)

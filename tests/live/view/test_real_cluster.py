@@ -15,6 +15,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.plans import apply
 from kafka_shell.base.units import ConfigType
+from kafka_shell.output.resource_kinds import touched
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.view.cache import Cache
 from kafka_shell.view.disk import DiskCache
@@ -120,7 +121,7 @@ def test_the_topics_of_a_group_and_what_a_change_leaves_of_them(
         assert not watched.cache.view.group_topics[nobody].value
         plan = group_resets.plan_delete_offsets(cluster, of_group.group, [at])
         assert apply(plan, cluster).ok
-    watched.cache.refresh(plan.touches)
+    watched.cache.refresh(touched(plan.changes))
     watched.until(lambda: not watched.cache.view.group_topics[of_group].value)
 
 

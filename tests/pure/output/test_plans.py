@@ -3,7 +3,6 @@ from __future__ import annotations
 from kafka_shell.admin.topics.model import TopicsUse, TopicUse
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.base.results import Results
-from kafka_shell.base.structs import replace
 from kafka_shell.output.outcomes import draw_plan, plan_lines
 from tests.support.samples import GONE, RENDERERS, Tty, err_of, out_of, plain, plan, topic, writer
 
@@ -48,7 +47,7 @@ def test_whole_resources_come_and_go() -> None:
 
 def test_figures_of_which_nothing_is_known_leave_no_blank_lines() -> None:
     change = Change(topic("old"), "delete", before="1 partition")
-    made = replace(plan(change), figures=(TopicsUse((TopicUse("old"),)),))
+    made = plan(change, figures=(TopicsUse((TopicUse("old"),)),))
     assert plain(plan_lines(made, (), RENDERERS)) == "- topic old: 1 partition"
 
 

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from kafka_shell.base.errors import ShellError, Status, UsageError
-from kafka_shell.base.plans import Change, Effect, Plan, Resource, apply, merge_plans
+from kafka_shell.base.plans import (
+    Change,
+    Effect,
+    Following,
+    Order,
+    Plan,
+    Resource,
+    apply,
+    merge_plans,
+)
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.output.humanize import question
 from kafka_shell.output.outcomes import next_lines
@@ -29,7 +38,7 @@ def test_a_change_is_validated_shown_sent_and_reported(tmp_path: Path) -> None:
         ("show",),
         ("send", "a"),
         ("send", "b"),
-        ("refresh", "topics"),
+        ("refresh", "configs"),
         ("fresh",),
     ]
     assert outcome.ok
@@ -63,7 +72,7 @@ def test_a_destructive_plan_shows_the_undo_asks_and_rereads(tmp_path: Path) -> N
         ("ask", "Apply 1 change to 1 topic on prod? [y/N]"),
         ("again", "a"),
         ("send", "a"),
-        ("refresh", "topics"),
+        ("refresh", "configs"),
     ]
 
 
@@ -294,7 +303,7 @@ def test_ctrl_c_journals_an_unknown_outcome(tmp_path: Path) -> None:
         "alter-configs b k=old l=old  # outcome unknown",
         "alter-configs a k=old",
     )
-    assert execution.log[-1] == ("refresh", "topics"), "the view shows what held before"
+    assert execution.log[-1] == ("refresh", "configs"), "the view shows what held before"
 
 
 def test_a_created_topic_of_unknown_outcome_is_deleted_if_it_exists(tmp_path: Path) -> None:
@@ -414,12 +423,16 @@ def test_the_question_says_what_happens_and_how_much(changes: list[Change], aske
 def test_merged_plans_are_followed_to_the_end_of_each() -> None:
     seen: list[str] = []
     plans = [
-        Plan(Effect.CHANGE, (), follow=lambda cluster, report, name=name: seen.append(name))
+        Plan(
+            Effect.CHANGE,
+            (),
+            following=Following(follow=lambda cluster, report, name=name: seen.append(name)),
+        )
         for name in ("a", "b")
     ]
     merged = merge_plans(plans)
-    assert merged.follow is not None
-    merged.follow(None, lambda task, done, total: None)
+    assert merged.following.follow is not None
+    merged.following.follow(None, lambda task, done, total: None)
     assert seen == ["a", "b"], "what comes afterwards lifts the throttle of both"
 
 
@@ -479,7 +492,7 @@ def test_a_move_is_followed_although_a_later_change_failed(tmp_path: Path, chain
         execution.step("c"),
         follow=lambda *_: execution.log.append(("follow",)),
         afterwards=(execution.step("throttle"),),
-        chained=chained,
+        order=Order.CHAINED if chained else Order.SEPARATE,
     )
     outcome = execution.run(plan)
     assert [item.status for item in outcome.changes] == ["done", "failed", "skipped", "done"]
@@ -541,7 +554,10 @@ def test_what_comes_after_a_change_in_progress_is_sent_too(tmp_path: Path) -> No
 def test_a_chained_plan_stops_at_the_first_failure(tmp_path: Path) -> None:
     execution = make_recorded_execution(tmp_path)
     plan = execution.plan(
-        execution.step("a"), execution.step("b", fails=("k",)), execution.step("c"), chained=True
+        execution.step("a"),
+        execution.step("b", fails=("k",)),
+        execution.step("c"),
+        order=Order.CHAINED,
     )
     outcome = execution.run(plan)
     assert [done.status for done in outcome.changes] == ["done", "failed", "skipped"]
@@ -578,7 +594,7 @@ def test_an_empty_plan_does_nothing_at_all(tmp_path: Path) -> None:
 def test_apply_of_a_chained_plan_stops_at_the_first_failure() -> None:
     log: list[Event] = []
     steps = (RecordedStep(log, "bad", fails=("k",)), RecordedStep(log, "next"))
-    results = apply(Plan(Effect.CHANGE, steps, chained=True), None)
+    results = apply(Plan(Effect.CHANGE, steps, order=Order.CHAINED), None)
     assert not results.ok and log == [("send", "bad")]
 
 
@@ -587,8 +603,9 @@ def test_apply_follows_and_then_sends_afterwards() -> None:
     plan = Plan(
         Effect.CHANGE,
         (RecordedStep(log, "a"),),
-        follow=lambda *_: log.append(("follow",)),
-        afterwards=(RecordedStep(log, "b"),),
+        following=Following(
+            follow=lambda *_: log.append(("follow",)), afterwards=(RecordedStep(log, "b"),)
+        ),
     )
     assert apply(plan, None).ok
     assert log == [("send", "a"), ("follow",), ("send", "b")]

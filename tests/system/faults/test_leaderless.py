@@ -55,18 +55,20 @@ def test_unclean_elections_that_lose_records_now_are_confirmed(
     enabled = set_("unclean.leader.election.enable", "true")
     plan = config_changes.plan_alter(cluster, {topic_of(leaderless): [enabled]})
     assert plan.effect is Effect.DESTROY
-    assert plan.warnings == (
+    assert plan.advice.warnings == (
         "unclean.leader.election.enable=true elects replicas that are not in sync as leaders of 1"
         f" partition of topic {leaderless} that has no leader: committed records that they do not"
         " have are lost and cannot be restored",
     )
-    assert plan.stakes == "loses committed records of 1 offline partition"
+    assert plan.advice.stakes == "loses committed records of 1 offline partition"
     plan = config_changes.plan_alter(cluster, {DEFAULT: [enabled]})  # others have topics, too
     assert plan.effect is Effect.DESTROY
-    assert any("no leader: committed records" in each for each in plan.warnings), plan.warnings
-    assert plan.stakes.startswith("loses committed records of ")
+    assert any("no leader: committed records" in each for each in plan.advice.warnings), (
+        plan.advice.warnings
+    )
+    assert plan.advice.stakes.startswith("loses committed records of ")
     other = make_topic(cluster, f"lit-{leaderless}", assignment=((1,),))
     plan = config_changes.plan_alter(cluster, {topic_of(other): [enabled]})
-    assert (plan.effect, plan.stakes) == (Effect.CHANGE, "")
-    (warned,) = plan.warnings
+    assert (plan.effect, plan.advice.stakes) == (Effect.CHANGE, "")
+    (warned,) = plan.advice.warnings
     assert warned.endswith("when no other is available: committed records may be lost")

@@ -111,7 +111,7 @@ def test_what_is_wrong_with_its_original_is_wrong_there(sandbox: Sandbox, tmp_pa
                 make_topic(cluster, "twin.offline", assignment=((3,),)),
             ]
             moved = {TopicPartition("twin.moving", 1): (3, 2)}
-            done(replace(plan_move(cluster, moved), follow=None), cluster)
+            done(plan_move(cluster, moved).followed(follow=None), cluster)
             fence(first, 3, broker_epochs(empty)[3])
             wait_for("broker 3 is fenced", lambda: len(cluster.brokers(refresh=True)) == 2)
             wanted, moving = scan(cluster), under_way(cluster).values
@@ -130,7 +130,7 @@ def test_what_is_wrong_with_its_original_is_wrong_there(sandbox: Sandbox, tmp_pa
             assert under_way(cluster).values == moving
             with following(second, broker_epochs(reading.original)):
                 back = plan_move(cluster, {TopicPartition("twin.down", 1): (2, 1)})
-                done(replace(back, follow=None), cluster)
+                done(back.followed(follow=None), cluster)
                 wait_for("a reassignment ends", lambda: len(under_way(cluster).values) == 1)
             assert scan(cluster).topic("twin.down").partitions[1].replicas == (2, 1)
 
@@ -163,7 +163,7 @@ def test_many_partitions_move_with_few_requests(
     ):
         for times, replicas in enumerate([(1, 2), (2, 3), (3, 1)], 1):
             plan = plan_move(cluster, dict.fromkeys(many, replicas))
-            done(replace(plan, follow=None), cluster)
+            done(plan.followed(follow=None), cluster)
             settle(cluster)
             assert under_way(cluster).values == {}
             found = {each.replicas for each in scan(cluster).topic("twin.many").partitions}

@@ -20,7 +20,7 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.base.plans import Effect, apply
+from kafka_shell.base.plans import Effect, Order, apply
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from tests.support.changes import done
@@ -202,7 +202,7 @@ def test_access_is_granted_before_other_access_is_taken(cluster: Cluster, bob: s
     old, kept, new = reads(bob), reads(bob, "kept"), reads(bob, "new")
     make(cluster, old, kept)
     plan = acl_changes.plan_alter(cluster, [AclFilter(bob)], [kept, new])
-    assert plan.effect is Effect.DESTROY and plan.chained
+    assert plan.effect is Effect.DESTROY and Order.CHAINED in plan.order
     assert [(c.verb, c.resource) for c in plan.changes] == [
         ("create", new.resource), ("delete", old.resource),
     ]  # fmt: skip

@@ -49,6 +49,10 @@ def bob(cluster: Cluster, name: str) -> Iterator[str]:
             assert apply(acl_changes.plan_delete(cluster, [mine]), cluster).ok
 
 
+def remarks(plan: Plan) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return plan.advice.warnings, plan.advice.notes
+
+
 def reads(principal: str, name: str, kind: AclResourceType = TOPIC) -> AclBinding:
     return AclBinding(principal, "*", READ, ALLOW, kind, name)
 
@@ -62,8 +66,11 @@ def test_a_principal_without_another_acl_loses_access(
 ) -> None:
     done(acl_changes.plan_create(cluster, [reads(bob, name)]), cluster)
     plan = removal(cluster, reads(bob, name))
-    assert (plan.warnings, plan.notes) == ((f"{bob} loses Read on topic {name}",), (KEEP,))
-    assert plan.not_checked == ()
+    assert remarks(plan) == (
+        (f"{bob} loses Read on topic {name}",),
+        (KEEP,),
+    )
+    assert plan.advice.not_checked == ()
 
 
 def test_another_acl_that_allows_the_same_keeps_access(
@@ -77,15 +84,15 @@ def test_another_acl_that_allows_the_same_keeps_access(
         " still allow or deny the same operations"
     )
     plan = removal(cluster, reads(bob, name))
-    assert (plan.warnings, plan.notes) == ((), (keeps,))
+    assert remarks(plan) == ((), (keeps,))
     lost = f"{bob} loses Read on prefixed topic {stem} (0 topics now)"
     plan = removal(cluster, same)
-    assert (plan.warnings, plan.notes) == ((lost,), (KEEP,))
+    assert remarks(plan) == ((lost,), (KEEP,))
     both = removal(cluster, same, reads(bob, name))
-    assert len(both.warnings) == 1 and f"Read on topic {name}" in both.warnings[0]
+    assert len(both.advice.warnings) == 1 and f"Read on topic {name}" in both.advice.warnings[0]
     instead = replace(reads(bob, name), operation=ALL)
     plan = acl_changes.plan_alter(cluster, [AclFilter(bob)], [instead])
-    assert (plan.warnings, plan.notes) == ((lost,), (KEEP,))
+    assert remarks(plan) == ((lost,), (KEEP,))
 
 
 def test_a_pattern_counts_the_topics_that_it_matches(cluster: Cluster, bob: str, name: str) -> None:
@@ -93,15 +100,15 @@ def test_a_pattern_counts_the_topics_that_it_matches(cluster: Cluster, bob: str,
     every = replace(reads(bob, f"{name}."), pattern_type=PREFIXED, operation=ALL)
     done(acl_changes.plan_create(cluster, [every, reads(bob, names[0])]), cluster)
     plan = removal(cluster, every)
-    assert plan.warnings == (
+    assert plan.advice.warnings == (
         f"{bob} loses all operations on prefixed topic {name}. (3 topics now)",
     )
-    assert plan.notes == (KEEP,)
+    assert plan.advice.notes == (KEEP,)
     only_reads = replace(every, operation=READ)
     done(acl_changes.plan_create(cluster, [only_reads]), cluster)
     done(removal(cluster, every), cluster)
     plan = removal(cluster, only_reads)
-    assert (plan.warnings, plan.notes) == (
+    assert remarks(plan) == (
         (f"{bob} loses Read on prefixed topic {name}. (2 topics now)",),
         (KEEP,),
     )
@@ -121,27 +128,30 @@ def test_the_active_group_that_may_be_of_the_principal_is_named(
                  lambda: bool(consumer.poll(1_000) or consumer.assignment()))  # fmt: skip
         member = f"it may be the principal of active group {group}"
         plan = removal(cluster, reads(bob, name))
-        assert (plan.warnings, plan.notes) == (
+        assert remarks(plan) == (
             (f"{bob} loses Read on topic {name}; {member} (1 member)",),
             NOTES,
         )
         plan = removal(cluster, reads(bob, group, GROUP))
-        assert (plan.warnings, plan.notes) == (
+        assert remarks(plan) == (
             (f"{bob} loses Read on group {group}; {member}",),
             NOTES,
         )
         # The other one may not read the group, so that it is not its principal.
         plan = removal(cluster, reads(f"{bob}2", name))
-        assert (plan.warnings, plan.notes) == ((f"{bob}2 loses Read on topic {name}",), (KEEP,))
+        assert remarks(plan) == (
+            (f"{bob}2 loses Read on topic {name}",),
+            (KEEP,),
+        )
         # From one host it may.
         from_host = replace(reads(f"{bob}2", group, GROUP), host="10.0.0.1")
         done(acl_changes.plan_create(cluster, [from_host]), cluster)
         plan = removal(cluster, reads(f"{bob}2", name))
-        assert plan.warnings == (f"{bob}2 loses Read on topic {name}; {member} (1 member)",)
+        assert plan.advice.warnings == (f"{bob}2 loses Read on topic {name}; {member} (1 member)",)
         denied = replace(reads(bob, name), permission=DENY)
         plan = acl_changes.plan_create(cluster, [denied])
-        assert plan.confirm, "access is lost"
-        assert (plan.warnings, plan.notes) == (
+        assert plan.advice.confirm, "access is lost"
+        assert remarks(plan) == (
             (f"{bob} loses Read on topic {name}; {member} (1 member)",),
             NOTES,
         )
@@ -156,9 +166,9 @@ def test_denying_what_was_not_allowed_takes_nothing(cluster: Cluster, bob: str, 
     keeps = f"no principal loses access by acl {denied}: what is denied was not allowed before"
     done(acl_changes.plan_create(cluster, [reads(f"{bob}2", name)]), cluster)
     plan = acl_changes.plan_create(cluster, [denied])
-    assert (plan.warnings, plan.notes) == ((), (keeps,))
-    assert not plan.confirm, "nothing is lost"
-    assert acl_changes.plan_create(cluster, [reads(bob, name)]).warnings == ()
+    assert remarks(plan) == ((), (keeps,))
+    assert not plan.advice.confirm, "nothing is lost"
+    assert acl_changes.plan_create(cluster, [reads(bob, name)]).advice.warnings == ()
 
 
 def test_denying_all_hosts_takes_what_is_allowed_to_one(
@@ -169,8 +179,11 @@ def test_denying_all_hosts_takes_what_is_allowed_to_one(
     for principal in (bob, "User:*"):
         denied = replace(reads(principal, name), permission=DENY)
         plan = acl_changes.plan_create(cluster, [denied])
-        assert plan.confirm, "access is lost"
-        assert (plan.warnings, plan.notes) == ((f"{bob} loses Read on topic {name}",), (KEEP,))
+        assert plan.advice.confirm, "access is lost"
+        assert remarks(plan) == (
+            (f"{bob} loses Read on topic {name}",),
+            (KEEP,),
+        )
     never = replace(reads("User:eve", name), host="10.0.0.0/8")
     denied = replace(never, host="*", permission=DENY)
     assert losses(Rules((never,)), [], [denied], {}) == ([], 0), "a range matches no client"
@@ -181,11 +194,11 @@ def test_denying_everyone_takes_what_each_has(cluster: Cluster, bob: str, name: 
     done(acl_changes.plan_create(cluster, [reads(bob, name), other]), cluster)
     everyone = replace(reads("User:*", name), operation=ALL, permission=DENY)
     plan = acl_changes.plan_create(cluster, [everyone])
-    assert plan.warnings == (
+    assert plan.advice.warnings == (
         f"{bob} loses Read,Describe on topic {name}",
         f"{bob}2 loses Write,Describe on topic {name}",
     )
-    assert plan.notes == (KEEP,)
+    assert plan.advice.notes == (KEEP,)
 
 
 def test_many_principals_are_counted(cluster: Cluster, bob: str, name: str) -> None:
@@ -196,6 +209,6 @@ def test_many_principals_are_counted(cluster: Cluster, bob: str, name: str) -> N
         (said,) = removal(cluster, *many).warnings
         assert said.endswith(" and 9 more"), said
         plan = removal(cluster, *others)
-        assert plan.warnings[5:] == ("7 more principals lose access",)
+        assert plan.advice.warnings[5:] == ("7 more principals lose access",)
     finally:
         done(removal(cluster, *others), cluster)

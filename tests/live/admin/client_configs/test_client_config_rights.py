@@ -31,7 +31,7 @@ from kafka_shell.admin.client_configs.store import ACLS
 from kafka_shell.admin.records import read as log
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.plans import Advice, Effect, Plan
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.configs.config_dynamic import with_acl_commands
 from kafka_shell.language.parse import parse
@@ -74,8 +74,8 @@ def allow(admin: Cluster, topic: str, *operations: AclOperation) -> None:
 
 def as_printed(admin: Cluster) -> None:
     """The ACLs that clients need, and that the command for them names."""
-    asking = Plan(Effect.CHANGE, (), confirm=True)
-    (warning,) = with_acl_commands(asking).warnings
+    asking = Plan(Effect.CHANGE, (), advice=Advice(confirm=True))
+    (warning,) = with_acl_commands(asking).advice.warnings
     line = warning[warning.index("alter-acls") :]
     assert len(parse(tokenize(line), REGISTRY)["add"]) == len(ACLS)
     assert all(str(binding) in line for binding in ACLS), line
@@ -109,7 +109,7 @@ def test_limits_that_may_not_be_read_are_not_checked(admin: Cluster, alice: Clus
     [why] = client_config_changes.plan_alter(admin, [ten_ms]).refused.failures.values()
     assert "brokers accept 6000 to 1800000" in why.message
     plan = client_config_changes.plan_alter(alice, [ten_ms])
-    [found] = plan.not_checked
+    [found] = plan.advice.not_checked
     assert plan.refused.ok and found.what == "whether brokers accept this session.timeout.ms"
     assert "DESCRIBE_CONFIGS" in found.reason, found
 

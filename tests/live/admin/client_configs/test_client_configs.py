@@ -94,8 +94,8 @@ def test_the_first_change_makes_the_topics_and_asks(without: Cluster) -> None:
     assert list(client_configs.describe(without)) == []
     assert list(client_configs.registrations(without, now=NOW)) == []
     plan = client_config_changes.plan_alter(without, [ClientConfigAlteration(ALICE, "acks", "all")])
-    assert plan.confirm, "topics are made only when somebody agreed"
-    assert "this plan creates them" in plan.warnings[0]
+    assert plan.advice.confirm, "topics are made only when somebody agreed"
+    assert "this plan creates them" in plan.advice.warnings[0]
     done(plan, without)
     assert held(without) == {"user alice acks": "all"}
     resources = [

@@ -81,7 +81,7 @@ def test_the_controllers_verdict_without_doing_it(
 
 def test_an_unsafe_downgrade_is_warned_about_and_sent_as_such(cluster: Cluster) -> None:
     plan = features.plan_update(cluster, {"metadata.version": 29}, unsafe=True)
-    assert "deletes metadata" in plan.warnings[0]
+    assert "deletes metadata" in plan.advice.warnings[0]
     (why,) = plan.steps[0].send(cluster, validate_only=True).failures.values()
     safe = features.plan_update(cluster, {"metadata.version": 29})
     (other,) = safe.steps[0].send(cluster, validate_only=True).failures.values()

@@ -98,7 +98,10 @@ def test_what_deletes_records_is_destructive(cluster: Cluster, name: str) -> Non
         plan = config_changes.plan_alter(cluster, {resource: [alteration]})
         assert [bool(change.lost) for change in plan.changes] == [loses], alteration
         assert plan.effect is (Effect.DESTROY if loses else Effect.CHANGE)
-        assert any("deleted records cannot be restored" in said for said in plan.warnings) == loses
+        assert (
+            any("deleted records cannot be restored" in said for said in plan.advice.warnings)
+            == loses
+        )
 
 
 def test_values_of_known_enumerations_are_checked_here(cluster: Cluster, topic: str) -> None:
@@ -168,7 +171,7 @@ def test_a_lower_limit_of_batches_says_that_larger_ones_are_refused(
 ) -> None:
     key, resource = "max.message.bytes", topic_of(topic)
     plan = config_changes.plan_alter(cluster, {resource: [set_(key, "100")]})
-    assert plan.warnings == (
+    assert plan.advice.warnings == (
         f"lowering max.message.bytes of topic {topic} makes brokers reject record batches larger"
         " than 100 bytes:"
         " producers get MESSAGE_TOO_LARGE",
@@ -181,8 +184,8 @@ def test_a_lower_limit_of_batches_says_that_larger_ones_are_refused(
     finally:
         producer.close()
     higher = config_changes.plan_alter(cluster, {resource: [set_(key, "200")]})
-    assert higher.warnings == ()
-    assert config_changes.plan_alter(cluster, {resource: [delete(key)]}).warnings == ()
+    assert higher.advice.warnings == ()
+    assert config_changes.plan_alter(cluster, {resource: [delete(key)]}).advice.warnings == ()
     (of_brokers, *_) = config_changes.plan_alter(
         cluster, {DEFAULT: [set_("message.max.bytes", "1000")]}
     ).warnings[-1:]

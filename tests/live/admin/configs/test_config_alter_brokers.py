@@ -73,7 +73,7 @@ def test_what_a_logger_cannot_be_is_refused_by_the_broker(
 
 def test_an_unknown_logger_names_its_near_miss(cluster: Cluster) -> None:
     plan = config_changes.plan_alter(cluster, {LOGGER: [set_("kafka.request.loger", "INFO")]})
-    assert plan.warnings[0].endswith("Did you mean kafka.request.logger?")
+    assert plan.advice.warnings[0].endswith("Did you mean kafka.request.logger?")
 
 
 def test_a_group_that_is_not_there_can_be_given_configs(cluster: Cluster, name: str) -> None:
@@ -102,7 +102,7 @@ def test_a_broker_and_the_default_below_it(cluster: Cluster) -> None:
         )  # fmt: skip
         assert own(cluster, BROKER, key) == "3"
         plan = config_changes.plan_alter(cluster, {DEFAULT: [set_(key, "4")]})
-        assert plan.warnings == ("broker 1 overrides log.cleaner.threads=3",)
+        assert plan.advice.warnings == ("broker 1 overrides log.cleaner.threads=3",)
         assert (plan.changes[0].before, plan.changes[0].effective) == ("2", None)
         (third,) = alter(cluster, BROKER, delete(key))
         assert third.note == "falls back to 2 (Dynamic default broker config)"
@@ -154,7 +154,7 @@ def test_a_sensitive_value_is_in_no_change(cluster: Cluster, key: str) -> None:
     secret = "hush-hush"
     with restored(cluster, BROKER, key):
         plan = config_changes.plan_alter(cluster, {BROKER: [set_(key, secret)]})
-        assert secret not in repr(plan.changes) + repr(plan.warnings)
+        assert secret not in repr(plan.changes) + repr(plan.advice.warnings)
         assert plan.changes[0].note == "sensitive: the value is not shown"
         done(plan, cluster)
         found = entry(cluster, BROKER, key)

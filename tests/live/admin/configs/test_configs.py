@@ -229,11 +229,11 @@ def test_a_key_that_no_broker_lists_is_sent_with_a_warning(
             ]
         },
     )
-    near, far, prefixed = plan.warnings
+    near, far, prefixed = plan.advice.warnings
     assert near.endswith("Did you mean log.cleaner.threads?")
     assert "my.plugin.setting" in far and "Did you mean" not in far
     assert prefixed.endswith("Did you mean listener.name.plaintext.max.connections?")
-    assert all(warning == warning.strip() for warning in plan.warnings)
+    assert all(warning == warning.strip() for warning in plan.advice.warnings)
 
 
 def test_keys_that_brokers_take_and_do_not_list_are_known(cluster: Cluster) -> None:
@@ -247,7 +247,7 @@ def test_keys_that_brokers_take_and_do_not_list_are_known(cluster: Cluster) -> N
             ]
         },
     )
-    assert plan.warnings == ()
+    assert plan.advice.warnings == ()
     rate, connections, login = plan.changes
     assert rate.after == "50000000"
     assert (connections.after, connections.effective) == ("77", "2147483647")

@@ -142,7 +142,7 @@ def test_a_group_that_is_not_there(cluster: Cluster, topic: str, group: str) -> 
     made = group_resets.plan_reset(
         cluster, group, ResetTo(ResetTarget.LATEST), [TopicPartition(topic, 0)]
     )
-    assert made.warnings == (f"group {group} does not exist and will be created",)
+    assert made.advice.warnings == (f"group {group} does not exist and will be created",)
     done(made, cluster)
     assert held(cluster, group) == {f"{topic}:0": RECORDS}
 

@@ -198,14 +198,14 @@ def test_offsets_that_may_be_hidden(
     allow(admin, AclResourceType.TOPIC, other, AclOperation.DESCRIBE)
     wait_for("alice sees its offsets", lambda: bool(visible_offsets(alice, group)))
     delete, reset = plans(alice)
-    (missing,) = delete.not_checked
+    (missing,) = delete.advice.not_checked
     assert missing.what == f"{hidden}, which are deleted as well"
     assert missing.reason == "requires DESCRIBE on all topics"
-    assert f"{hidden} are not visible, and are not reset: {missing.reason}" in reset.warnings
+    assert f"{hidden} are not visible, and are not reset: {missing.reason}" in reset.advice.warnings
     named = group_resets.plan_reset(
         alice, group, ResetTo(ResetTarget.LATEST), [TopicPartition(other, 0)]
     )
-    assert not [each for each in named.warnings if hidden in each]
+    assert not [each for each in named.advice.warnings if hidden in each]
     lag = f"{hidden} are not visible, and lag does not include them: {missing.reason}"
     for words in (["lag", group], ["describe-group"], ["describe-group", group, "--state"]):
         said = run(*words)
@@ -218,7 +218,7 @@ def test_offsets_that_may_be_hidden(
     wait_for("alice sees all topics", lambda: may_be_hidden(alice) is None)
     for cluster in (alice, admin):
         delete, reset = plans(cluster)
-        assert delete.not_checked == () and reset.warnings == ()
+        assert delete.advice.not_checked == () and reset.advice.warnings == ()
     assert hidden not in str(run("lag", group))
 
 

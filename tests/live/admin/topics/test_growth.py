@@ -22,8 +22,8 @@ def test_records_of_a_key(cluster: Cluster, name: str) -> None:
     make_topic(cluster, f"{name}-configs", 1, configs=compact)
     names = [f"{name}-plain", f"{name}-offsets", f"{name}-configs"]
     plan = topic_changes.plan_partitions(cluster, names, 3)
-    assert not plan.confirm and plan.not_checked == ()
-    assert plan.warnings == (
+    assert not plan.advice.confirm and plan.advice.not_checked == ()
+    assert plan.advice.warnings == (
         f"2 topics ({name}-offsets, {name}-configs): compacted; new records with an existing key"
         " may go to another partition; compaction then never removes the older records of that key",
         f"topic {name}-configs: compacted, with a single partition; Kafka Connect"
@@ -40,8 +40,8 @@ def test_state_of_brokers(cluster: Cluster, sandbox: Sandbox, topic: str, tmp_pa
     before = scan(cluster, [internal]).summary(internal).partitions
     try:
         plan = topic_changes.plan_partitions(cluster, [internal, topic], before + 1)
-        assert plan.confirm
-        assert plan.warnings == (
+        assert plan.advice.confirm
+        assert plan.advice.warnings == (
             f"topic {internal}: after a restart, brokers look for the state of most groups in"
             " another partition: their committed offsets are lost",
             f"topic {topic}: {_OTHER}",

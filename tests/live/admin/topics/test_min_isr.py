@@ -63,7 +63,7 @@ def test_names_that_are_the_same_in_metrics(cluster: Cluster, name: str) -> None
     """Brokers refuse a topic like an existing one, but create two in one request."""
     names = [f"{name}.a_b", f"{name}_a.b", f"{name}.c"]
     plan = topic_changes.plan_create_checked(cluster, [NewTopic(each, 1) for each in names])
-    assert plan.warnings == (
+    assert plan.advice.warnings == (
         f"2 topics ({names[0]}, {names[1]}) have the same name in metrics,"
         " which replace '.' with '_'",
     )

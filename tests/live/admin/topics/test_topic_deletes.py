@@ -46,20 +46,20 @@ def test_an_internal_topic_is_deleted_with_a_warning(cluster: Cluster) -> None:
     wait_for("the coordinator's topic is made", is_there)
     consumer.close()
     plan = topic_changes.plan_delete(cluster, ["__consumer_offsets"])
-    assert "internal" in plan.warnings[0]
+    assert "internal" in plan.advice.warnings[0]
 
 
 def test_a_topic_that_metadata_does_not_mark_as_internal(cluster: Cluster) -> None:
     """Before: the topic of tiered storage was deleted, and got partitions, without a warning."""
     name = make_topic(cluster, "__remote_log_metadata")
     plan = topic_changes.plan_delete(cluster, [name])
-    assert plan.warnings == (
+    assert plan.advice.warnings == (
         f"{name} is an internal topic: brokers no longer find the records in remote storage of any"
         " topic",
     )
     more = topic_changes.plan_partitions(cluster, [name], 2)
-    assert more.confirm and len(more.warnings) == 1
-    assert "after a restart, brokers cannot use remote storage" in more.warnings[0]
+    assert more.advice.confirm and len(more.advice.warnings) == 1
+    assert "after a restart, brokers cannot use remote storage" in more.advice.warnings[0]
     done(plan, cluster)
 
 

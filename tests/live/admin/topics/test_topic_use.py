@@ -28,7 +28,7 @@ from tests.support.waiting import wait_for
 
 
 def use_of(plan: Plan) -> dict[str, TopicUse]:
-    (use,) = plan.figures
+    (use,) = plan.advice.figures
     assert isinstance(use, TopicsUse)
     return {topic.topic: topic for topic in use.topics}
 
@@ -49,9 +49,9 @@ def reading(sandbox: Sandbox, group: str, topic: str) -> Iterator[None]:
 
 def test_a_topic_nobody_uses(cluster: Cluster, topic: str) -> None:
     plan = topic_changes.plan_delete(cluster, [topic])
-    assert plan.not_checked == ()
+    assert plan.advice.not_checked == ()
     assert use_of(plan) == {topic: TopicUse(topic, 0, 0, (), 0, None, ())}
-    assert plan.stakes == "no records"
+    assert plan.advice.stakes == "no records"
 
 
 def test_records_groups_producers_and_acls(sandbox: Sandbox, cluster: Cluster, name: str) -> None:
@@ -75,7 +75,7 @@ def test_records_groups_producers_and_acls(sandbox: Sandbox, cluster: Cluster, n
     try:
         with reading(sandbox, group, used):
             plan = topic_changes.plan_delete(cluster, [used, other])
-        assert plan.not_checked == ()
+        assert plan.advice.not_checked == ()
         found = use_of(plan)
         assert found[other] == TopicUse(other, 0, 0, (), 0, None, ())
         assert found[used].max_records == 3
@@ -87,7 +87,9 @@ def test_records_groups_producers_and_acls(sandbox: Sandbox, cluster: Cluster, n
         assert found[used].producers == 1
         assert found[used].last_written is not None
         assert found[used].acls == (str(binding),), "a prefixed ACL is not about this topic only"
-        assert plan.stakes.startswith("up to 3 records, ") and plan.stakes.endswith(", 2 groups")
+        assert plan.advice.stakes.startswith("up to 3 records, ") and plan.advice.stakes.endswith(
+            ", 2 groups"
+        )
     finally:
         forget(cluster, group, idle)
         done(acl_changes.plan_delete(cluster, [AclFilter(f"User:{name}")]), cluster)

@@ -22,6 +22,7 @@ from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Effect, Resource, apply
 from kafka_shell.base.results import Results
+from kafka_shell.output.resource_kinds import touched
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan
@@ -188,7 +189,7 @@ def test_many_topics_are_created_by_one_request(cluster: Cluster, name: str) -> 
     plan = topic_changes.plan_create(new)
     assert plan.effect is Effect.CHANGE
     assert len(plan.steps) == 1, "one request for all"
-    assert plan.touches == {"topics"}
+    assert touched(plan.changes) == {"topics"}
     done(plan, cluster)
     found = topics.describe(cluster, [topic.name for topic in new])
     assert {topic.name: len(topic.partitions) for topic in found} == {

@@ -209,7 +209,7 @@ def test_a_hanging_transaction_is_found_and_aborted(cluster: Cluster, name: str)
 
     plan = transaction_changes.plan_abort(cluster, [found])
     assert plan.effect is Effect.DESTROY
-    assert plan.warnings == ()
+    assert plan.advice.warnings == ()
     assert not plan.changes[0].reversible
     done(plan, cluster)
     assert last_stable(cluster, each) == end(cluster, each), "the last stable offset has not moved"
@@ -229,7 +229,7 @@ def test_a_transaction_that_its_coordinator_knows_does_not_hang(
     assert transactions.find_hanging(cluster, partitions=[each]).ok
     found = transaction_changes.find_open(cluster, each, offset)
     assert not isinstance(found, Failure)
-    (warning,) = transaction_changes.plan_abort(cluster, [found]).warnings
+    (warning,) = transaction_changes.plan_abort(cluster, [found]).advice.warnings
     assert f"is not hanging (transactional ID {name}, Ongoing)" in warning
     assert "to abort it in all partitions, fence the producer" in warning
     wrong = transaction_changes.find_open(cluster, each, offset + 5)

@@ -51,7 +51,7 @@ def test_who_sees_no_coordinator_is_told_of_doubts(
         assert len(search.found) == 1, "to her it looks like one that hangs"
         assert "DESCRIBE on transactional ID *" in " ".join(search.doubts)
         plan = transaction_changes.plan_abort(alice, search.found)
-        assert plan.warnings == search.doubts, "the plan does not tell of the doubts"
+        assert plan.advice.warnings == search.doubts, "the plan does not tell of the doubts"
         (why,) = plan.steps[0].send(alice, validate_only=False).failures.values()
         assert why.name == "CLUSTER_AUTHORIZATION_FAILED"
         assert why.hint == "Requires ALTER or CLUSTER_ACTION on the cluster."

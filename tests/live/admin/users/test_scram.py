@@ -180,7 +180,7 @@ def test_deleting_what_is_not_there_is_refused(cluster: Cluster, user: str) -> N
 
 def test_a_name_that_cannot_log_in_is_warned_about(cluster: Cluster) -> None:
     plan = scram.plan_upsert(cluster, [new("dörte"), new("zoe"), new("dörte", SHA_512)])
-    (warning,) = plan.warnings
+    (warning,) = plan.advice.warnings
     assert "dörte" in warning
 
 

@@ -133,7 +133,7 @@ def _step(cluster: Cluster, source: str, target: str) -> Step:
 
 def _at_the_second_window(plan: Plan, cluster: Cluster) -> Outcomes:
     """Press Ctrl-C when it is saved, and return the outcomes."""
-    assert plan.monitor is not None
+    assert plan.bookkeeping.monitor is not None
     saved = []
 
     def save(state: object) -> None:
@@ -141,7 +141,7 @@ def _at_the_second_window(plan: Plan, cluster: Cluster) -> Outcomes:
         if len(saved) == 2:
             raise KeyboardInterrupt
 
-    plan.monitor.save = save
+    plan.bookkeeping.monitor.save = save
     with pytest.raises(StepInterrupted) as caught:
         plan.steps[0].send(cluster, validate_only=False)
     return caught.value.outcomes

@@ -220,8 +220,8 @@ def test_a_deadline_between_two_batches_tells_what_it_waited_for(moving: Moving)
 def test_a_session_that_is_not_patient_pauses_in_a_batch(moving: Moving, patient: bool) -> None:
     moving.when("2 stop 5, 200 start 5")
     plan = moving.plan()
-    assert isinstance(plan.follow, InBatches)
-    plan = replace(plan, follow=replace(plan.follow, patient=patient))
+    assert isinstance(plan.following.follow, InBatches)
+    plan = plan.followed(follow=replace(plan.following.follow, patient=patient))
     assert moving.ended(plan) == ("" if patient else f"paused at batch 1 of 3: {WAITING}")
     assert moving.started() == ([0, 1, 2] if patient else [0])
 
@@ -243,22 +243,22 @@ def test_each_batch_has_its_own_throttle_and_the_rate_of_its_start(moving: Movin
 def test_a_plan_warns_of_rates_that_batches_replace(moving: Moving) -> None:
     moving.facts.values[broker_config(5), FOLLOWER_RATE] = "5000000"
     plan = moving.plan(1_000_000)
-    (warning,) = [each for each in plan.warnings if "each batch sets" in each]
+    (warning,) = [each for each in plan.advice.warnings if "each batch sets" in each]
     assert warning.startswith(
         f"broker 5: each batch sets {FOLLOWER_RATE} to 1MB/s instead of 5MB/s"
     )
-    assert plan.later == 2 and plan.partial
+    assert plan.following.later == 2
     assert moving.ended(plan) == ""
     assert moving.facts.values[broker_config(5), FOLLOWER_RATE] == "5000000"
 
 
 def test_what_fits_into_one_batch_has_none(moving: Moving) -> None:
-    assert not isinstance(moving.plan(per_batch=3).follow, InBatches)
+    assert not isinstance(moving.plan(per_batch=3).following.follow, InBatches)
     whole = plan_move(moving.facts, ALL, quick=True)
     assert limited(moving.facts, whole, None, None) == whole
     moving.facts.sizes = Sizes({each: {4: 1} for each in ALL})
     plan = limited(moving.facts, plan_move(moving.facts, ALL), BatchLimits(partitions=2), 900)
-    assert [each.batches for each in plan.figures if isinstance(each, MoveSize)] == [2]
+    assert [each.batches for each in plan.advice.figures if isinstance(each, MoveSize)] == [2]
     assert moving.ended(plan) == "" and moving.started() == [0, 1, 2]
 
 
@@ -305,8 +305,8 @@ def resume(moving: Moving, batches: int = 1) -> Plan:
 def test_what_is_left_is_moved_and_all_throttles_are_removed(
     moving: Moving, first: str, second: str, started: list[int], refused: str
 ) -> None:
-    apply(replace(plan_move(moving.facts, {ONE: AFTER}, throttle=1, record=moving.record,
-                            quick=True), waits=False), moving.facts)  # fmt: skip
+    plan = plan_move(moving.facts, {ONE: AFTER}, throttle=1, record=moving.record, quick=True)
+    apply(plan.followed(waits=False), moving.facts)
     moving.facts.takes = None
     if first == "done":
         moving.facts.complete()
@@ -325,8 +325,8 @@ def test_what_is_left_is_moved_and_all_throttles_are_removed(
 
 
 def test_where_nothing_is_left_only_the_throttle_is_removed(moving: Moving) -> None:
-    apply(replace(plan_move(moving.facts, ALL, throttle=1, record=moving.record, quick=True),
-                  waits=False), moving.facts)  # fmt: skip
+    plan = plan_move(moving.facts, ALL, throttle=1, record=moving.record, quick=True)
+    apply(plan.followed(waits=False), moving.facts)
     moving.facts.complete()
     plan = resume(moving, 3)
     assert [change.note for change in plan.changes if change.verb == "delete"] == [
@@ -343,7 +343,7 @@ def test_a_batch_whose_broker_is_down_is_not_continued(moving: Moving) -> None:
     assert raised.value.code == "paused"
     moving.facts.start(ONE, AFTER)  # it moves already, and is waited for
     moving.facts.silent.append(DENIED)
-    assert resume(moving).follow
+    assert resume(moving).following.follow
 
 
 def test_one_that_is_cancelled_meanwhile_is_not_continued(moving: Moving) -> None:
@@ -357,7 +357,7 @@ def test_another_rate_is_that_of_the_batch_that_moves_and_of_the_next(moving: Mo
     batches = [{each: AFTER} for each in ALL]
     plan = moving.plan()
     moving.facts.events.append((5, lambda: apply(
-        replace(with_rate(moving.facts, batches, moving.run, 7, "ID"), follow=None),
+        with_rate(moving.facts, batches, moving.run, 7, "ID").followed(follow=None),
         moving.facts)))  # fmt: skip
     rates: list[str] = []
     for second in (7, 16):

@@ -157,7 +157,7 @@ def test_a_cancelled_move_has_its_replicas_in_their_order(
 ) -> None:  # fmt: skip
     plan = plan_cancel(held, [ZERO, ONE], before, target=target)
     assert [str(change.resource) for change in plan.unchanged] == ["partition t:1"]
-    assert (warning in plan.warnings) == bool(warning)
+    assert (warning in plan.advice.warnings) == bool(warning)
     assert apply(plan, held).ok
     assert held.replicas[ZERO] == replicas and not held.moving
     (row,) = state(held, {ZERO: (2, 3)}).partitions
@@ -354,7 +354,7 @@ def test_the_order_before_is_that_of_the_files_that_started_a_move(
     plan = plan_move(held, {ZERO: (2, 3)}, quick=True)
     paths = MovePaths.new(tmp_path / "reassignments", 0)
     assert recorded_before(held, paths.move.parent) == {}
-    apply(replace(with_files(plan, paths, None), waits=False), held)
+    apply(with_files(plan, paths, None).followed(waits=False), held)
     assert held.under_way().values[ZERO].before == (2, 1), "controllers do not remember it"
     assert recorded_before(held, paths.move.parent) == {ZERO: (1, 2)}
     held.start(ZERO, (1, 3))

@@ -134,7 +134,7 @@ class Shells:
 
     def apply(self, plan: Plan, *, wait: bool = False) -> None:
         assert plan.refused.ok, plan.refused.failures
-        self.plan = replace(plan, waits=wait)
+        self.plan = plan.followed(waits=wait)
         self.facts.takes = 5.0 if wait else None
         sent = apply(self.plan, self.facts)
         assert sent.ok, sent.failures

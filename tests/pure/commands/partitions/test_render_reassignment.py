@@ -17,7 +17,7 @@ from kafka_shell.admin.partitions.model import (
     Throttle,
 )
 from kafka_shell.base.outcome import Outcome
-from kafka_shell.base.plans import Change, Effect, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Plan, Resource
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.output import progress
 from kafka_shell.output.outcomes import plan_lines
@@ -40,7 +40,7 @@ def drawn(value: object, format: str = "table") -> str:
 
 
 def test_a_plan_shows_its_figures_below_its_changes() -> None:
-    plan = Plan(Effect.CHANGE, (), unchanged=(MOVE,), figures=FIGURES)
+    plan = Plan(Effect.CHANGE, (), unchanged=(MOVE,), advice=Advice(figures=FIGURES))
     text = "\n".join(line.plain for line in plan_lines(plan, (), RENDERERS))
     assert text == (
         "partition orders:0: 1,2 -> 2,3\n"
@@ -57,7 +57,7 @@ def test_a_plan_shows_its_figures_below_its_changes() -> None:
 
 
 def test_a_plans_figures_are_data_too_and_a_plan_without_any_has_none() -> None:
-    plan = Plan(Effect.CHANGE, (), figures=FIGURES)
+    plan = Plan(Effect.CHANGE, (), advice=Advice(figures=FIGURES))
     data = json.loads(drawn(Outcome(plan, ()), "json"))
     assert data["figures"][0]["bytes"] == 3 * MIB
     assert data["figures"][1]["leaders_after"] == 3

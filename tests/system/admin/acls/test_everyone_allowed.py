@@ -60,29 +60,29 @@ def creation(cluster: Cluster, *bindings: AclBinding) -> Plan:
 def test_the_first_acl_of_a_resource_is_confirmed(open_cluster: Cluster) -> None:
     """Before: everyone else lost access without a word."""
     first = creation(open_cluster, reads("orders"), reads("payments"))
-    assert first.warnings == (
+    assert first.advice.warnings == (
         "until now everyone may have access to topic orders, topic payments, which no ACL"
         f" matches {RULE}; {THEN}",
     )
-    assert first.confirm
+    assert first.advice.confirm
     done(creation(open_cluster, reads("orders")), open_cluster)
     second = creation(open_cluster, replace(reads("orders"), principal="User:eve"))
-    assert (second.warnings, second.confirm) == ((), False)
+    assert (second.advice.warnings, second.advice.confirm) == ((), False)
 
 
 def test_patterns_may_be_the_first_acls_of_what_they_match(open_cluster: Cluster) -> None:
     done(creation(open_cluster, reads("sales.eu")), open_cluster)
     prefixed = reads("sales.eu", PatternType.PREFIXED)
     warned = creation(open_cluster, prefixed)
-    assert warned.warnings == (
+    assert warned.advice.warnings == (
         "until now everyone may have access to what prefixed topic sales.eu matches and no other"
         f" ACL does {RULE}; {THEN}",
     )
-    assert warned.confirm
+    assert warned.advice.confirm
     done(warned, open_cluster)
     for covered in (reads("sales.eu.x"), reads("sales.eu.", PatternType.PREFIXED)):
         plan = creation(open_cluster, covered)
-        assert (plan.warnings, plan.confirm) == ((), False)
+        assert (plan.advice.warnings, plan.advice.confirm) == ((), False)
     assert "what topic * matches" in creation(open_cluster, reads("*")).warnings[0]
 
 
@@ -97,7 +97,7 @@ def test_the_deletion_of_the_last_acl_may_allow_everyone(open_cluster: Cluster) 
 
     def warned(*bindings: AclBinding) -> str:
         filters = list(map(AclFilter.exactly, bindings))
-        return "\n".join(acl_changes.plan_delete(open_cluster, filters).warnings)
+        return "\n".join(acl_changes.plan_delete(open_cluster, filters).advice.warnings)
 
     for last in (denied, prefixed):
         assert f"no ACL is left on {last.target}: access depends on" in warned(last)
@@ -107,7 +107,7 @@ def test_the_deletion_of_the_last_acl_may_allow_everyone(open_cluster: Cluster) 
 
 def test_brokers_with_the_default_deny_everyone_anyway(cluster: Cluster, name: str) -> None:
     plan = creation(cluster, reads(name), reads(name, PatternType.PREFIXED))
-    assert (plan.warnings, plan.notes, plan.confirm) == ((), (), False)
+    assert (plan.advice.warnings, plan.advice.notes, plan.advice.confirm) == ((), (), False)
 
 
 def test_groups_without_acls_are_not_known(open_cluster: Cluster, tmp_path: Path) -> None:

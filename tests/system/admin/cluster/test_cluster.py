@@ -96,7 +96,7 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
         assert plan.effect is Effect.DESTROY
         assert [change.resource.name for change in plan.changes] == [str(gone)]
         assert "is running" in refusals(plan)[str(other)].message
-        offline, lost = plan.warnings
+        offline, lost = plan.advice.warnings
         assert "offline until reassigned" in offline
         found = metadata_scan.scan(three)
         every = [each for topic in found.names for each in found.topic(topic).partitions]

@@ -10,7 +10,7 @@ import pytest
 from kafka_shell.admin.cluster import features, quorum
 from kafka_shell.admin.cluster.model import Endpoint, QuorumReplica, Voter
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Effect
+from kafka_shell.base.plans import Effect, Order
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.undo import undo_lines
@@ -89,7 +89,7 @@ def test_a_voter_is_removed_and_the_line_that_takes_it_back_adds_it(
     other = next(replica for replica in before.replicas if replica.role == "voter")
     plan = quorum.plan_alter(three, [], [Voter(other.id)])
     assert plan.effect is Effect.DESTROY
-    assert plan.warnings == ("2 voters are left: the quorum then tolerates no failure",)
+    assert plan.advice.warnings == ("2 voters are left: the quorum then tolerates no failure",)
     done(plan, three)
     left = quorum.describe(three)
     assert {replica.id for replica in left.voters} == {1, 2, 3} - {other.id}
@@ -148,7 +148,7 @@ def test_additions_come_first_but_for_a_voter_with_a_new_disk(three: Cluster) ->
     assert [change.verb for change in plan.changes] == ["create", "delete"]
     new_disk = quorum.plan_alter(three, [Voter(3, "A" * 21 + "Q", at)], [Voter(3)])
     assert [change.verb for change in new_disk.changes] == ["delete", "create"]
-    assert plan.chained, "one that fails keeps the rest from being done"
+    assert Order.CHAINED in plan.order, "one that fails keeps the rest from being done"
 
 
 def test_a_voter_that_nobody_can_reach_is_not_added(three: Cluster) -> None:
@@ -185,13 +185,13 @@ def test_a_voter_whose_removal_would_end_the_majority_is_not_removed(
         replaced = quorum.plan_alter(three, [ABSENT], [Voter(other)])
         assert replaced.refused.ok, "the new voter is part of the majority"
         assert replaced.steps[1].reread(three) == replaced.steps[1]
-        assert replaced.warnings == (
+        assert replaced.advice.warnings == (
             "3 voters are left (1 not caught up): the quorum then tolerates no failure",
         )
         both = quorum.plan_alter(three, [], [Voter(other), Voter(dead)])
         assert [change.resource.name for change in both.changes] == [str(dead), str(other)]
         alone = quorum.plan_alter(three, [], [Voter(dead)])
-        assert alone.warnings == ("2 voters are left: the quorum then tolerates no failure",)
+        assert alone.advice.warnings == ("2 voters are left: the quorum then tolerates no failure",)
         done(alone, three)
         assert sorted(voters(three)) == sorted({1, 2, 3} - {dead})
 

@@ -27,7 +27,7 @@ def test_each_broker_is_its_own_request(three_brokers: Sandbox) -> None:
         try:
             done(plan, three)
             assert [own(three, b, key) for b in brokers] == ["2", "2", "2"]
-            warned = config_changes.plan_alter(three, {DEFAULT: [set_(key, "4")]}).warnings
+            warned = config_changes.plan_alter(three, {DEFAULT: [set_(key, "4")]}).advice.warnings
             assert warned == (f"brokers 1, 2, 3 override {key}=2",)
         finally:
             done(config_changes.plan_alter(three, {b: [delete(key)] for b in brokers}), three)
@@ -54,5 +54,5 @@ def test_a_broker_that_hangs_does_not_delay_the_plan(three_brokers: Sandbox) -> 
                 plan = config_changes.plan_alter(cluster, alterations)
         finally:
             thaw(pid)
-    (warned,) = plan.warnings
+    (warned,) = plan.advice.warnings
     assert warned.startswith(f"broker {last.id} may override the cluster-wide default"), warned

@@ -23,17 +23,21 @@ def test_more_required_than_are_in_sync_now(
     make_topic(three, name, assignment=placed[:2], configs=((KEY, "1"),))
     other = make_topic(three, f"{name}.two", assignment=placed[2:], configs=((KEY, "2"),))
     resource = topic_of(name)
-    assert not config_changes.plan_alter(three, {resource: [set_(KEY, "3")]}).confirm
+    assert not config_changes.plan_alter(three, {resource: [set_(KEY, "3")]}).advice.confirm
     with stopped(three_brokers, 3):
         wait_for("it is out of sync", lambda: scan(three, [name]).under_replicated == 2)
         plan = config_changes.plan_alter(three, {resource: [set_(KEY, "3")]})
-        assert plan.confirm and plan.stakes == "acks=all producers fail in 2 partitions"
-        assert plan.warnings[-1] == (
+        assert (
+            plan.advice.confirm and plan.advice.stakes == "acks=all producers fail in 2 partitions"
+        )
+        assert plan.advice.warnings[-1] == (
             f"2 partitions of topic {name} have too few in-sync replicas for the new {KEY}:"
             " acks=all producers fail immediately"
         )
         both = {each: [set_(KEY, "3")] for each in (resource, topic_of(other))}
-        assert config_changes.plan_alter(three, both).warnings[-1] == plan.warnings[-1]
+        assert (
+            config_changes.plan_alter(three, both).advice.warnings[-1] == plan.advice.warnings[-1]
+        )
         enough = config_changes.plan_alter(three, {resource: [set_(KEY, "2")]})
-        assert not enough.confirm and enough.warnings == ()
+        assert not enough.advice.confirm and enough.advice.warnings == ()
     done(topic_changes.plan_delete(three, [name, other]), three)

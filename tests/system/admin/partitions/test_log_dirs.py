@@ -99,7 +99,7 @@ def test_a_slow_move_shows_progress_and_is_called_back(
 
     there = log_dir_moves.plan_move(cluster, [(1, slow)], path, wait=True)
     assert [change.note for change in there.unchanged] == ["no change: already being moved there"]
-    assert there.follow and not there.steps
+    assert there.following.follow and not there.steps
     with pytest.raises(KeyboardInterrupt):
         there.follow(cluster, report)
     back = log_dir_moves.plan_move(cluster, [(1, slow)], before, wait=True)
@@ -164,7 +164,7 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> No
         assert f" {4 - lacking}+ " in run.out, str(run)
         assert disks.read(cluster, [1]).not_read.keys() == {1}, "it gets no replicas"
         assert disks.read(cluster, [1]).sizes.on(1) is None
-        (used,) = topic_changes.plan_delete(cluster, [topic]).figures
+        (used,) = topic_changes.plan_delete(cluster, [topic]).advice.figures
         assert [each.unread_replicas for each in used.topics] == [4]
     run = Shell(tmp_path, expendable.bootstrap)(f"describe-log-dirs --log-dir {lost}")
     assert "offline" in run.out and " 0 B" not in run.out, str(run)

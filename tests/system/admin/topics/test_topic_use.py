@@ -15,7 +15,7 @@ from tests.support.produced_records import fill
 
 
 def use_of(plan: Plan) -> dict[str, TopicUse]:
-    (use,) = plan.figures
+    (use,) = plan.advice.figures
     assert isinstance(use, TopicsUse)
     return {topic.topic: topic for topic in use.topics}
 
@@ -27,7 +27,7 @@ def test_an_older_broker_reports_it_too(
     fill(old_sandbox.bootstrap, name, 4)
     commit(old_cluster, f"{name}-g", name, 2)
     plan = topic_changes.plan_delete(old_cluster, [name])
-    assert plan.not_checked == ()
+    assert plan.advice.not_checked == ()
     found = use_of(plan)[name]
     assert found.max_records == 4
     assert [(each.group, each.offsets) for each in found.readers or ()] == [(f"{name}-g", 1)]
@@ -44,13 +44,13 @@ def test_a_frozen_broker_does_not_hold_up_the_plan(
         fill(three_brokers.bootstrap, name, 2, partition=partition)
     with frozen(three_brokers, 2), three.within(30):
         plan = topic_changes.plan_delete(three, [name])
-    missing = {each.what: each.reason for each in plan.not_checked}
+    missing = {each.what: each.reason for each in plan.advice.not_checked}
     assert "the records of 1 partition" in missing, missing
     assert "the size of replicas on 1 broker" in missing, missing
     found = use_of(plan)[name]
     assert found.max_records == 4, "the others are counted"
     assert (found.unread_partitions, found.unread_replicas) == (1, 2)
-    assert plan.stakes.endswith(", 1 partition not checked"), plan.stakes
+    assert plan.advice.stakes.endswith(", 1 partition not checked"), plan.advice.stakes
     shown = "\n".join(line.plain for line in use_page(TopicsUse((found,)), None))
     assert "4+, " in shown and "+ on disk" in shown, shown
     done(topic_changes.plan_delete(three, [name]), three)
@@ -65,7 +65,7 @@ def test_a_topic_of_which_nothing_can_be_read_is_not_called_empty(
         plan = topic_changes.plan_delete(three, [name])
     found = use_of(plan)[name]
     assert (found.max_records, found.bytes, found.unread_partitions) == (None, None, 1)
-    assert plan.stakes == "1 partition not checked"
+    assert plan.advice.stakes == "1 partition not checked"
     shown = [line.plain for line in use_page(TopicsUse((found,)), None)]
     assert "no records" not in "".join(shown), shown
     done(topic_changes.plan_delete(three, [name]), three)

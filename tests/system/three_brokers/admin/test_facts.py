@@ -15,8 +15,10 @@ from tests.support.changes import done, make_topic
 
 def missing(plan: Plan) -> list[str]:
     """What was not checked; each has a reason."""
-    assert all("timed out" in each.reason for each in plan.not_checked), plan.not_checked
-    return [each.what for each in plan.not_checked]
+    assert all("timed out" in each.reason for each in plan.advice.not_checked), (
+        plan.advice.not_checked
+    )
+    return [each.what for each in plan.advice.not_checked]
 
 
 def test_fewer_replicas(three: Cluster, name: str, monkeypatch: pytest.MonkeyPatch) -> None:

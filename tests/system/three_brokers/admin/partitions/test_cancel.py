@@ -11,7 +11,6 @@ from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.partitions.throttles import ThrottleRecord
 from kafka_shell.base.plans import apply
-from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import failures, lose_requests
@@ -59,7 +58,7 @@ def test_a_move_that_is_left_alone_keeps_its_throttle(three: Cluster, filled: Fi
     ours, theirs = (TopicPartition(topic, 0) for topic in filled.topics(2))
     record = ThrottleRecord()
     plan = plan_move(three, {ours: (2, 3), theirs: (2, 3)}, throttle=1, record=record)
-    assert apply(replace(plan, follow=None, afterwards=()), three).ok
+    assert apply(plan.followed(follow=None, afterwards=()), three).ok
     target = {ours: (2, 3), theirs: (1, 3)}
     cancel = plan_cancel(three, [ours, theirs], record=record, target=target)
     (alone,) = cancel.unchanged

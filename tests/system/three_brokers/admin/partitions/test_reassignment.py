@@ -21,7 +21,6 @@ from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, st
 from kafka_shell.admin.partitions.throttles import ThrottleRecord
 from kafka_shell.admin.records.read import append
 from kafka_shell.base.plans import apply
-from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from tests.support import reassigned_topics
@@ -65,9 +64,9 @@ def test_a_move_is_followed_to_its_end_and_its_throttle_is_gone(
             reassigned_topics.release(cluster)
         told.append((task, done, total))
 
-    assert plan.follow is not None
-    follow = plan.follow
-    assert apply(replace(plan, follow=lambda cluster, _: follow(cluster, tell)), cluster).ok
+    assert plan.following.follow is not None
+    follow = plan.following.follow
+    assert apply(plan.followed(follow=lambda cluster, _: follow(cluster, tell)), cluster).ok
     assert replicas(cluster, topic) == [(2, 3), (1, 3)]
     assert reassigned_topics.throttles(cluster, topic) == {}, "a throttle outlived its move"
     (task,) = {task for task, _, _ in told}
@@ -82,7 +81,7 @@ def test_a_move_is_followed_to_its_end_and_its_throttle_is_gone(
 def test_a_plan_tells_what_each_broker_gets(filled: Filled, cluster: Cluster) -> None:
     (topic,) = filled.topics(1)
     plan = plan_move(cluster, to(topic, (3, 2), (2, 1)), throttle=MB)
-    size, *loads = plan.figures
+    size, *loads = plan.advice.figures
     assert isinstance(size, MoveSize)
     assert (size.partitions, size.copies, size.throttle) == (1, 1, MB)
     assert size.bytes and size.bytes > MB and size.seconds == -(-size.bytes // MB)
@@ -100,7 +99,7 @@ def test_a_move_under_way_is_listed_with_what_is_copied(filled: Filled, cluster:
     """And cancelled. Controllers list the target first, and then what is removed."""
     (held,) = filled.topics(1)
     plan = plan_move(cluster, to(held, (2, 3)), throttle=1, record=ThrottleRecord())
-    assert apply(replace(plan, waits=False), cluster).ok
+    assert apply(plan.followed(waits=False), cluster).ok
     wait_for("the move is listed", lambda: reassigned_topics.moving(cluster, held) == {0: (3,)})
 
     def listed() -> Reassignment:

@@ -25,13 +25,13 @@ ANY_DOWN = "acks=all producers fail when any broker is down"
 def test_as_many_as_there_are_replicas_is_a_warning(three: Cluster, name: str) -> None:
     make_topic(three, name, factor=3)
     plan = config_changes.plan_alter(three, {topic_of(name): [set_(KEY, "3")]})
-    assert plan.warnings == (
+    assert plan.advice.warnings == (
         f"{KEY}=3 is equal to the replication factor 3 of topic {name}: {ANY_DOWN}",
     )
     plan = config_changes.plan_alter(three, {topic_of(name): [set_(KEY, "2")]})
-    assert plan.warnings == ()
+    assert plan.advice.warnings == ()
     plan = config_changes.plan_alter(three, {topic_of(name): [set_(KEY, "4")]})
-    assert plan.warnings == (
+    assert plan.advice.warnings == (
         f"{KEY}=4 is above the replication factor 3 of topic {name}: all replicas must be in sync,"
         f" so {ANY_DOWN}",
     )
@@ -44,17 +44,17 @@ def test_the_default_of_the_cluster_counts(old_cluster: Cluster, name: str) -> N
     make_topic(old_cluster, name, configs=((KEY, "1"),))
     with restored(old_cluster, DEFAULT, KEY):
         plan = config_changes.plan_alter(old_cluster, {DEFAULT: [set_(KEY, "2")]})
-        assert not [each for each in plan.warnings if name in each], "it has its own"
+        assert not [each for each in plan.advice.warnings if name in each], "it has its own"
         done(plan, old_cluster)
         plan = config_changes.plan_alter(old_cluster, {topic_of(name): [delete(KEY)]})
-        assert plan.warnings == (f"{above}: brokers require only this one replica",)
+        assert plan.advice.warnings == (f"{above}: brokers require only this one replica",)
         new = [
             NewTopic(f"{name}.default"),
             NewTopic(f"{name}.three", 1, 3),
             NewTopic(f"{name}.own", 1, 1, configs=((KEY, "1"),)),
             NewTopic(f"{name}.placed", assignment=((1, 2), (2, 1))),
         ]
-        assert topic_changes.plan_create_checked(old_cluster, new).warnings == (
+        assert topic_changes.plan_create_checked(old_cluster, new).advice.warnings == (
             f"{above}.default: brokers require only this one replica",
             f"{KEY}=2 is equal to the replication factor 2 of topic {name}.placed: {ANY_DOWN}",
         )
@@ -65,10 +65,10 @@ def test_a_default_warns_of_the_topics_that_inherit_it(three: Cluster, name: str
     names = [make_topic(three, f"{name}.{n}", factor=3) for n in range(5)]
     own = make_topic(three, f"{name}.own", factor=3, configs=((KEY, "1"),))
     plan = config_changes.plan_alter(three, {DEFAULT: [set_(KEY, "3")]})
-    (said,) = [each for each in plan.warnings if each.startswith(f"{KEY}=3 is equal")]
+    (said,) = [each for each in plan.advice.warnings if each.startswith(f"{KEY}=3 is equal")]
     assert own not in said
     assert " topics (" in said and " more)" in said and said.endswith(ANY_DOWN)
-    assert any(each.endswith(f" inherit {KEY}") for each in plan.warnings)
+    assert any(each.endswith(f" inherit {KEY}") for each in plan.advice.warnings)
     done(topic_changes.plan_delete(three, [*names, own]), three)
 
 
@@ -76,13 +76,15 @@ def test_fewer_replicas_are_a_warning(three: Cluster, name: str) -> None:
     make_topic(three, name, assignment=((1, 2, 3), (2, 3, 1)), configs=((KEY, "2"),))
     fewer = {TopicPartition(name, 1): (2, 3)}
     plan = reassignment.plan_move(three, fewer)
-    assert plan.warnings == (
+    assert plan.advice.warnings == (
         f"{KEY}=2 is equal to the replication factor 2 of topic {name}: {ANY_DOWN}",
     )
     one = reassignment.plan_move(three, {TopicPartition(name, 0): (1,)})
-    assert one.warnings[-1].startswith(f"topic {name} would have a single replica: if its broker")
+    assert one.advice.warnings[-1].startswith(
+        f"topic {name} would have a single replica: if its broker"
+    )
     other = {TopicPartition(name, 1): (3, 2, 1)}
-    assert reassignment.plan_move(three, other).warnings == ()
+    assert reassignment.plan_move(three, other).advice.warnings == ()
     done(topic_changes.plan_delete(three, [name]), three)
 
 
@@ -93,12 +95,12 @@ def test_a_single_replica_on_several_brokers(three: Cluster, cluster: Cluster, n
         " if its disk is lost, records are lost"
     )
     default = topic_changes.plan_create_checked(three, [NewTopic(name)])
-    assert default.warnings == (single,)
+    assert default.advice.warnings == (single,)
     assigned = topic_changes.plan_create_checked(three, [NewTopic(name, assignment=((1,), (2,)))])
-    assert assigned.warnings == (single,)
+    assert assigned.advice.warnings == (single,)
     two = topic_changes.plan_create_checked(three, [NewTopic(name, replication_factor=2)])
-    assert two.warnings == ()
-    assert topic_changes.plan_create_checked(cluster, [NewTopic(name)]).warnings == ()
+    assert two.advice.warnings == ()
+    assert topic_changes.plan_create_checked(cluster, [NewTopic(name)]).advice.warnings == ()
 
 
 def _accepts(bootstrap: str, topic: str) -> bool:
@@ -141,8 +143,12 @@ def test_moves_that_do_not_stop_producers_are_not_confirmed(three: Cluster, name
     more = reassignment.plan_move(three, {TopicPartition(name, 0): (1, 2, 3)})
     other = reassignment.plan_move(three, {TopicPartition(name, 1): (1, 2)})
     for plan in (more, other):
-        assert (plan.warnings, plan.confirm, plan.not_checked) == ((), False, ())
+        assert (plan.advice.warnings, plan.advice.confirm, plan.advice.not_checked) == (
+            (),
+            False,
+            (),
+        )
     put(three, topic_of(name), KEY, "3")
     stops = reassignment.plan_move(three, {TopicPartition(name, 0): (1, 3)})
-    assert stops.confirm and "until 1 more replica is in sync" in stops.warnings[0]
+    assert stops.advice.confirm and "until 1 more replica is in sync" in stops.advice.warnings[0]
     done(topic_changes.plan_delete(three, [name]), three)
