@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kafka_shell.base.errors import UsageError
 from kafka_shell.base.units import to_path
 from kafka_shell.config_file import BOOTSTRAP
-from kafka_shell.wire.client_properties import Property, bad, read_located
+from kafka_shell.wire.client_properties import Property, bad, read_located, resolve
 from kafka_shell.wire.endpoint import parse_addresses
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def file_layer(path: object, where: str, base: Path | None = None) -> dict[str, 
     if base is not None:
         file = base / file
     try:
-        layer = read_located(file)
+        layer = resolve(read_located(file))
     except OSError as error:
         raise bad(
             where, f"{file} cannot be read: {error.strerror}", "Expected a .properties file."

@@ -24,6 +24,7 @@ from kafka_shell.wire.client_properties import (
     connection_warnings,
     file_warnings,
     is_login,
+    resolve,
     shown_value,
     to_connection,
 )
@@ -321,7 +322,7 @@ def _properties_of(profile: Mapping[str, Property], file: ConfigFile) -> dict[st
     in_file = file_layer(config.value, config.where, file.path.parent) if config else {}
     if "bootstrap" in properties:
         properties[BOOTSTRAP] = properties.pop("bootstrap")
-    return {**in_file, **properties}
+    return resolve({**in_file, **properties})
 
 
 def _program_values(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -128,6 +129,112 @@ def _first_word(line: str) -> str:
     return repr(word[:40])
 
 
+# -- config providers (KIP-421, KIP-887) -----------------------------------------------------------
+
+# As in Java, the provider ends at the first colon, and the key is what follows the path's colon.
+_VARIABLE = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
+
+Provider = Callable[[str, str], str]
+"""The value of a path and key. Raises KeyError without the key, or OSError."""
+
+
+def resolve(properties: Mapping[str, Property]) -> dict[str, Property]:
+    """Return the properties with each variable `${provider:path:key}` of their config providers
+    replaced by its value, or raise ShellError with file and line."""
+    providers = _providers(properties)
+    if not providers:
+        return dict(properties)
+    return {name: _resolved(name, found, providers) for name, found in properties.items()}
+
+
+def _resolved(name: str, found: Property, providers: Mapping[str, Provider]) -> Property:
+    if "${" not in found.value or name.startswith("config.providers"):
+        return found
+    value = _VARIABLE.sub(lambda match: _variable(match, found, providers), found.value)
+    return Property(value, found.where, found.own)
+
+
+def _providers(properties: Mapping[str, Property]) -> dict[str, Provider]:
+    names = properties.get("config.providers")
+    providers: dict[str, Provider] = {}
+    for name in names.value.split(",") if names is not None else ():
+        prefix = f"config.providers.{name.strip()}"
+        named = properties.get(f"{prefix}.class")
+        kind = named.value.strip().rpartition(".")[2] if named else ""
+        if kind not in _PROVIDERS:
+            place = named or names
+            what = f"{prefix}.class is {'not supported' if named else 'not set'}"
+            raise bad(place.where if place else "", what, f"Supported: {', '.join(_PROVIDERS)}.")
+        parameters = {
+            key.removeprefix(f"{prefix}.param."): found.value for key, found in properties.items()
+        }
+        providers[name.strip()] = _PROVIDERS[kind](parameters)
+    return providers
+
+
+def _variable(match: re.Match[str], found: Property, providers: Mapping[str, Provider]) -> str:
+    name, path, key = match[1], match[2] or "", match[3]
+    if name not in providers:
+        return match[0]
+    try:
+        return providers[name](path, key)
+    except KeyError:
+        raise bad(found.where, f"{match[0]} is not set", "Check its path and key.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise bad(found.where, f"{match[0]} cannot be read: {why}", "Check its path.") from None
+
+
+def _from_file(parameters: Mapping[str, str]) -> Provider:
+    """FileConfigProvider: a key of a properties file."""
+
+    def value(path: str, key: str) -> str:
+        return read_located(_allowed(path, parameters))[key].value
+
+    return value
+
+
+def _from_directory(parameters: Mapping[str, str]) -> Provider:
+    """DirectoryConfigProvider: the whole content of a file in a directory."""
+
+    def value(path: str, key: str) -> str:
+        file = _allowed(path, parameters) / key
+        if Path(key).name != key or not file.is_file():
+            raise KeyError(key)
+        return read_bytes(file, largest=_MAX_SIZE).decode()
+
+    return value
+
+
+def _from_environment(parameters: Mapping[str, str]) -> Provider:
+    """EnvVarConfigProvider: a variable of the environment."""
+    allowed = re.compile(parameters.get("allowlist.pattern") or ".*")
+
+    def value(path: str, key: str) -> str:
+        if path or not allowed.fullmatch(key):
+            raise KeyError(key)
+        return os.environ[key]
+
+    return value
+
+
+def _allowed(path: str, parameters: Mapping[str, str]) -> Path:
+    """Return the path if it is below one of `allowed.paths`."""
+    file, allowed = to_path(path), parameters.get("allowed.paths")
+    if allowed and not any(
+        file.resolve().is_relative_to(Path(folder.strip()).resolve())
+        for folder in allowed.split(",")
+    ):
+        raise KeyError(path)
+    return file
+
+
+_PROVIDERS: dict[str, Callable[[Mapping[str, str]], Provider]] = {
+    "FileConfigProvider": _from_file,
+    "DirectoryConfigProvider": _from_directory,
+    "EnvVarConfigProvider": _from_environment,
+}
+
 # -- sasl.jaas.config ------------------------------------------------------------------------------
 
 
@@ -224,7 +331,6 @@ KNOWN = frozenset(
 
 # Properties of Java that change what others mean, with the supported classes.
 _CHANGES_OTHERS = {
-    "config.providers": (),
     "sasl.login.class": (),
     "sasl.login.callback.handler.class": (
         "OAuthBearerLoginCallbackHandler",
@@ -298,6 +404,11 @@ class _Reader:
             if value and value.rpartition(".")[2] not in supported:
                 classes = f" Supported: {', '.join(supported)}." if supported else ""
                 raise bad(self._where(name), f"{name} is not supported", f"Remove it.{classes}")
+        for name, found in properties.items():
+            # Java would send the variable itself as the password.
+            if name in KNOWN and _VARIABLE.search(found.value):
+                what = f"{name} has a variable of an unknown config provider"
+                raise bad(found.where, what, "Name its provider in config.providers.")
 
     def connection(self) -> ConnectionConfig:
         default = ConnectionConfig()

@@ -26,7 +26,6 @@ def jaas(mechanism: str, options: str) -> str:
         (jaas("GSSAPI", 'useKeyTab="true" keyTab="/k" principal="p"'), 3, "useKeyTab"),
         (jaas("OAUTHBEARER", 'clientId="a" clientAssertion="b"'), 3, "clientAssertion"),
         (jaas("OAUTHBEARER", 'unsecuredLoginLifetimeSeconds="9"'), 3, "LifetimeSeconds"),
-        ("config.providers=env\n", 1, "config.providers"),
         ("security.providers=org.acme.Provider\n", 1, "security.providers"),
         ("client.id=x\nssl.engine.factory.class=org.acme.Engine\n", 2, "ssl.engine.factory.class"),
         ("sasl.login.class=org.acme.Login\n", 1, "sasl.login.class"),
