@@ -13,7 +13,7 @@ from kafka_shell.base.plans import NotChecked
 from kafka_shell.base.results import Failure, as_failure
 from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.failures import AUTHORIZATION, in_one_line
+from kafka_shell.wire.failures import in_one_line
 from kafka_shell.wire.rounds import in_slices
 
 BUDGET_S = 4.0
@@ -45,9 +45,8 @@ class Budget:
 
 def not_checked(what: str, failure: Failure) -> NotChecked:
     """Why something was not checked, in one line: the missing right, if that is the reason."""
-    if failure.code in AUTHORIZATION and failure.hint:
-        return NotChecked(what, failure.hint[0].lower() + failure.hint[1:].rstrip("."))
-    return NotChecked(what, in_one_line(failure))
+    why = f"requires {failure.requires}" if failure.requires else in_one_line(failure)
+    return NotChecked(what, why)
 
 
 def not_checked_of(what: str, failures: Collection[Failure], noun: str) -> list[NotChecked]:

@@ -13,7 +13,6 @@ from kafka_shell.base.structs import Resource
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import REQUEST_TIMED_OUT
 from kafka_shell.wire.failures import failure
-from kafka_shell.wire.failures import requires as permission_hint
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -63,7 +62,6 @@ def read_again(found: Results[K, V], what: str = "") -> dict[K, V]:
     for about, why in found.failures.items():
         raise ShellError(
             f"{what} {about} could not be read again before the change: {why}".lstrip(),
-            hint="Nothing was sent.",
             code=why.name,
         )
     return found.values
@@ -89,5 +87,4 @@ def row_failure(
     if code == REQUEST_TIMED_OUT:
         hint = "The change may still be applied."
         return failure(code, message, about=str(about), hint=hint, see=see)
-    hint = permission_hint(code, requires) if requires else ""
-    return failure(code, message, about=str(about), hint=hint)
+    return failure(code, message, about=str(about), requires=requires)

@@ -36,7 +36,8 @@ class Failure(Struct, frozen=True):
     """Why one item failed: Kafka's error name (`UNKNOWN_TOPIC_OR_PARTITION`) and a message.
 
     `code` is Kafka's error code, or None if the client reports the failure. `hint` says what to
-    do, and `see` names the resource whose state explains the failure.
+    do, and `see` names the resource whose state explains the failure. `requires` is the missing
+    permission: "DESCRIBE on topic orders"; the hint repeats it.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Failure(Struct, frozen=True):
     code: int | None = None
     hint: str = ""
     see: Resource | None = None
+    requires: str = ""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.message}" if self.message else self.name
@@ -51,8 +53,8 @@ class Failure(Struct, frozen=True):
 
 def as_failure(error: ShellError) -> Failure:
     """An exception as a Failure."""
-    code = getattr(error, "kafka_code", None)
-    return Failure(error.code, error.message, code, error.hint, error.see)
+    code, requires = getattr(error, "kafka_code", None), getattr(error, "requires", "")
+    return Failure(error.code, error.message, code, error.hint, error.see, requires)
 
 
 class Results(Struct, Generic[K, V], frozen=True):

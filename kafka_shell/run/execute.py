@@ -30,7 +30,7 @@ from kafka_shell.run.sending import (
     retry_line,
     send_and_journal,
 )
-from kafka_shell.wire.failures import DEADLINE_EXCEEDED, MAY_STILL_HAPPEN, OtherClusterError
+from kafka_shell.wire.failures import OtherClusterError
 
 if TYPE_CHECKING:
     from kafka_shell.base.runbook import Runbook, Stage
@@ -227,11 +227,10 @@ def _verdicts(step: Step, context: Context) -> Verdicts:
     except ShellError as error:
         if error.code not in OUTCOME_UNKNOWN:
             raise
-        reason = error.message.removesuffix(MAY_STILL_HAPPEN)  # not in validate-only mode
-        extensible = DEADLINE_EXCEEDED in reason
+        what = name_few(change.resource for change in step.changes)
         raise ShellError(
-            f"{name_few(change.resource for change in step.changes)}: not validated: {reason}",
-            hint=f"{_NOTHING_SENT} Increase --deadline." if extensible else _NOTHING_SENT,
+            f"{what}: not validated: {error.message}",
+            hint=" ".join(filter(None, (_NOTHING_SENT, error.hint))),
             code=error.code,
             status=error.status,
         ) from None
@@ -303,16 +302,12 @@ def _check_unchanged(plan: Plan, cluster: Any) -> Plan:
     """The plan for the current state. Raises ShellError if it is not the confirmed one."""
     try:
         cluster.check_identity()
-        return _reread(plan, cluster)
-    except ShellError as error:
-        if "Nothing was sent" not in error.hint:
-            error.hint = "\n".join(filter(None, ("Nothing was sent.", error.hint)))
+        current = replace(plan, steps=tuple(step.reread(cluster) for step in plan.steps))
+    except OtherClusterError:  # whose hint says it
         raise
-
-
-def _reread(plan: Plan, cluster: Any) -> Plan:
-    steps = tuple(step.reread(cluster) for step in plan.steps)
-    current = replace(plan, steps=steps)
+    except ShellError as error:
+        error.hint = f"Nothing was sent. {error.hint}".rstrip()
+        raise
     for old, new in zip(plan.changes, current.changes, strict=True):
         if old != new:
             field = f" {old.field}" if old.field else ""

@@ -15,6 +15,7 @@ from kafka_shell.output.tables import Renderers
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
 from kafka_shell.settings import Settings
+from kafka_shell.wire.failures import MisreadError, NoBrokerError
 
 
 def report_error(
@@ -25,11 +26,11 @@ def report_error(
 
     if context.observer is not None:
         context.observer.failed(error)
-    if error.code == "malformed-answer" and error.__cause__ is not None:
+    if isinstance(error, MisreadError):
         from kafka_shell.crash import write_details
 
-        error.hint = error.hint.replace("crash.log", write_details(error, context.paths))
-    if error.hint.endswith("the port is correct."):  # no broker is running here, perhaps at all
+        error.hint += f" The details are in {write_details(error, context.paths)}."
+    if isinstance(error, NoBrokerError) and error.code == "refused":  # perhaps none is running
         error.hint += " To start a local cluster, run: kafka.sh --sandbox"
     stream = writer_for(context, None, context.out).err
     with suppress(OSError, PipeClosed):  # without stderr, the exit status still reports the failure

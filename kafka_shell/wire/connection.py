@@ -78,7 +78,7 @@ class Cluster:
         Raises ShellError for connection errors, at the deadline, and for the response's error code.
         """
         call = Call(request, to, lowest, highest, change, check, timeout)
-        (job,) = self._last_jobs = self._drive([call])
+        (job,) = self._drive([call])
         if job.error is not None:
             raise job.error
         return job.result
@@ -88,7 +88,7 @@ class Cluster:
 
         Raises ShellError only if no broker at all can be reached.
         """
-        jobs = self._last_jobs = self._drive(calls)
+        jobs = self._drive(calls)
         return [job.result if job.error is None else as_failure(job.error) for job in jobs]
 
     def send_each(self, calls: Iterable[Call], ahead: int) -> Iterator[Any]:
@@ -122,13 +122,14 @@ class Cluster:
     @contextmanager
     def within(self, seconds: float | None, *, given: bool = False) -> Iterator[None]:
         """Set a deadline for all requests of a block, unless an outer deadline is earlier. None
-        sets none. Exceptions while reading a response become ShellErrors (`malformed-answer`).
+        sets none. Unexpected exceptions after a response become MisreadErrors.
 
         `given`: by the user, who can increase it. Other deadlines are limits of the program.
         """
         outer = self.deadline
         if outer is None:
             self._pool.start_command()
+            self._last_jobs = []
         if seconds is not None:
             mine = time.monotonic() + seconds
             self.deadline = mine if outer is None else min(outer, mine)
@@ -261,14 +262,16 @@ class Cluster:
         """The broker and the API of the last responses for messages; None before the first."""
         names = {job.request.name for job in self._last_jobs if job.link is not None}
         links = {job.link.address for job in self._last_jobs if job.link is not None}
-        if not links:  # the operation used only metadata
-            return ("one of the brokers", "Metadata") if self._pool.ready() else None
+        if not links:
+            return None
         broker = self._pool.describe(links.pop()) if len(links) == 1 else "one of the brokers"
         return broker, " or ".join(sorted(names))
 
     def _drive(self, calls: Sequence[Call]) -> list[Job]:
         with self._closing_on_error():
-            return self._runner.run(calls, self.deadline)
+            jobs = self._runner.run(calls, self.deadline)
+        self._last_jobs = jobs or self._last_jobs
+        return jobs
 
     def _link(self, to: Target) -> Link:
         link: Link = self.send(None, to)

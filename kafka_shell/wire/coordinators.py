@@ -16,7 +16,7 @@ from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import Resource
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import COORDINATOR_NOT_AVAILABLE, TOPIC_AUTHORIZATION_FAILED
-from kafka_shell.wire.failures import COORDINATION, failure, requires
+from kafka_shell.wire.failures import COORDINATION, failure
 from kafka_shell.wire.metadata_scan import is_missing, scan
 from kafka_shell.wire.requests import Call, CoordinatorKind, Node
 
@@ -228,4 +228,4 @@ def _failure(group: str, code: int, message: str | None, permission: str) -> Fai
     required = f"{permission} on group {group}"
     if code == TOPIC_AUTHORIZATION_FAILED:
         required = "DESCRIBE on every topic that its members read"
-    return failure(code, message, about=f"group {group}", hint=requires(code, required))
+    return failure(code, message, about=f"group {group}", requires=required)

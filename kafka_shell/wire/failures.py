@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import re
 import socket
+import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.results import Failure, as_failure, mentions
-from kafka_shell.base.structs import Resource
+from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.text import quoted
 from kafka_shell.wire import error_codes as codes
 from kafka_shell.wire.endpoint import Address
@@ -51,13 +51,11 @@ _DENIED = re.compile(r"([A-Z][a-z]+ )?[Aa]uthorization failed\.")  # and nothing
 
 MAY_STILL_HAPPEN = "; the change may still be applied"
 """The end of the message if the deadline passed after a change was sent."""
-DEADLINE_EXCEEDED = "deadline exceeded"
-"""In the message if a longer deadline of the user may help."""
 
 
 def late(extensible: bool) -> str:
     """What happened: the deadline of the user has passed, or a limit of the program."""
-    return DEADLINE_EXCEEDED if extensible else "timed out"
+    return "deadline exceeded" if extensible else "timed out"
 
 
 def error_name(code: int) -> str:
@@ -73,27 +71,41 @@ def failure(
     about: str = "",
     hint: str = "",
     see: Resource | None = None,
+    requires: str = "",
 ) -> Failure:
     """A failure with Kafka's error code.
 
     `message` is the broker's own message and is always shown in quotes; `text` replaces it. Without
     either, the error code's description is used. `about` is the resource (`topic orders`); it is
-    prepended unless the message contains it.
+    prepended unless the message contains it. `requires` is the permission that the API requires:
+    `DESCRIBE on topic orders`.
     """
     default = codes.ERRORS.get(code, ("", ""))[1] or f"the broker returned error code {code}"
     remote = (message or "").strip()
     if code in AUTHORIZATION and _DENIED.fullmatch(remote):
         remote = ""
     if needed := _NEEDS.fullmatch(remote):
-        text, hint = default, hint or f"Requires {needed[1]}."
+        text, requires = default, needed[1] if code in AUTHORIZATION and not requires else requires
     shown = text or (quoted(remote) if remote else default)
     subject = f"{about}: " if about and not mentions(text or remote or default, about) else ""
-    return Failure(error_name(code), subject + shown, code, hint, see)
+    return requiring(Failure(error_name(code), subject + shown, code, hint, see), requires)
 
 
-def requires(code: int, permission: str) -> str:
-    """The hint of an authorization error, for example "Requires DESCRIBE on topic orders."."""
-    return f"Requires {permission}." if code in AUTHORIZATION else ""
+def requiring(why: Failure, requires: str) -> Failure:
+    """The failure, which names this permission if it is an authorization error."""
+    if not requires or why.code not in AUTHORIZATION:
+        return why
+    return replace(why, hint=f"Requires {requires}.", requires=requires)
+
+
+def needing(error: ShellError, requires: str) -> ShellError:
+    """The error, which names this permission if it is an authorization error."""
+    return as_error(requiring(as_failure(error), requires)) if is_denied(error) else error
+
+
+def is_denied(error: ShellError) -> bool:
+    """Whether it is an authorization error."""
+    return getattr(error, "kafka_code", None) in AUTHORIZATION
 
 
 def failure_of_rest(error: ShellError | KeyboardInterrupt, *, received: bool) -> Failure:
@@ -109,23 +121,26 @@ def failure_of_rest(error: ShellError | KeyboardInterrupt, *, received: bool) ->
 
 def in_one_line(failure: Failure) -> str:
     """The failure in one line, with the missing permission (from its hint)."""
-    hint = failure.hint if failure.code in AUTHORIZATION else ""
     message = failure.message.rstrip(". ")
-    stop = "" if message.endswith('."') else "."  # a broker's own text may end with one
-    return (f"{message}{stop} {hint}" if hint else message).rstrip(". ").replace("\n", " ")
+    if failure.requires:
+        stop = "" if message.endswith('."') else "."  # a broker's own text may end with one
+        message += f"{stop} Requires {failure.requires}"
+    return message.replace("\n", " ")
 
 
 def as_error(failure: Failure) -> ShellError:
     """A Failure as an exception."""
     error = BrokerError(failure.message, hint=failure.hint, code=failure.name, see=failure.see)
-    error.kafka_code = failure.code
+    error.kafka_code, error.requires = failure.code, failure.requires
     return error
 
 
 class BrokerError(ShellError):
-    """A broker refused the whole request. `kafka_code` is Kafka's error code."""
+    """A broker refused the whole request. `kafka_code` is Kafka's error code, and `requires` the
+    missing permission."""
 
     kafka_code: int | None = None
+    requires = ""
 
 
 def unreachable(message: str, hint: str, code: str) -> ShellError:
@@ -272,12 +287,16 @@ def closed_early(address: Address, uses_tls: bool) -> ShellError:
 
 # The error for responses that cannot be read, with the broker and the API.
 
-_HINT = "A proxy or a defect of the broker may have corrupted it."
-_OURS = "If the broker is not at fault, this is a bug in kafka.sh: please report it with"
-_READERS = ("kafka_shell.admin.", "kafka_shell.wire.")
-_HERE = (__name__, "kafka_shell.wire.connection")
-# Called by the code that reads responses.
-_SHARED = ("kafka_shell.base.", *_HERE)
+# What reading a response of unexpected content raises.
+_UNEXPECTED = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, StopIteration, TypeError,
+    ValueError, struct.error,
+)  # fmt: skip
+
+
+class MisreadError(ShellError):
+    """An unexpected exception after a response was decoded, which is its `__cause__`: a bug of
+    kafka.sh, or unexpected content of the response."""
 
 
 def malformed(who: str, api: str, why: object, status: Status = Status.FAILED) -> ShellError:
@@ -285,7 +304,7 @@ def malformed(who: str, api: str, why: object, status: Status = Status.FAILED) -
     reason = _describe(why) if isinstance(why, Exception) else why
     return ShellError(
         f"{who} sent a malformed response to {api}: {reason}",
-        hint=_HINT,
+        hint="A proxy or a defect of the broker may have corrupted it.",
         code="malformed-answer",
         status=status,
     )
@@ -293,47 +312,24 @@ def malformed(who: str, api: str, why: object, status: Status = Status.FAILED) -
 
 @contextmanager
 def reading(sender: Callable[[], tuple[str, str] | None]) -> Iterator[None]:
-    """Turn exceptions of the code that reads responses into ShellErrors.
+    """Turn unexpected exceptions into MisreadErrors.
 
     A decoded response can still be invalid: the requested partition or a name is missing, or a
-    number is unknown. `sender` returns the broker and the API of the last responses.
+    number is unknown. `sender` returns the broker and the API of the last responses, if any.
     """
     try:
         yield
-    except (ShellError, ImportError, NameError):  # of an installation that was changed meanwhile
-        raise
-    except Exception as error:
-        sent_by = sender() if _while_reading(error.__traceback__) else None
+    except _UNEXPECTED as error:
+        sent_by = sender()
         if sent_by is None:
             raise
-        raise _unexpected(*sent_by, error) from error
-
-
-def _unexpected(who: str, api: str, error: Exception) -> ShellError:
-    """A decoded response with unexpected content. `__cause__` is for crash.log."""
-    return ShellError(
-        f"{who} sent a malformed response to {api}, or kafka.sh misread it: {_describe(error)}",
-        hint=f"{_OURS} crash.log.",
-        code="malformed-answer",
-    )
-
-
-def _while_reading(trace: TracebackType | None) -> bool:
-    """Whether an exception comes from the code that reads responses, and not from its caller."""
-    modules = []
-    while trace is not None:
-        modules.append(trace.tb_frame.f_globals.get("__name__", ""))
-        trace = trace.tb_next
-    while modules and modules[0] in _HERE:
-        del modules[0]
-    called = [
-        name
-        for name in modules[1:]  # the first one only calls the code that reads responses
-        if name.startswith("kafka_shell.")
-        and not name.startswith(_SHARED)
-        and not name.endswith(".model")
-    ]
-    return bool(called) and called[-1].startswith(_READERS)
+        who, api = sent_by
+        raise MisreadError(
+            f"internal error in kafka.sh, or {who} sent a malformed response to {api}:"
+            f" {_describe(error)}",
+            hint="Please report it as a bug in kafka.sh, unless the broker is at fault.",
+            code="malformed-answer",
+        ) from error
 
 
 def _describe(error: Exception) -> str:

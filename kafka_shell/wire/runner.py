@@ -84,7 +84,10 @@ class Job:
         self.result, self.done = result, True
 
     def fail(self, error: ShellError) -> None:
-        """Set the error."""
+        """Set the error. Of a change, the code `deadline` means that it was sent."""
+        if error.code == "deadline" and not self.sent and self.call.changes(self.request):
+            message, hint, status, see = error.message, error.hint, error.status, error.see
+            error = ShellError(message, hint=hint, code="not-sent", status=status, see=see)
         self.error, self.done = error, True
 
 
@@ -188,14 +191,13 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
         why = f"{late(job.extensible)}: waiting for {silent} left no time for {what}"
     else:
         why = f"{late(job.extensible)} after waiting {now - job.started:.1f} s for {what}"
-    is_change = job.call.changes(job.request)
-    may_happen = job.sent and is_change
+    may_happen = job.sent and job.call.changes(job.request)
     reached = pool.command.responded or job.reached_broker or job.sent
     return ShellError(
         f"{why}{last}" + (MAY_STILL_HAPPEN if may_happen else ""),
         hint=_deadline_hint(job, may_happen=may_happen, forwarded=forwarded),
         see=Resource("cluster") if forwarded else None,
-        code="not-sent" if is_change and not job.sent else "deadline",
+        code="deadline",
         status=Status.FAILED if reached else Status.UNREACHABLE,
     )
 

@@ -21,7 +21,7 @@ from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import SECURITY_DISABLED
-from kafka_shell.wire.failures import BrokerError, as_error, failure, requires
+from kafka_shell.wire.failures import BrokerError, as_error, failure
 from kafka_shell.wire.requests import Call
 
 EVERYTHING = AclFilter()
@@ -65,10 +65,10 @@ def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[
 
 
 def _unreadable(code: int, message: str | None) -> Failure:
-    hint = requires(code, "DESCRIBE on the cluster")
+    hint = ""
     if code == SECURITY_DISABLED:
         message, hint = None, "Without an authorizer (authorizer.class.name) everything is allowed."
-    return failure(code, message, about="ACLs", hint=hint)
+    return failure(code, message, about="ACLs", hint=hint, requires="DESCRIBE on the cluster")
 
 
 def filter_fields(which: AclFilter) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from kafka_shell.base.structs import Resource
 from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, KAFKA_STORAGE_ERROR
-from kafka_shell.wire.failures import error_name, failure, requires
+from kafka_shell.wire.failures import error_name, failure
 from kafka_shell.wire.frames import Reader, count
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.requests import Call, Node, RawRequest
@@ -388,7 +388,7 @@ def _check_log_dirs(sizes: dict[int, LogSizes], failures: dict[Resource, Failure
             failures[Resource("log-dirs")] = failure(
                 CLUSTER_AUTHORIZATION_FAILED,
                 text="sizes and bytes per second are unknown",
-                hint=requires(CLUSTER_AUTHORIZATION_FAILED, "DESCRIBE on the cluster"),
+                requires="DESCRIBE on the cluster",
             )
         elif found.offline:
             failures[Resource("log-dirs", str(broker))] = failure(

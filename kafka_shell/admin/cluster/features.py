@@ -22,7 +22,7 @@ from kafka_shell.wire.error_codes import (
     OPERATION_NOT_ATTEMPTED,
     REQUEST_TIMED_OUT,
 )
-from kafka_shell.wire.failures import as_error, failure, requires
+from kafka_shell.wire.failures import AUTHORIZATION, as_error, failure
 from kafka_shell.wire.requests import CONTROLLER, Call, api_name, response_timeout
 
 METADATA = "metadata.version"
@@ -258,16 +258,17 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
         return Results.of(self.changes, failures)
 
     def _failure(self, name: str, code: int, message: str | None) -> Failure:
-        about, hint, see = f"feature {name}", requires(code, "ALTER on the cluster"), None
+        about, hint, see = f"feature {name}", "", None
         if code == REQUEST_TIMED_OUT:
             hint, see = "The change may still be applied.", Resource("feature")
-        elif code != OPERATION_NOT_ATTEMPTED and not hint and self.now.get(name) is None:
+        elif code not in (OPERATION_NOT_ATTEMPTED, *AUTHORIZATION) and self.now.get(name) is None:
             known = [feature.name for feature in self.now.features]
             hint, see = did_you_mean(name, known), Resource("feature")
         elif code == INVALID_UPDATE_VERSION:
             see = Resource("feature")
         text = (message or "").removeprefix(_FOR_ALL)
-        return failure(code, text, about=about, hint=hint, see=see)
+        requires = "ALTER on the cluster"
+        return failure(code, text, about=about, hint=hint, see=see, requires=requires)
 
     def _visible(self, cluster: Cluster) -> bool:
         now = describe(cluster)

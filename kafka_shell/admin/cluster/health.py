@@ -93,11 +93,10 @@ class NotPermitted(Finding, frozen=True):
 
 def not_checked(check: Check, why: Failure, count: int = 1, about: str = "") -> Finding:
     """The finding for a check that could not run, or not completely."""
-    missing = why.hint if why.code in AUTHORIZATION else ""
-    required = missing[:1].lower() + missing[1:].rstrip(".")
+    required = f"requires {why.requires}" if why.requires else ""
     summary = f"not checked: {check.what}: {required or in_one_line(why)}"
     examples = (about,) if about else ()
-    if not missing:
+    if not required:
         return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples)
     return NotPermitted(
         Severity.NOT_CHECKED, check.name, summary, count, examples, check.what, required

@@ -28,7 +28,7 @@ from kafka_shell.wire.error_codes import (
     UNSUPPORTED_VERSION,
     VOTER_NOT_FOUND,
 )
-from kafka_shell.wire.failures import as_error, failure, requires
+from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.frames import format_uuid, uuid_of
 from kafka_shell.wire.requests import Call, Node, response_timeout
 
@@ -130,10 +130,9 @@ def _out_of_date(broker: int, ago: int | None) -> str:
 
 
 def _unreadable(response: Any) -> ShellError:
-    hint = requires(response.error_code, "DESCRIBE on the cluster")
-    return as_error(
-        failure(response.error_code, response.error_message, about="the metadata quorum", hint=hint)
-    )
+    code, message = response.error_code, response.error_message
+    requires = "DESCRIBE on the cluster"
+    return as_error(failure(code, message, about="the metadata quorum", requires=requires))
 
 
 def describe_request() -> Any:

@@ -22,7 +22,7 @@ from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import ConfigType, convert_unit
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import INVALID_REQUEST, UNSUPPORTED_VERSION
-from kafka_shell.wire.failures import BrokerError, as_error, failure, requires
+from kafka_shell.wire.failures import BrokerError, as_error, failure, needing
 from kafka_shell.wire.frames import Reader, count, string
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import ANY, Call, Node, RawRequest, Target
@@ -291,8 +291,8 @@ def why_not(
                 hint="Upgrade the brokers.",
             )
     own = resource.type in (ResourceType.TOPIC, ResourceType.GROUP)
-    hint = requires(code, f"{operation} on {resource if own else 'the cluster'}")
-    return failure(code, message, about=str(resource), hint=hint)
+    requires = f"{operation} on {resource if own else 'the cluster'}"
+    return failure(code, message, about=str(resource), requires=requires)
 
 
 def _of_one_broker(resource: ConfigResource) -> bool:
@@ -351,10 +351,7 @@ def list_resources(cluster: Cluster, kind: ResourceType) -> list[str]:
         else:
             response = cluster.send(Request(resource_types=[int(kind)]), lowest=1)
     except BrokerError as error:
-        error.hint = error.hint or requires(
-            error.kafka_code or 0, "DESCRIBE_CONFIGS on the cluster"
-        )
-        raise
+        raise needing(error, "DESCRIBE_CONFIGS on the cluster") from None
     return sorted(row.resource_name for row in response.config_resources)
 
 

@@ -27,7 +27,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.coordinators import GroupApi, ask
 from kafka_shell.wire.error_codes import UNKNOWN_MEMBER_ID
-from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.failures import failure, needing
 from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 
 _BY_MEMBER = 3  # LeaveGroup supports several members, and static ones, since v3 (Kafka 2.4)
@@ -69,7 +69,7 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
                 raise ShellError(
                     f"the committed offsets of group {now.name} changed while waiting for"
                     " confirmation",
-                    hint="Nothing was sent. Run the command again to see the new plan.",
+                    hint="Run the command again to see the new plan.",
                     code="changed-meanwhile",
                     see=Resource("group-offsets", now.name),
                 )
@@ -185,7 +185,7 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
             if member.id not in there:
                 raise ShellError(
                     f"member {member.id} left group {self.group} while waiting for confirmation",
-                    hint="Nothing was sent. Run the command again to see the new plan.",
+                    hint="Run the command again to see the new plan.",
                     code="changed-meanwhile",
                 )
         return self
@@ -209,9 +209,7 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
         try:
             response = cluster.send(request, to=to, lowest=_BY_MEMBER)
         except ShellError as error:
-            code = getattr(error, "kafka_code", None) or 0
-            error.hint = requires(code, f"READ on group {self.group}") or error.hint
-            raise
+            raise needing(error, f"READ on group {self.group}") from None
         codes = {row.group_instance_id or row.member_id: row.error_code for row in response.members}
         return Results.of(
             self.changes,

@@ -24,7 +24,7 @@ from kafka_shell.wire.error_codes import (
     LEADER_NOT_AVAILABLE,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_shell.wire.failures import as_error, error_name, failure, requires
+from kafka_shell.wire.failures import as_error, error_name, failure
 
 _NAMED = 3  # partitions that a failure names
 _MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch: many groups since v8, topic IDs since v10
@@ -197,7 +197,7 @@ def _one_of(failures: Collection[Failure]) -> Failure:
     if len(failures) == 1 or first.code is None:
         return first
     text = "the partitions have no leader" if first.code == LEADER_NOT_AVAILABLE else ""
-    return failure(first.code, text=text, hint=requires(first.code, "DESCRIBE on these topics"))
+    return failure(first.code, text=text, requires="DESCRIBE on these topics")
 
 
 def _is_beyond_topic(

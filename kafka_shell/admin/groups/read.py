@@ -33,7 +33,7 @@ from kafka_shell.wire.coordinators import (
     without_coordinator,
 )
 from kafka_shell.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, GROUP_ID_NOT_FOUND
-from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.failures import failure
 from kafka_shell.wire.frames import MalformedError, Reader
 from kafka_shell.wire.metadata_scan import scan
 
@@ -290,9 +290,8 @@ def hidden(cluster: Cluster) -> Failure | None:
     operations = rights.on_cluster(cluster)
     if operations is None or AclOperation.DESCRIBE in operations:
         return None
-    hint = requires(CLUSTER_AUTHORIZATION_FAILED, "DESCRIBE on the cluster")
-    text = "only groups that you may DESCRIBE are visible"
-    return failure(CLUSTER_AUTHORIZATION_FAILED, text=text, hint=hint)
+    text, requires = "only groups that you may DESCRIBE are visible", "DESCRIBE on the cluster"
+    return failure(CLUSTER_AUTHORIZATION_FAILED, text=text, requires=requires)
 
 
 def is_active(group: Group | GroupListing) -> bool:

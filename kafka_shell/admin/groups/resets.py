@@ -156,7 +156,7 @@ class _Found(Struct):
         failure = described.failures[name]
         if failure.name != "GROUP_ID_NOT_FOUND" or not may_be_missing:
             return _Found(name, kind, why=failure)
-        near = f" ({failure.hint})" if failure.hint.startswith("Did you") else ""
+        near = f" ({failure.hint})" if failure.hint else ""
         warning = f"group {name} does not exist and will be created{near}"
         made = GroupType.CLASSIC if kind is GroupType.UNKNOWN else kind
         return _Found(name, made, warnings=(warning,))

@@ -28,7 +28,6 @@ from kafka_shell.wire.failures import (
     COORDINATOR_MOVED,
     failure,
     failure_of_rest,
-    requires,
 )
 from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 
@@ -70,7 +69,7 @@ def offset_failure(
         return failure(code, text=message, hint="Stop its members first.", see=members)
     if code == TOPIC_AUTHORIZATION_FAILED and partition is not None:
         about = f"topic {partition.topic}"
-        return failure(code, about=about, hint=requires(code, f"READ on {about}"))
+        return failure(code, about=about, requires=f"READ on {about}")
     if row is None:
         return not_mentioned(partition)
     resource = Resource("group", group)

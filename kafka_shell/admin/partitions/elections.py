@@ -14,10 +14,11 @@ from kafka_shell.admin.topics.partitions import find
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.wire import error_codes as codes
 from kafka_shell.wire.connection import Cluster, wait_until_visible
-from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.failures import failure, needing
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Partition
 from kafka_shell.wire.requests import CONTROLLER, response_timeout
@@ -80,9 +81,7 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
                 timeout=response_timeout(self.timeout_ms),
             )
         except ShellError as error:
-            if error.code == "CLUSTER_AUTHORIZATION_FAILED":
-                error.hint = requires(codes.CLUSTER_AUTHORIZATION_FAILED, "ALTER on the cluster")
-            raise
+            raise needing(error, "ALTER on the cluster") from None
         rows = {
             TopicPartition(topic.topic, row.partition_id): row
             for topic in response.replica_election_results
@@ -204,7 +203,7 @@ def _not_elected(what: str, partitions: Sequence[Partition], reason: str) -> Fai
 
 
 def _combined(one: Failure, other: Failure) -> Failure:
-    return Failure(one.name, f"{one.message}; {other.message}", one.code, one.hint, one.see)
+    return replace(one, message=f"{one.message}; {other.message}")
 
 
 def plan_unclean(partitions: Found, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Plan:

@@ -10,7 +10,7 @@ from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED
-from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.failures import failure
 from kafka_shell.wire.requests import Call, Node
 
 
@@ -84,7 +84,7 @@ def _refused(broker: int, response: Any) -> Failure | None:
     return failure(
         code,
         about=f"log directories of broker {broker}",
-        hint=requires(code, "DESCRIBE on the cluster"),
+        requires="DESCRIBE on the cluster",
     )
 
 

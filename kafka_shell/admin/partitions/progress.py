@@ -22,7 +22,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.failures import requires
+from kafka_shell.wire.failures import needing
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.requests import CONTROLLER
 
@@ -79,12 +79,6 @@ def confirmed_under_way(
     while not (found := under_way(cluster, topics)).values and time.monotonic() + _RETRY_S < until:
         time.sleep(_RETRY_S)
     return found
-
-
-def needing(error: ShellError, permission: str) -> ShellError:
-    """The error; the hint of an authorization error names the required permission."""
-    error.hint = requires(getattr(error, "kafka_code", None) or 0, permission) or error.hint
-    return error
 
 
 def with_sizes(cluster: Cluster, moving: Sequence[Reassignment]) -> list[Reassignment]:

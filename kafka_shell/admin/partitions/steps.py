@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from kafka_shell.admin.partitions.current_assignment import current
 from kafka_shell.admin.partitions.log_dir_targets import LogDirPlan
 from kafka_shell.admin.partitions.model import Assignment, Move, TopicPartition
-from kafka_shell.admin.partitions.progress import TIMEOUT_MS, needing, spell, under_way
+from kafka_shell.admin.partitions.progress import TIMEOUT_MS, spell, under_way
 from kafka_shell.admin.partitions.throttles import RemoveThrottle, note_still_set, with_still_set
 from kafka_shell.admin.records.offsets import topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
@@ -20,6 +20,7 @@ from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import NO_REASSIGNMENT_IN_PROGRESS
+from kafka_shell.wire.failures import needing
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.wire.rounds import in_requests

@@ -22,9 +22,8 @@ from kafka_shell.admin.quotas.model import (
 )
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
-from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.failures import as_error, requires
+from kafka_shell.wire.failures import as_error, requiring
 from kafka_shell.wire.requests import Call
 from kafka_shell.wire.rounds import MANY
 
@@ -32,6 +31,7 @@ _EXACT, _DEFAULT, _ANY_NAME = 0, 1, 2  # match types of a filter's component
 _FIELDS = {"user": "user", "client-id": "client_id", "ip": "ip"}
 
 _EVERYTHING = QuotaFilter()
+_PERMISSION = "DESCRIBE_CONFIGS on the cluster"
 
 
 def describe(cluster: Cluster, which: QuotaFilter = _EVERYTHING) -> tuple[Quota, ...]:
@@ -50,7 +50,7 @@ def describe_many(cluster: Cluster, filters: Sequence[QuotaFilter]) -> tuple[Quo
     found: dict[Quota, None] = {}
     for response in cluster.send_all([Call(_describe_request(which)) for which in filters]):
         if isinstance(response, Failure):
-            raise as_error(_refused(response))
+            raise as_error(requiring(response, _PERMISSION))
         found.update(dict.fromkeys(_quotas(response)))
     return tuple(sorted(found, key=lambda quota: (quota.entity.order, quota.key)))
 
@@ -95,7 +95,7 @@ def describe_each(
     results: Results[QuotaEntity, tuple[Quota, ...]] = Results()
     for entity, response in zip(requested, cluster.send_all(calls), strict=True):
         if isinstance(response, Failure):
-            results.failures[entity] = _refused(response)
+            results.failures[entity] = requiring(response, _PERMISSION)
         else:
             results.values[entity] = _quotas(response)
     return results
@@ -109,11 +109,6 @@ def _describe_by_listing(
         if quota.entity in own:
             own[quota.entity].append(quota)
     return Results({entity: tuple(found) for entity, found in own.items()})
-
-
-def _refused(failure: Failure) -> Failure:
-    missing = requires(failure.code or 0, "DESCRIBE_CONFIGS on the cluster")
-    return replace(failure, hint=missing or failure.hint)
 
 
 def _describe_request(which: QuotaFilter) -> Any:

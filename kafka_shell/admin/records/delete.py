@@ -136,7 +136,7 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
             if now.get(name) != topic_id:
                 raise ShellError(
                     f"topic {name} was deleted or recreated while waiting for confirmation",
-                    hint="Nothing was sent. Run the command again to see the new plan.",
+                    hint="Run the command again to see the new plan.",
                     code="changed-meanwhile",
                 )
         return self

@@ -36,7 +36,7 @@ from kafka_shell.base.units import counted
 from kafka_shell.wire import error_codes as codes
 from kafka_shell.wire.calls_in_flight import CallsInFlight
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.failures import NEW_LEADER, TEMPORARY, failure, requires
+from kafka_shell.wire.failures import NEW_LEADER, TEMPORARY, failure
 from kafka_shell.wire.frames import uuid_of
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import Call, Node
@@ -392,8 +392,8 @@ class Fetching:
             if self._find_leaders([where]) and where in self._active and state.next == before:
                 self._move_into_range(where)
             return
-        about, hint = f"partition {where}", requires(row.error_code, f"READ on topic {where.topic}")
-        self._trouble(where, failure(row.error_code, about=about, hint=hint))
+        about, requires = f"partition {where}", f"READ on topic {where.topic}"
+        self._trouble(where, failure(row.error_code, about=about, requires=requires))
 
     def _move_into_range(self, where: TopicPartition) -> None:
         """Records were deleted, or lost by an unclean election, after reading began."""

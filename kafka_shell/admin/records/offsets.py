@@ -23,7 +23,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import OFFSET_NOT_AVAILABLE, REPLICA_NOT_AVAILABLE
-from kafka_shell.wire.failures import NEW_LEADER, as_error, failure, requires
+from kafka_shell.wire.failures import NEW_LEADER, as_error, failure
 from kafka_shell.wire.frames import Reader, count, string
 from kafka_shell.wire.requests import Call, Node, RawRequest
 from kafka_shell.wire.rounds import ask_in_rounds
@@ -323,8 +323,8 @@ def add_rows(
 def _failure(
     code: int, partition: TopicPartition, operation: str, message: str | None = None
 ) -> Failure:
-    hint = requires(code, f"{operation} on topic {partition.topic}")
-    return failure(code, message, about=f"partition {partition}", hint=hint)
+    requires = f"{operation} on topic {partition.topic}"
+    return failure(code, message, about=f"partition {partition}", requires=requires)
 
 
 def _offset(partition: TopicPartition, row: Any) -> Offset:

@@ -28,13 +28,11 @@ from kafka_shell.base.units import counted
 from kafka_shell.wire import error_codes as codes
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import (
-    MAY_STILL_HAPPEN,
     MOVED,
     NEW_LEADER,
     TEMPORARY,
-    as_error,
     failure,
-    requires,
+    needing,
 )
 from kafka_shell.wire.requests import Call, Node
 
@@ -87,7 +85,7 @@ class Batch(Struct):
 
 def may_be_sent(why: Failure) -> bool:
     """Whether a request may have been processed although its connection failed."""
-    return why.name == OUTCOME_UNKNOWN or why.message.endswith(MAY_STILL_HAPPEN)
+    return why.name in (OUTCOME_UNKNOWN, "deadline")
 
 
 def failed(partition: int, batch: Batch) -> Written:
@@ -95,8 +93,8 @@ def failed(partition: int, batch: Batch) -> Written:
     assert batch.why is not None
     why = batch.why
     if batch.maybe:
-        message = f"sent, but not acknowledged: {why.message.removesuffix(MAY_STILL_HAPPEN)}"
-        why = Failure(OUTCOME_UNKNOWN, message, why.code, why.hint, why.see)
+        message = f"sent, but not acknowledged: {why.message}"
+        why = replace(why, name=OUTCOME_UNKNOWN, message=message)
     elif why.name == "deadline":
         why = replace(why, name=NOT_SENT)
     return Written(partition, batch.first, len(batch.records), None, why)
@@ -404,8 +402,8 @@ class Writer:
             batches.popleft()
             return False
         about = f"partition {self.topic}:{partition}"
-        hint = requires(code, f"WRITE on topic {self.topic}")
-        batch.why = failure(code, row.error_message, about=about, hint=hint)
+        requires = f"WRITE on topic {self.topic}"
+        batch.why = failure(code, row.error_message, about=about, requires=requires)
         if code in _AGAIN:
             self._leaders.pop(partition, None)
             batch.maybe |= code not in _NOT_WRITTEN
@@ -494,11 +492,8 @@ class Writer:
         try:
             response = self._cluster.send(request, change=False)
         except ShellError as error:
-            why = as_failure(error)
-            needed = f"WRITE on topic {self.topic}"  # since Kafka 2.8: on any topic (KIP-679)
-            if hint := requires(why.code or 0, needed):
-                raise as_error(replace(why, hint=hint)) from None
-            raise
+            # Since Kafka 2.8: on any topic (KIP-679).
+            raise needing(error, f"WRITE on topic {self.topic}") from None
         return ProducerId(response.producer_id, response.producer_epoch)
 
 

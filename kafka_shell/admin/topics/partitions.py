@@ -10,7 +10,7 @@ from kafka_shell.base.plans import Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import LEADER_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION
-from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.failures import failure
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Partition, Topic
 
@@ -106,7 +106,7 @@ def _numbered(topic: Topic, number: int) -> Partition | None:
 
 def _no_topic(found: MetadataScan, name: str) -> Failure:
     code = found.errors.get(name, UNKNOWN_TOPIC_OR_PARTITION)
-    return failure(code, about=f"topic {name}", hint=requires(code, f"DESCRIBE on topic {name}"))
+    return failure(code, about=f"topic {name}", requires=f"DESCRIBE on topic {name}")
 
 
 def _no_partition(topic: Topic, number: int) -> Failure:

@@ -8,7 +8,7 @@ from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.topics.similar import with_near_misses
 from kafka_shell.base.results import Results
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.failures import failure
 from kafka_shell.wire.metadata_scan import MetadataScan
 from kafka_shell.wire.model import Topic, TopicSummary
 
@@ -36,6 +36,6 @@ def describe(
                 results.values[name] = found.topic(name)
         else:
             code = found.errors.get(name, 3)
-            hint = requires(code, f"DESCRIBE on topic {name}")
-            results.failures[name] = failure(code, about=f"topic {name}", hint=hint)
+            requires = f"DESCRIBE on topic {name}"
+            results.failures[name] = failure(code, about=f"topic {name}", requires=requires)
     return Results(results.values, with_near_misses(cluster, results.failures, str))

@@ -449,7 +449,6 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
             if growth.name not in now:
                 raise ShellError(
                     f"topic {growth.name} was deleted while waiting for confirmation",
-                    hint="Nothing was sent.",
                     code="UNKNOWN_TOPIC_OR_PARTITION",
                     see=Resource("topic"),
                 )

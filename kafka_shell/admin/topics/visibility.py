@@ -16,7 +16,7 @@ from kafka_shell.wire.error_codes import (
     TOPIC_AUTHORIZATION_FAILED,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_shell.wire.failures import failure, requires
+from kafka_shell.wire.failures import failure
 from kafka_shell.wire.metadata_scan import scan
 
 HIDDEN = "hidden topics"
@@ -38,8 +38,8 @@ def hidden(cluster: Cluster, visible: Container[str]) -> dict[str, Failure]:
         return {}
     if AclOperation.DESCRIBE not in allowed:
         text = "only topics that you may DESCRIBE are visible"
-        hint = requires(CLUSTER_AUTHORIZATION_FAILED, "DESCRIBE on the cluster")
-        return {HIDDEN: failure(CLUSTER_AUTHORIZATION_FAILED, text=text, hint=hint)}
+        requires = "DESCRIBE on the cluster"
+        return {HIDDEN: failure(CLUSTER_AUTHORIZATION_FAILED, text=text, requires=requires)}
     found = log_dirs.describe(cluster)
     stored = {replica.topic for dirs in found for each in dirs for replica in each.replicas}
     others = sorted(name for name in stored if name not in visible)
@@ -67,5 +67,5 @@ def may_be_hidden(cluster: Cluster) -> Failure | None:
         return None
     if code == TOPIC_AUTHORIZATION_FAILED:
         text = "only topics that you may DESCRIBE are visible"
-        return failure(code, text=text, hint=requires(code, "DESCRIBE on all topics"))
+        return failure(code, text=text, requires="DESCRIBE on all topics")
     return failure(code, about="the metadata of topics")

@@ -18,7 +18,6 @@ from kafka_shell.admin.transactions.model import HangingTransaction, Transaction
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
-from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import (
@@ -32,7 +31,7 @@ from kafka_shell.wire.failures import (
     COORDINATOR_MOVED,
     failure,
     failure_of_rest,
-    requires,
+    requiring,
 )
 from kafka_shell.wire.requests import Call, Coordinator, CoordinatorKind, Node
 
@@ -76,7 +75,6 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
             if _identity(transaction) not in open_:
                 raise ShellError(
                     f"the transaction of {transaction.resource.name} has already ended",
-                    hint="Nothing was sent.",
                     code="changed-meanwhile",
                     see=Resource("hanging-transaction"),
                 )
@@ -338,7 +336,7 @@ def _fence_failure(name: str, outcome: int | Failure) -> Failure | None:
     about = f"transactional ID {name}"
     operation = f"WRITE on {about}"
     if isinstance(outcome, Failure):
-        return replace(outcome, hint=outcome.hint or requires(outcome.code or 0, operation))
+        return outcome if outcome.hint else requiring(outcome, operation)
     return row_failure(outcome, about, requires=operation)
 
 

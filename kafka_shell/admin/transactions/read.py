@@ -24,7 +24,7 @@ from kafka_shell.base.structs import Resource
 from kafka_shell.wire import coordinators
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import TRANSACTIONAL_ID_NOT_FOUND
-from kafka_shell.wire.failures import AUTHORIZATION, COORDINATION, failure, requires
+from kafka_shell.wire.failures import AUTHORIZATION, COORDINATION, failure
 from kafka_shell.wire.metadata_scan import is_missing, scan
 from kafka_shell.wire.requests import Call, CoordinatorKind, Node
 from kafka_shell.wire.rounds import ask_in_rounds
@@ -163,7 +163,7 @@ def _transaction(each: str, node: int, row: Any, clock: Clock) -> Transaction | 
 def _failure(each: str, code: int) -> Failure:
     about = f"transactional ID {each}"
     see = Resource("transactional-id") if code == TRANSACTIONAL_ID_NOT_FOUND else None
-    return failure(code, about=about, hint=requires(code, f"DESCRIBE on {about}"), see=see)
+    return failure(code, about=about, requires=f"DESCRIBE on {about}", see=see)
 
 
 # -- hanging ---------------------------------------------------------------------------------------
@@ -234,8 +234,8 @@ def _to_search(
     for name in topics or ():
         if name not in found:
             code = found.errors.get(name, 3)
-            hint = requires(code, f"DESCRIBE and READ on topic {name}")
-            refused[name] = failure(code, about=f"topic {name}", hint=hint)
+            requires = f"DESCRIBE and READ on topic {name}"
+            refused[name] = failure(code, about=f"topic {name}", requires=requires)
     return wanted, refused
 
 

@@ -25,7 +25,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import RESOURCE_NOT_FOUND
-from kafka_shell.wire.failures import BrokerError, requires
+from kafka_shell.wire.failures import BrokerError, needing
 from kafka_shell.wire.requests import CONTROLLER
 from kafka_shell.wire.rounds import in_requests
 
@@ -76,8 +76,7 @@ def _ask(cluster: Cluster, users: Sequence[str] | None) -> Any:
     try:
         return cluster.send(request)
     except BrokerError as error:
-        error.hint = requires(error.kafka_code or 0, "DESCRIBE on the cluster") or error.hint
-        raise
+        raise needing(error, "DESCRIBE on the cluster") from None
 
 
 # -- alter -----------------------------------------------------------------------------------------

@@ -166,7 +166,7 @@ class _Reader:
         target = self._target() if self._next("on") else None
         if self._words:
             word = self._words[0]
-            hint = did_you_mean(word.text, ("from", "on"), f"Syntax: {FORM}")
+            hint = did_you_mean(word.text, ("from", "on"))
             raise self._wrong(f"unexpected word '{word.text}' in the rule", word, hint)
         return Rule(permission, principal, operations, hosts, target)
 
@@ -174,7 +174,7 @@ class _Reader:
         known = {**_PERMISSIONS, **_ANY_PERMISSION} if self._remove else _PERMISSIONS
         word = self._take("allow or deny")
         if word.text.lower() not in known:
-            hint = did_you_mean(word.text.lower(), known, f"Syntax: {FORM}")
+            hint = did_you_mean(word.text.lower(), known)
             raise self._wrong(f"a rule must start with {' or '.join(_PERMISSIONS)}", word, hint)
         return known[word.text.lower()]
 
@@ -240,9 +240,9 @@ class _Reader:
             end = len(self._text)
             raise UsageError(
                 f"the rule is missing {wanted}",
-                hint=f"Syntax: {FORM}",
                 code="bad-rule",
                 span=(0, end),
+                usage=FORM,
             )
         return self._words.pop(0)
 
@@ -266,7 +266,8 @@ class _Reader:
         return found
 
     def _wrong(self, message: str, word: Word, hint: str) -> UsageError:
-        return UsageError(message, hint=hint, code="bad-rule", span=word.span)
+        usage = "" if hint else FORM
+        return UsageError(message, hint=hint, code="bad-rule", span=word.span, usage=usage)
 
 
 def check_principal(text: str, span: Span | None = None) -> None:

@@ -350,9 +350,8 @@ def _failure(error: ShellError) -> Failure:
 
 
 def _missing(why: Failure) -> str:
-    """The operation that the user lacks on the original, from the hint, or an empty string."""
-    requires = why.code in AUTHORIZATION and why.hint.startswith("Requires ")
-    return "r" + why.hint.removeprefix("R").rstrip(".") if requires else ""
+    """The operation that the user lacks on the original, or an empty string."""
+    return f"requires {why.requires}" if why.requires else ""
 
 
 def _failure_texts(failures: Sequence[tuple[str, Failure]]) -> list[str]:

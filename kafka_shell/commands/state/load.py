@@ -234,8 +234,7 @@ class _Loader:
                 try:
                     rule = self._rules[line] = parse_rule(line)
                 except ShellError as error:
-                    # The syntax has `on RESOURCE`, which is the key here.
-                    hint = "" if error.hint.startswith("Syntax") else error.hint
+                    hint = error.hint
                     if line.split(" ")[0].lower() in _OPERATIONS:  # [allow User:a Read,Write]
                         hint = "Put a rule that contains commas in quotes."
                     raise item.error(error.message, hint) from None

@@ -133,7 +133,7 @@ def _status(state: TopState, now: float) -> Text:
 
 def _reason(why: Failure) -> str:
     """The missing permission, or what happened."""
-    return why.hint if why.hint.startswith("Requires") else why.message
+    return why.hint if why.requires else why.message
 
 
 def _heading(state: TopState, layout: list[tuple[LiveColumn, int]]) -> Text:

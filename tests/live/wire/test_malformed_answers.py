@@ -280,9 +280,18 @@ def test_a_change_with_malformed_response_has_an_unknown_outcome(
     assert "malformed response" in caught.value.message
 
 
-def test_a_bug_of_this_program_is_not_blamed_on_the_broker(config: ConnectionConfig) -> None:
-    with Cluster(config) as cluster, pytest.raises(IndexError), cluster.within(DEADLINE):
+def test_a_bug_of_this_program_is_not_blamed_on_the_broker_alone(
+    config: ConnectionConfig,
+) -> None:
+    with Cluster(config) as cluster, pytest.raises(ShellError) as caught, cluster.within(DEADLINE):
         metadata_scan.scan(cluster)
+        [].pop()
+    assert caught.value.message.startswith("internal error in kafka.sh, or ")
+    assert isinstance(caught.value.__cause__, IndexError)
+
+
+def test_an_exception_without_a_response_is_not_the_brokers(config: ConnectionConfig) -> None:
+    with Cluster(config) as cluster, pytest.raises(IndexError), cluster.within(DEADLINE):
         [].pop()
 
 

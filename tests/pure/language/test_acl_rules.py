@@ -20,7 +20,7 @@ from kafka_shell.base.errors import UsageError
 from kafka_shell.base.plans import Change
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.acls.options import added, removed
-from kafka_shell.commands.acls.rules import OPERATIONS, Rule, Target, parse_rule
+from kafka_shell.commands.acls.rules import FORM, OPERATIONS, Rule, Target, parse_rule
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
@@ -127,10 +127,10 @@ def test_rules_to_remove_can_be_filters(text: str, expected: AclFilter) -> None:
         ("allow User:bob Read fom 10.0.0.1", "fom", "Did you mean from?"),
         ("allow User:bob Read on tpoic x", "tpoic", "Did you mean topic?"),
         ("allow User:bob Read on match topic x", "match", "Resource types: topic"),
-        ("allow User:bob Read on topic", "allow User:bob Read on topic", "Syntax:"),
-        ("allow User:bob", "allow User:bob", "Syntax:"),
-        ("allow", "allow", "Syntax:"),
-        ("allow User:bob Read on topic a b", "b", "Syntax:"),
+        ("allow User:bob Read on topic", "allow User:bob Read on topic", FORM),
+        ("allow User:bob", "allow User:bob", FORM),
+        ("allow", "allow", FORM),
+        ("allow User:bob Read on topic a b", "b", FORM),
         ("allow 'User:bob Read", "'User:bob Read", ""),
     ],
 )
@@ -140,7 +140,7 @@ def test_errors_point_to_the_wrong_word(text: str, word: str, said: str) -> None
     assert caught.value.span is not None
     start, end = caught.value.span
     assert text[start:end] == word
-    assert said in caught.value.hint
+    assert said in caught.value.hint + caught.value.usage
 
 
 def test_the_span_is_relative_to_the_whole_line() -> None:

@@ -106,8 +106,8 @@ def test_a_brokers_own_words_are_always_in_quotes_and_ours_never() -> None:
     java = "Request Request(processor=0, headers) needs CREATE permission."
     assert failure(31, java).message == ERRORS[31][1]
     assert failure(31, java).hint == "Requires CREATE permission."
-    hint = "Requires CREATE on the cluster."  # which says it better
-    assert failure(31, java, hint=hint).hint == hint
+    named = failure(31, java, requires="CREATE on the cluster")  # which says it better
+    assert named.hint == "Requires CREATE on the cluster."
     denied = failure(29, "Topic authorization failed.", about="topic t")
     assert denied.message == f"topic t: {ERRORS[29][1]}", "it only repeats the error's name"
     assert failure(31, f"{java}\nhint: x").message.endswith(r'permission.\nhint: x"')

@@ -281,4 +281,4 @@ def test_a_topic_deleted_between_fails_alone(cluster: Cluster, name: str) -> Non
     assert own(cluster, topic_of(stays), "retention.ms") == "604800000"
     with pytest.raises(ShellError, match=goes) as gone:
         plan.steps[0].reread(cluster)
-    assert gone.value.hint == "Nothing was sent."
+    assert not gone.value.hint  # that nothing was sent is said where it is confirmed
