@@ -45,12 +45,11 @@ def record_intent(
     changes: Sequence[Change],
     undo: Sequence[str],
     undoes: Sequence[str] = (),
-    id: str = "",
 ) -> JournalEntry:
-    """Write an entry before anything is sent. `undoes` are the entries that it undoes, and `id` is
-    its ID if it has one already. Raises ShellError if it cannot be written."""
+    """Write an entry before anything is sent. `undoes` are the entries that it undoes. Raises
+    ShellError if it cannot be written."""
     entry = JournalEntry(
-        id=id or os.urandom(4).hex(),
+        id=os.urandom(4).hex(),
         time=context.clock(),
         cluster=context.cluster.cluster_id,
         bootstrap=",".join(map(str, context.settings.connection.bootstrap)),

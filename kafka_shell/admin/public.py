@@ -21,7 +21,7 @@ from kafka_shell.admin.cluster.model import Voter
 from kafka_shell.admin.cluster.restart.judge import Verdict
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.groups.model import GroupType, ResetTarget, ResetTo
-from kafka_shell.admin.partitions.batched import BatchLimits
+from kafka_shell.admin.partitions.batches import BatchLimits
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.quotas.model import (
     ANY_NAME,

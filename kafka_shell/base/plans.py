@@ -144,14 +144,7 @@ class Following(Struct, frozen=True):
     waits: bool = True
     # Sent at the end, but not after an interruption: what they remove is still needed.
     afterwards: tuple[Step, ...] = ()
-    # In the background: removes what remained on a broker that was down, when it is back, and
-    # returns whether nothing is left.
-    lasting: Callable[[Any, Report], bool] | None = None
-    # For how many resources the rest of the change is sent while it is followed; None: for none,
-    # the change is sent as a whole.
-    later: int | None = None
-    resume: str = ""  # the command that shows the progress of the change, or continues it
-    cancel: str = ""  # the command that cancels it
+    resume: str = ""  # the command that continues or follows the change
 
     @property
     def waited(self) -> Callable[[Any, Report], Any] | None:
@@ -165,15 +158,11 @@ class Following(Struct, frozen=True):
             for follow in filter(None, (first, second)):
                 follow(cluster, report)  # `afterwards` is sent when both have ended
 
-        later = [each.later for each in (self, other) if each.later is not None]
         return Following(
             follow=follow_both if first and second else first or second,
             waits=self.waits and other.waits,
             afterwards=self.afterwards + other.afterwards,
-            lasting=self.lasting or other.lasting,
-            later=sum(later) if later else None,
             resume=other.resume or self.resume,
-            cancel=other.cancel or self.cancel,
         )
 
 
@@ -181,7 +170,6 @@ class Bookkeeping(Struct, frozen=True):
     """What the journal notes of a plan, and the secrets that are shown once. The sum of two has
     both."""
 
-    id: str = ""  # of the journal entry, if it is named before the entry is written
     undoes: tuple[str, ...] = ()  # IDs of the entries that are undone when all of it is applied
     continues: str = ""  # ID of the entry of an interrupted plan that this one continues
     repeatable: bool = False  # the same command continues when not everything was sent
@@ -193,7 +181,6 @@ class Bookkeeping(Struct, frozen=True):
 
     def __add__(self, other: Bookkeeping) -> Bookkeeping:
         return Bookkeeping(
-            id=self.id or other.id,
             undoes=self.undoes + other.undoes,
             continues=self.continues or other.continues,
             repeatable=self.repeatable and other.repeatable,

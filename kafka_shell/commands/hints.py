@@ -17,8 +17,7 @@ def with_hint(plan: Plan, name: str, hint: str) -> Plan:
     return replace(plan, refused=Results(plan.refused.values, failures))
 
 
-def add_commands(error: ShellError, cancel: str, resume: str) -> None:
-    """Add to the hint of an interrupted wait the commands that cancel and continue what goes on."""
-    commands = (("cancel it", cancel), ("continue", resume))
-    lines = [f"To {action}: {command}" for action, command in commands if command]
-    error.hint = "\n".join([*filter(None, (error.hint,)), *lines])
+def add_resume(error: ShellError, resume: str) -> None:
+    """Add to the hint of an interrupted wait the command that continues it."""
+    if resume:
+        error.hint = f"{error.hint}\nTo continue: {resume}".strip()

@@ -498,15 +498,11 @@ def draw_problems(outcome: Outcome, stream: StyledStream) -> None:
 
 
 def next_lines(outcome: Outcome) -> Iterator[Text]:
-    """`see: <command>` for a change that continues in the background, or may do so, and how to
-    continue."""
+    """How to continue, also with a change that goes on in the background, or may do so."""
     following = outcome.plan.following
     started = following.waited is None and any(item.status == "done" for item in outcome.changes)
     if following.resume and (started or has_moves(outcome.changes, "unknown")):
-        label = "to continue:" if following.later is not None else "see:"
-        yield text(label, "hint") + " " + text(following.resume)
-        if following.cancel:
-            yield text("to cancel:", "hint") + " " + text(following.cancel)
+        yield text("to continue:", "hint") + " " + text(following.resume)
     if outcome.check:
         yield text("see:", "hint") + " " + text(outcome.check)
     if outcome.retry:
@@ -536,10 +532,7 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
     done = [item.change for item in outcome.changes if item.status == "done"]
     resources = _done_resources(outcome)
     following = outcome.plan.following
-    begun = following.later is not None and following.waited is None
-    if done and begun and following.later:
-        yield text("started: ", "good") + text(_started(resources, following.later))
-        return
+    begun = following.follow is not None and following.waited is None
     if done and (begun or (len(resources) > MANY and not verbose)):
         yield text("started: " if begun else "done: ", "good") + text(counted_changes(done))
         return
@@ -548,12 +541,6 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
         by_resource.setdefault(change.resource, []).append(change)
     for changes in by_resource.values():
         yield _done_line(changes)
-
-
-def _started(done: Sequence[Change], later: int) -> str:
-    """`2 partitions; 4 more in later batches`. What is sent later counts as done, too."""
-    moved = [each.resource for each in done if each.resource.kind == "partition"]
-    return f"{count_kinds(moved[later:]) or 'nothing new'}; {later:,} more in later batches"
 
 
 def _done_resources(outcome: Outcome) -> list[Change]:

@@ -79,7 +79,7 @@ def candidates_for(
         text, len(text.rstrip("'")) if text.endswith("'") else len(text), REGISTRY
     )
     view = view_on_disk(paths.cache, ",".join(map(str, found.connection.bootstrap)))
-    catalog = Catalog(view, REGISTRY, paths.config, paths.journal, paths.reassignments)
+    catalog = Catalog(view, REGISTRY, paths.config, paths.journal)
     offered = list(offers(place, catalog).offered)
     offered += _program_options(place, current, bool(command))
     # Line breaks and tabs would be read as separators.

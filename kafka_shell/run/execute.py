@@ -98,9 +98,7 @@ def execute(
     # Until the outcome is written, the outcome of every change is unknown.
     unknown = unknown_undo_lines(plan.changes)
     with journal.undoing(context, book.undoes), journal.continuing(context, book.continues):
-        intent = journal.record_intent(
-            context, command, plan.changes, unknown, book.undoes, book.id
-        )
+        intent = journal.record_intent(context, command, plan.changes, unknown, book.undoes)
         try:
             with _revealing(plan, reveal):
                 done = _send(plan, context, intent)

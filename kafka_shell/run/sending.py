@@ -24,7 +24,7 @@ from kafka_shell.base.plans import (
 from kafka_shell.base.results import Failure, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
-from kafka_shell.commands.hints import add_commands
+from kafka_shell.commands.hints import add_resume
 from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
 from kafka_shell.context import Context
 from kafka_shell.output.resource_kinds import hint_of, touched
@@ -60,6 +60,8 @@ def send_and_journal(
         if any(item.status in ("failed", "unknown") for item in done):
             line = f"Not all changes were applied. See: journal {intent.id}"
             error.hint = "\n".join(filter(None, (error.hint, line)))
+        if outcome_undo_lines(done):
+            error.hint = f"{error.hint}\nTo undo: undo {intent.id}".strip()
         raise
     finally:
         all_done = [*before, *done]
@@ -191,7 +193,7 @@ def follow(plan: Plan, context: Context) -> UnexpectedEnd | None:
     except UnexpectedEnd as error:
         return error
     except ShellError as error:
-        add_commands(error, plan.following.cancel, plan.following.resume)
+        add_resume(error, plan.following.resume)
         raise
     return None
 
@@ -224,12 +226,10 @@ def _follow_and_finish(
     plan: Plan, context: Context, intent: JournalEntry, before: Sequence[ChangeResult]
 ) -> str:
     """Wait for the end, then send the steps of `afterwards`. Returns the message for the user."""
-    command, lasting = intent.command, plan.following.lasting
+    command = intent.command
     try:
         unexpected_end = follow(plan.followed(waits=True), context)
         failed = _finish(plan, context, intent, before)
-        if failed and lasting is not None and lasting(context.cluster, context.report):
-            failed = _finish(plan, context, intent, before)  # so that the journal has it
         if failed:
             return "\n".join(_failure_lines(failed, command))
         if unexpected_end is not None:

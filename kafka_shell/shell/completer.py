@@ -70,7 +70,7 @@ class ShellCompleter(Completer):
         if not found.prefix and not complete_event.completion_requested and _only_on_tab(found):
             return
         paths = self._paths
-        catalog = Catalog(view, self._registry, paths.config, paths.journal, paths.reassignments)
+        catalog = Catalog(view, self._registry, paths.config, paths.journal)
         offered = offers(found, catalog)
         start = found.span[0] - document.cursor_position
         for candidate in offered.offered:

@@ -100,14 +100,13 @@ def options(free: Iterable[Option], typed: str) -> Candidates:
 
 
 class Catalog(Struct, frozen=True):
-    """What candidates are made of: a view, the commands, and the folders of the config files,
-    the journal and the reassignments."""
+    """What candidates are made of: a view, the commands, and the folders of the config files
+    and the journal."""
 
     view: ClusterView
     registry: Sequence[Command]
     config: Path
     journal: Path
-    reassignments: Path
 
     # -- names of the cluster ----------------------------------------------------------------------
 

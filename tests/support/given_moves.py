@@ -21,8 +21,7 @@ from kafka.protocol.metadata import MetadataResponse
 from kafka_shell import admin
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, own_source
-from kafka_shell.admin.partitions import follow as batch_health
-from kafka_shell.admin.partitions import progress, sizes, steps, throttles
+from kafka_shell.admin.partitions import batches, progress, sizes, steps, throttles
 from kafka_shell.admin.partitions.model import Move, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.partitions.throttles import Config, broker_config
@@ -230,9 +229,7 @@ def given(topics: Mapping[str, Sequence[Replicas]], *brokers: int) -> Iterator[G
             moves, cancel))  # fmt: skip
         patch.setattr(throttles, "registered", lambda _: frozenset(facts.registered))
         patch.setattr(throttles, "not_running", lambda _: frozenset(facts.registered - facts.up))
-        patch.setattr(
-            batch_health, "_ask", lambda *_: (facts.answers or [facts.scan()], facts.silent)
-        )
+        patch.setattr(batches, "_ask", lambda *_: (facts.answers or [facts.scan()], facts.silent))
         patch.setattr(progress, "log_ends", lambda *_: facts.ends)
         patch.setattr(sizes, "read", lambda *_: facts.sizes)
         patch.setattr(time, "monotonic", lambda: facts.now)

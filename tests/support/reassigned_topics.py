@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
@@ -179,10 +178,3 @@ def reassign(
     file = folder / f"wanted-{uuid4().hex[:8]}.json"
     file.write_text(json.dumps({"version": 1, "partitions": rows}))
     return f"reassign-partitions --reassignment-json-file {file}"
-
-
-def id_in(text: str) -> str:
-    """The ID of the reassignment that a message says how to resume."""
-    found = re.search(r"reassign-partitions --resume ([0-9a-f]{8})", text)
-    assert found is not None, text
-    return found[1]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from kafka_shell.admin.calls import ClusterPlan, Family
-from kafka_shell.admin.partitions import batched as batch_plans
 from kafka_shell.admin.partitions import elections, log_dir_moves, log_dirs, progress, reassignment
 from kafka_shell.admin.partitions import targets as drain
-from kafka_shell.admin.partitions.batched import BatchLimits
+from kafka_shell.admin.partitions.batches import BatchLimits
 from kafka_shell.admin.partitions.model import LogDir, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.planner.plan import Scope
 from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits
@@ -66,14 +65,12 @@ class PartitionsApi(Family):
 
         With `batches`, no more than that is moved at a time. The next batch starts when the last
         one is in sync and the cluster is healthy; if it is not within a minute, `apply` raises
-        ShellError (code `paused`), and what is left can be planned again.
+        UnexpectedEnd (code `paused`), and what is left can be planned again.
         """
 
-        def plan(cluster: Cluster) -> Plan:
-            found = reassignment.plan_move(cluster, replicas, throttle=throttle)
-            return batch_plans.limited(cluster, found, batches, throttle)
-
-        return self._calls.plan(plan)
+        return self._calls.plan(
+            reassignment.plan_move, replicas, throttle=throttle, batches=batches
+        )
 
     def plan_rebalance(
         self,
@@ -104,7 +101,7 @@ class PartitionsApi(Family):
         limited = max_bytes is not None or max_partitions is not None
 
         def plan(cluster: Cluster) -> Plan:
-            found = drain.plan_rebalance(
+            return drain.plan_rebalance(
                 cluster,
                 topics,
                 Brokers(frozenset(brokers), frozenset(exclude_brokers), include_cordoned),
@@ -113,8 +110,8 @@ class PartitionsApi(Family):
                 min_gain=min_gain,
                 measure=measure,
                 throttle=throttle,
+                batches=batches,
             )
-            return batch_plans.limited(cluster, found, batches, throttle)
 
         return self._calls.plan(plan)
 
@@ -124,11 +121,7 @@ class PartitionsApi(Family):
         """Move all replicas off a broker, those that are already moving included (API key 45).
         `throttle` and `batches` are as in plan_reassign; `apply` waits for the end."""
 
-        def plan(cluster: Cluster) -> Plan:
-            found = drain.plan_drain(cluster, broker, throttle=throttle)
-            return batch_plans.limited(cluster, found, batches, throttle)
-
-        return self._calls.plan(plan)
+        return self._calls.plan(drain.plan_drain, broker, throttle=throttle, batches=batches)
 
     def plan_cancel(self, partitions: Sequence[TopicPartition]) -> ClusterPlan:
         """Cancel reassignments in progress (API key 45)."""

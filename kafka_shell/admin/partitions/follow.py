@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.partitions.batch_state import Batch
-from kafka_shell.admin.partitions.log_dir_targets import Dirs
-from kafka_shell.admin.partitions.log_dir_targets import follow as follow_dirs
+from kafka_shell.admin.partitions.log_dir_moves import Dirs
+from kafka_shell.admin.partitions.log_dir_moves import follow as follow_dirs
 from kafka_shell.admin.partitions.model import Move, MoveStatus, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.progress import (
     CONFIRM_S,
@@ -21,28 +20,15 @@ from kafka_shell.admin.partitions.progress import (
     with_sizes,
 )
 from kafka_shell.admin.partitions.stalls import Stall, StallWatch
-from kafka_shell.admin.partitions.throttles import ThrottleRecord, on_down_brokers, remove_own
-from kafka_shell.admin.topics.min_isr import partitions_below
 from kafka_shell.base.errors import ShellError, Status, UnexpectedEnd
-from kafka_shell.base.plans import SENDING, Report
-from kafka_shell.base.results import Failure
-from kafka_shell.base.units import Bytes, counted, some
+from kafka_shell.base.plans import Report
+from kafka_shell.base.units import Bytes, counted
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.metadata_scan import MetadataScan, request, scan
-from kafka_shell.wire.requests import Call, Node
+from kafka_shell.wire.metadata_scan import scan
 
 _FIRST_POLL_S, _POLL_S = 0.1, 1.0  # between two looks; doubled each time
 _MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart
 _READ_S = 10.0  # for reading the reassignments once, whatever hangs
-
-StallAdvice = Callable[[Sequence[Stall]], Sequence[str]]
-"""Lines that say how to continue without the brokers that are waited for, for the hint of an
-interrupted wait. The plan has the commands that cancel and continue it."""
-
-
-def no_advice(stalls: Sequence[Stall]) -> Sequence[str]:
-    """Return no lines."""
-    return ()
 
 
 class Follow(Struct, frozen=True):
@@ -50,14 +36,11 @@ class Follow(Struct, frozen=True):
 
     Then wait until replicas are in their target log directories. A broker that restarts is waited
     for, and named. Raises ShellError if interrupted or at the deadline, and UnexpectedEnd if a move
-    was cancelled or changed; with `patience` (seconds), also (code `paused`) if every move that is
-    left has waited that long for a broker that is down.
+    was cancelled or changed.
     """
 
     moves: tuple[Move, ...] | None = None
-    advice: StallAdvice = no_advice
     dirs: Dirs = field(default_factory=dict)
-    patience: float | None = None
 
     def __call__(self, cluster: Cluster, report: Report) -> None:
         watch = _Waiting(self, cluster, report)
@@ -67,7 +50,6 @@ class Follow(Struct, frozen=True):
         except KeyboardInterrupt:
             raise ShellError(
                 "interrupted: the reassignment continues, and its throttle is still set",
-                hint="\n".join(self.advice(watch.stalls)),
                 code="interrupted",
                 status=Status.INTERRUPTED,
             ) from None
@@ -151,7 +133,6 @@ class _Waiting:
                 if refused or time.monotonic() > last_response + _MAX_SILENCE_S:
                     raise
             self._check_deadline()
-            self._check_patience()
             time.sleep(min(pause, self._seconds_left))
             pause = min(2 * pause, _POLL_S)
 
@@ -174,20 +155,8 @@ class _Waiting:
         reasons = "; ".join(stall.reason for stall in self.stalls)
         raise ShellError(
             f"deadline exceeded: {reasons or left}",
-            hint="\n".join(self._follow.advice(self.stalls)),
             code="deadline",
         )
-
-    def _check_patience(self) -> None:
-        """Raise ShellError if all remaining moves waited too long for brokers that are down."""
-        patience = self._follow.patience
-        if patience is None:
-            return
-        down = [stall for stall in self.stalls if stall.down and stall.seconds >= patience]
-        if down and sum(len(stall.partitions) for stall in down) == len(self._left):
-            reasons = "; ".join(stall.reason for stall in down)
-            hint = "\n".join(self._follow.advice(down))
-            raise ShellError(reasons, hint=hint, code="paused")
 
     def _report_progress(self, moving: Sequence[Reassignment]) -> None:
         """Report how much is copied, or what is waited for: then no remaining time is known."""
@@ -197,30 +166,6 @@ class _Waiting:
             self._progress.waiting("; ".join(map(str, self.stalls)))
         else:
             self._progress.report(sized)
-
-
-def until_back(cluster: Cluster, record: ThrottleRecord, report: Report) -> None:
-    """Wait until all brokers with a recorded throttle that is no longer needed are up. Raises
-    ShellError at the deadline."""
-    task = ""
-    while down := on_down_brokers(cluster, under_way(cluster).values, record.read()):
-        task = f"waiting until {down[0].resource} is up again to remove its throttle"
-        report(task, 0, None)
-        cluster.pause(_POLL_S, task)
-    if task:
-        report(task, 1, 1)
-
-
-class RemoveThrottleLater(Struct, frozen=True):
-    """Removes the recorded throttle when the brokers that were down are up again. Returns whether
-    nothing of it is left. Raises ShellError at the deadline."""
-
-    record: ThrottleRecord
-
-    def __call__(self, cluster: Cluster, report: Report) -> bool:
-        until_back(cluster, self.record, report)
-        with SENDING:
-            return remove_own(cluster, self.record, ()).ok
 
 
 class _Progress:
@@ -269,63 +214,3 @@ class _Progress:
         self._end_wait()
         if self._task:
             self._report(self._task, 1, 1)
-
-
-# Whether the cluster is healthy enough for the next batch of a reassignment.
-#
-# Every broker answers from its own copy of the metadata, which may be old; KRaft controllers do not
-# answer such requests at all. So each leader is asked about its own topics, as it is the leader
-# that accepts or refuses acks=all writes. What any of the answers reports counts.
-
-_MOST_NAMES = 3
-_ANSWER_S = 10.0
-
-
-def below_min_isr(cluster: Cluster, found: MetadataScan) -> frozenset[TopicPartition]:
-    """The partitions that acks=all producers cannot write to, as far as leaders respond."""
-    return partitions_below(cluster, [found, *_ask(cluster, found)[0]])
-
-
-def problem(cluster: Cluster, batch: Batch, known: frozenset[TopicPartition]) -> str:
-    """Why a batch cannot be started now; empty if it can. `known` are the partitions below
-    min.insync.replicas before the reassignment."""
-    try:
-        found = scan(cluster)
-        receiving = set(_receiving(found, batch))
-        answers, silent = _ask(cluster, found, receiving)
-        below = sorted(partitions_below(cluster, [found, *answers]) - known)
-    except ShellError as error:
-        return error.message
-    running = set.intersection(*({each.id for each in one.brokers} for one in (found, *answers)))
-    if down := sorted(receiving - running):
-        return f"broker {down[0]} is down"
-    if below:
-        names = some(below, _MOST_NAMES)
-        return f"{counted(len(below), 'partition')} below min.insync.replicas: {names}"
-    return silent[0].message if silent else ""
-
-
-def _ask(
-    cluster: Cluster, found: MetadataScan, others: Collection[int] = ()
-) -> tuple[Sequence[MetadataScan], Sequence[Failure]]:
-    """The metadata that each leader has of its topics, and why brokers did not respond: leaders,
-    and others that run."""
-    topics = {each.id: list[str]() for each in found.brokers if each.id in others}
-    topics |= found.topics_by_leader()
-    calls = [Call(request(names), Node(id), timeout=_ANSWER_S) for id, names in topics.items()]
-    answers, silent = list[MetadataScan](), list[Failure]()
-    for answer in cluster.send_all(calls):
-        if isinstance(answer, Failure):
-            silent.append(answer)
-        else:
-            answers.append(answer)
-    return answers, silent
-
-
-def _receiving(found: MetadataScan, batch: Batch) -> Iterator[int]:
-    """The brokers that get replicas which they do not have."""
-    topics = {name: found.topic(name) for name in {e.topic for e in batch.target} if name in found}
-    for each, after in batch.target.items():
-        partitions = topics[each.topic].partitions if each.topic in topics else ()
-        now = next((p.replicas for p in partitions if p.partition == each.partition), after)
-        yield from (broker for broker in after if broker not in now)

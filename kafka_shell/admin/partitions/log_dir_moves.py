@@ -1,20 +1,30 @@
-"""Move replicas between the log directories of their broker (KIP-113; API key 34)."""
+"""Moves of replicas between the log directories of their broker (KIP-113; API key 34).
+
+A broker that has a replica copies it to the other directory, then switches to the copy. A broker
+without one answers REPLICA_NOT_AVAILABLE, and creates its replica in that directory later: so
+directories are sent before the reassignment that adds it. A broker that restarts forgets them.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from kafka_shell.admin.partitions import log_dirs
-from kafka_shell.admin.partitions.model import LogDir, ReplicaOnDisk, TopicPartition
+from kafka_shell.admin.partitions.model import (
+    LogDir,
+    MoveStatus,
+    PartitionMove,
+    ReplicaOnDisk,
+    TopicPartition,
+)
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.base.errors import ShellError
+from kafka_shell.base.errors import ShellError, UnexpectedEnd
 from kafka_shell.base.plans import (
     Advice,
     Change,
@@ -41,20 +51,19 @@ _POLL_S = 0.25
 _MAX_SILENCE_S = 60.0  # a broker that restarts continues its moves
 
 Place = tuple[int, TopicPartition]  # a broker and one of its replicas
-Replicas = Sequence[ReplicaOnDisk]  # a replica, and the future one that will replace it, if any
-Places = Mapping[Place, Replicas]
+Dirs = Mapping[Place, str]  # log directories
+Places = Mapping[Place, Sequence[ReplicaOnDisk]]  # a replica, and the future one that replaces it
+Found = Results[int, tuple[LogDir, ...]]
 
 
 class LogDirMove(Struct, frozen=True):
-    """The move of a replica from its log directory, or the one it is being moved to, to another.
-    `size` is in bytes."""
+    """The move of a replica to another log directory."""
 
     broker: int
     partition: TopicPartition
-    before: str
+    before: str  # where it is, or is being moved to; empty without a replica
     after: str
-    size: int
-    cancels: bool = False  # it is still in `after`, and stays there
+    size: int  # bytes to copy
 
     @property
     def place(self) -> Place:
@@ -63,8 +72,51 @@ class LogDirMove(Struct, frozen=True):
 
     @property
     def resource(self) -> Resource:
-        """The resource of its change."""
+        """The resource of its change, if nothing else of the partition changes."""
         return Resource("replica", f"{self.partition} on broker {self.broker}")
+
+
+class LogDirPlan(Struct, frozen=True):
+    """Moves to log directories, as a part of a reassignment."""
+
+    moves: tuple[LogDirMove, ...] = ()
+    current_dirs: Dirs = field(default_factory=dict)  # of all replicas, for the rollback
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def dirs(self) -> Dirs:
+        """The target directories."""
+        return {move.place: move.after for move in self.moves}
+
+    @property
+    def partitions(self) -> tuple[TopicPartition, ...]:
+        """The partitions with a replica that gets another directory."""
+        return tuple(dict.fromkeys(move.partition for move in self.moves))
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One change per replica. The rollback file of the reassignment undoes it."""
+        return tuple(
+            Change(
+                Resource("partition", str(move.partition)), "alter",
+                f"log directory on broker {move.broker}", move.before or None, move.after,
+                note=approximate_bytes(move.size) if move.before else "for the new replica",
+            )
+            for move in self.moves
+        )  # fmt: skip
+
+    def of(self, partitions: Collection[TopicPartition]) -> LogDirPlan:
+        """Only the moves of these partitions."""
+        moves = tuple(move for move in self.moves if move.partition in partitions)
+        return replace(self, moves=moves, warnings=self.warnings if moves else ())
+
+    def reread(self, cluster: Cluster) -> LogDirPlan:
+        """The same moves from the current log directories."""
+        return replace(self, moves=_reread(cluster, self.moves))
+
+    def send(self, cluster: Cluster) -> Outcomes:
+        """Start the moves. It is not a failure if a broker does not have the replica yet."""
+        return Results.of(self.changes, _send(cluster, self.moves))
 
 
 class AlterReplicaLogDirs(Struct, BaseStep, frozen=True):
@@ -77,39 +129,31 @@ class AlterReplicaLogDirs(Struct, BaseStep, frozen=True):
         return tuple(
             Change(
                 move.resource, "alter", "log directory", move.before, move.after,
-                note="cancels the move in progress" if move.cancels
-                else approximate_bytes(move.size),
+                note=approximate_bytes(move.size),
             )
             for move in self.moves
         )  # fmt: skip
 
     def reread(self, cluster: Cluster) -> AlterReplicaLogDirs:
         """The same moves from the current log directories."""
-        places = _places(cluster, self.moves)
-        return AlterReplicaLogDirs(
-            tuple(
-                replace(move, before=target_dir(places.get(move.place, ())) or move.before)
-                for move in self.moves
-            )
-        )
+        return AlterReplicaLogDirs(_reread(cluster, self.moves))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         """Start the moves. They continue in the background."""
-        codes = send_moves(cluster, self.moves)
-        results = Results.of(
-            self.changes, (move_failure(move, codes.get(move.place)) for move in self.moves)
-        )
-        started = [
-            move
-            for move, change in zip(self.moves, self.changes, strict=True)
-            if change in results.values
-        ]
-        wait_until_visible(lambda: all_started(cluster, started))
-        return results
+        return Results.of(self.changes, _send(cluster, self.moves))
 
 
-def send_moves(cluster: Cluster, moves: Sequence[LogDirMove]) -> dict[Place, int | Failure]:
-    """Send one request per broker, all at once. Returns the error code of each replica."""
+def _reread(cluster: Cluster, moves: Sequence[LogDirMove]) -> tuple[LogDirMove, ...]:
+    places = _places(_described(cluster, [move.place for move in moves])) if moves else {}
+    return tuple(
+        replace(move, before=_target_dir(places.get(move.place, ())) or move.before)
+        for move in moves
+    )
+
+
+def _send(cluster: Cluster, moves: Sequence[LogDirMove]) -> list[Failure | None]:
+    """Send one request per broker, all at once, and wait until brokers show the moves. Returns why
+    each was refused."""
     by_broker: dict[int, list[LogDirMove]] = {}
     for move in moves:
         by_broker.setdefault(move.broker, []).append(move)
@@ -125,244 +169,28 @@ def send_moves(cluster: Cluster, moves: Sequence[LogDirMove]) -> dict[Place, int
                 for topic in response.results
                 for row in topic.partitions
             }
-    return codes
-
-
-def plan_move(
-    cluster: Cluster,
-    replicas: Sequence[Place],
-    path: str,
-    *,
-    wait: bool = False,
-) -> Plan:
-    """Move replicas to the log directory `path` of their brokers, in the background.
-
-    With `wait`, the plan waits for the end. A replica that is being moved to another directory is
-    redirected; moving it to its current directory cancels its move.
-    """
-    brokers = list(dict.fromkeys(broker for broker, _ in replicas))
-    found = log_dirs.describe(cluster, brokers)
-    places = by_place(found)
-    moves, in_progress, refused, unchanged = [], [], {}, []
-    for broker, partition in replicas:
-        current = places.get((broker, partition), ())
-        move = move_to(broker, partition, current, path)
-        reason = found.failures.get(broker) or _refusal(move, current, found[broker])
-        if reason is not None:
-            refused[move.resource] = reason
-        elif target_dir(current) == path:
-            unchanged.append(_unchanged(move, current))
-            in_progress += [move] if is_moving(current) else []
-        else:
-            moves.append(move)
-    chosen, followed = tuple(moves), (*moves, *in_progress)
-    return Plan(
-        Effect.CHANGE,
-        (AlterReplicaLogDirs(chosen),) if chosen else (),
-        fresh=lambda later: _replicas(later, chosen),
-        refused=Results({}, refused),
-        unchanged=tuple(unchanged),
-        following=Following(
-            follow=partial(follow, moves=followed) if followed else None, waits=wait
-        ),
-        advice=Advice(warnings=too_large(chosen, found)),
-    )
-
-
-def follow(cluster: Cluster, report: Report, moves: Sequence[LogDirMove]) -> None:
-    """Wait for the end of moves.
-
-    Raises ShellError if one was cancelled or its log directory is offline, or if a broker does not
-    respond for a minute.
-    """
-    task = f"Moving {counted(len(moves), 'replica')}"
-    total = max(1, sum(move.size for move in moves if not move.cancels))
-    last_response = time.monotonic()
-    while True:
-        found = _described(cluster, moves)
-        places = by_place(found)
-        if found.ok:
-            last_response = time.monotonic()
-        elif time.monotonic() - last_response > _MAX_SILENCE_S or _is_deadline(found):
-            raise as_error(next(iter(found.failures.values())))
-        cancelled = [move for move in moves if found.ok and not is_started(move, places)]
-        if cancelled:
-            raise _ended(cancelled[0], found[cancelled[0].broker])
-        if found.ok and all(_finished(move, places) for move in moves):
-            report(task, total, total)
-            return
-        copied = sum(_copied(move, places) for move in moves)
-        report(task, Bytes(min(copied, total - 1)), Bytes(total))
-        cluster.pause(_POLL_S, task.lower())
-
-
-def _ended(move: LogDirMove, dirs: Sequence[LogDir]) -> ShellError:
-    """Why a replica is no longer being moved."""
-    for dir in dirs:
-        if dir.path in (move.before, move.after) and dir.error is not None:
-            return as_error(_offline(dir))
-    return ShellError(
-        f"the move of {move.resource} to {move.after} has been cancelled",
-        code="cancelled",
-        see=Resource("log-dirs", str(move.broker)),
-    )
-
-
-def when_all_respond(
-    cluster: Cluster, brokers: Iterable[int], partitions: Sequence[TopicPartition]
-) -> Results[int, tuple[LogDir, ...]]:
-    """The log directories of brokers, of which some may be restarting. Raises ShellError if one
-    does not respond for a minute, or at the deadline."""
-    began, brokers = time.monotonic(), sorted(brokers)
-    while not (found := log_dirs.describe(cluster, brokers, partitions)).ok:
-        if time.monotonic() - began > _MAX_SILENCE_S or _is_deadline(found):
-            raise as_error(next(iter(found.failures.values())))
-        time.sleep(_POLL_S)
-    return found
-
-
-# -- log directories -------------------------------------------------------------------------------
-
-
-def _described(cluster: Cluster, moves: Iterable[LogDirMove]) -> Results[int, tuple[LogDir, ...]]:
-    brokers = list(dict.fromkeys(move.broker for move in moves))
-    return log_dirs.describe(cluster, brokers, list({move.partition: None for move in moves}))
-
-
-def _places(cluster: Cluster, moves: Iterable[LogDirMove]) -> Places:
-    return by_place(_described(cluster, list(moves)))
-
-
-def by_place(found: Results[int, tuple[LogDir, ...]]) -> Places:
-    """The replicas in these log directories, by broker and partition."""
-    places: dict[Place, list[ReplicaOnDisk]] = {}
-    for dirs in found:
-        for row in (row for dir in dirs for row in dir.rows):
-            places.setdefault((row.broker, row.topic_partition), []).append(row)
-    return places
-
-
-def _replicas(cluster: Cluster, moves: Sequence[LogDirMove]) -> tuple[ReplicaOnDisk, ...]:
-    places = _places(cluster, moves)
-    return tuple(row for move in moves for row in places.get(move.place, ()))
-
-
-def target_dir(replicas: Replicas) -> str:
-    """The log directory that a replica is in, or is being moved to; empty without a replica."""
-    return (_target_dirs(replicas) or [""])[0]
-
-
-def _target_dirs(replicas: Replicas) -> list[str]:
-    """When a future replica replaces the old one, a broker shows both as not future at first."""
-    return [row.path for row in replicas if row.future] or [row.path for row in replicas]
-
-
-def is_moving(replicas: Replicas) -> bool:
-    """Whether the replica is being moved to another log directory."""
-    return any(row.future for row in replicas)
-
-
-def current_replica(replicas: Replicas) -> ReplicaOnDisk | None:
-    """The replica in use, not the future one."""
-    return next((row for row in replicas if not row.future), None)
-
-
-def is_started(move: LogDirMove, places: Places) -> bool:
-    """Whether the replica is in its new log directory, or is being moved there."""
-    return move.after in _target_dirs(places.get(move.place, ()))
-
-
-def all_started(cluster: Cluster, moves: Sequence[LogDirMove]) -> bool:
-    """Whether the brokers show that all these moves have started or ended."""
-    places = _places(cluster, moves) if moves else {}
-    return all(is_started(move, places) for move in moves)
-
-
-def _finished(move: LogDirMove, places: Places) -> bool:
-    replicas = places.get(move.place, ())
-    return [(row.path, row.future) for row in replicas] == [(move.after, False)]
-
-
-def _copied(move: LogDirMove, places: Places) -> int:
-    if move.cancels:
-        return 0
-    copies = [row.size for row in places.get(move.place, ()) if row.path == move.after]
-    return min(sum(copies), move.size)
-
-
-# -- moves and their failures ----------------------------------------------------------------------
-
-
-def move_to(
-    broker: int, partition: TopicPartition, replicas: Replicas, path: str, size: int = 0
-) -> LogDirMove:
-    """The move of a replica to a log directory. `size` is used if the broker has no replica yet."""
-    current = current_replica(replicas)
-    return LogDirMove(
-        broker,
-        partition,
-        target_dir(replicas),
-        path,
-        current.size if current else size,
-        cancels=current is not None and current.path == path,
-    )
-
-
-def _refusal(move: LogDirMove, replicas: Replicas, dirs: Sequence[LogDir]) -> Failure | None:
-    if not replicas:
-        return failure(
-            REPLICA_NOT_AVAILABLE,
-            text=f"broker {move.broker} has no replica of partition {move.partition}",
-            see=Resource("topic", move.partition.topic),
+    failures = [
+        None
+        if not move.before and codes.get(move.place) == REPLICA_NOT_AVAILABLE
+        else row_failure(
+            codes.get(move.place), move.resource, requires="ALTER on the cluster",
+            see=Resource("log-dirs", str(move.broker)),
         )
-    return dir_failure(move.broker, move.after, dirs)
+        for move in moves
+    ]  # fmt: skip
+    sent = {
+        move.place: move.after
+        for move, why in zip(moves, failures, strict=True)
+        if why is None and move.before
+    }
 
+    def visible() -> bool:
+        places = _places(_described(cluster, sent))
+        return all(path in _target_dirs(places.get(place, ())) for place, path in sent.items())
 
-def dir_failure(broker: int, path: str, dirs: Sequence[LogDir]) -> Failure | None:
-    """Why replicas cannot be moved to this log directory; None if they can."""
-    target = next((dir for dir in dirs if dir.path == path), None)
-    if target is None:
-        return failure(
-            LOG_DIR_NOT_FOUND,
-            text=f"broker {broker} has no log directory {path}",
-            hint=f"Its log directories: {', '.join(dir.path for dir in dirs)}.",
-        )
-    return None if target.error is None else _offline(target)
-
-
-def _offline(dir: LogDir) -> Failure:
-    return failure(
-        KAFKA_STORAGE_ERROR,
-        text=f"log directory {dir.path} of broker {dir.broker} is offline",
-        see=Resource("log-dirs", str(dir.broker)),
-    )
-
-
-def _unchanged(move: LogDirMove, replicas: Replicas) -> Change:
-    note = "already being moved there" if is_moving(replicas) else "already there"
-    return Change(
-        move.resource, "alter", "log directory", move.after, move.after, note=f"no change: {note}"
-    )
-
-
-def too_large(
-    moves: Sequence[LogDirMove], found: Results[int, tuple[LogDir, ...]]
-) -> tuple[str, ...]:
-    """A warning for each log directory that is too small for the replicas moved to it."""
-    incoming: Counter[tuple[int, str]] = Counter()
-    for move in moves:
-        incoming[move.broker, move.after] += 0 if move.cancels else move.size
-    return tuple(
-        f"broker {dir.broker}: {approximate_bytes(incoming[dir.broker, dir.path])} will be copied"
-        f" to {dir.path}, which has only {approximate_bytes(dir.usable)} free"
-        for dirs in found
-        for dir in dirs
-        if dir.usable is not None and incoming[dir.broker, dir.path] > dir.usable
-    )
-
-
-def _is_deadline(found: Results[int, Any]) -> bool:
-    return any(failure.name == "deadline" for failure in found.failures.values())
+    if sent:
+        wait_until_visible(visible)
+    return failures
 
 
 def _request(moves: Sequence[LogDirMove]) -> Any:
@@ -388,7 +216,246 @@ def _request(moves: Sequence[LogDirMove]) -> Any:
     )
 
 
-def move_failure(move: LogDirMove, code: int | Failure | None) -> Failure | None:
-    """Why a move failed, by the code in the broker's response; None if it has started."""
-    see = Resource("log-dirs", str(move.broker))
-    return row_failure(code, move.resource, requires="ALTER on the cluster", see=see)
+# -- plans -----------------------------------------------------------------------------------------
+
+
+def plan_dirs(cluster: Cluster, dirs: Dirs) -> tuple[LogDirPlan, dict[TopicPartition, Failure]]:
+    """The moves to these directories in a reassignment, and the partitions whose directories are
+    refused."""
+    if not dirs:
+        return LogDirPlan(), {}
+    found = log_dirs.describe(cluster, None, list({each: None for _, each in dirs}))
+    places = _places(found)
+    largest: Counter[TopicPartition] = Counter()
+    for (_, partition), replicas in places.items():
+        largest[partition] = max(largest[partition], *(row.size for row in replicas))
+    refused: dict[TopicPartition, Failure] = {}
+    moves = []
+    for (broker, partition), path in dirs.items():
+        current = places.get((broker, partition), ())
+        if (why := _dir_failure(broker, path, found)) is not None:
+            refused.setdefault(partition, why)
+        elif _target_dir(current) != path:
+            moves.append(_move(broker, partition, current, path, largest[partition]))
+    current_dirs = {place: _target_dir(current) for place, current in places.items()}
+    return LogDirPlan(tuple(moves), current_dirs, _too_large(moves, found)), refused
+
+
+def plan_move(
+    cluster: Cluster, replicas: Sequence[Place], path: str, *, wait: bool = False
+) -> Plan:
+    """Move replicas to the log directory `path` of their brokers, in the background; with `wait`,
+    the plan waits for the end. A replica that is being moved elsewhere is moved here instead."""
+    found = log_dirs.describe(cluster, list(dict.fromkeys(broker for broker, _ in replicas)))
+    places = _places(found)
+    moves, followed, refused, unchanged = [], {}, {}, []
+    for broker, partition in replicas:
+        current = places.get((broker, partition), ())
+        move = _move(broker, partition, current, path, 0)
+        why = found.failures.get(broker) or _refusal(move, current, found)
+        if why is not None:
+            refused[move.resource] = why
+            continue
+        followed[move.place] = path
+        if move.before == path:
+            moving = any(row.future for row in current)
+            note = f"no change: already {'being moved ' if moving else ''}there"
+            unchanged.append(Change(move.resource, "alter", "log directory", path, path, note=note))
+        else:
+            moves.append(move)
+    sent = [move.place for move in moves]
+    return Plan(
+        Effect.CHANGE,
+        (AlterReplicaLogDirs(tuple(moves)),) if moves else (),
+        following=Following(
+            follow=lambda cluster, report: follow(cluster, followed, report), waits=wait
+        ),
+        fresh=lambda later: _rows(_places(_described(later, sent)), sent),
+        advice=Advice(warnings=_too_large(moves, found)),
+        refused=Results({}, refused),
+        unchanged=tuple(unchanged),
+    )
+
+
+def _rows(places: Places, shown: Sequence[Place]) -> tuple[ReplicaOnDisk, ...]:
+    return tuple(row for place in shown for row in places.get(place, ()))
+
+
+def _move(
+    broker: int,
+    partition: TopicPartition,
+    replicas: Sequence[ReplicaOnDisk],
+    path: str,
+    size: int,
+) -> LogDirMove:
+    """The move of a replica to a log directory. `size` is used if the broker has no replica yet."""
+    for row in replicas:
+        if not row.future:  # one that is still there is not copied
+            size = 0 if row.path == path else row.size
+    return LogDirMove(broker, partition, _target_dir(replicas), path, size)
+
+
+def _refusal(move: LogDirMove, replicas: Sequence[ReplicaOnDisk], found: Found) -> Failure | None:
+    if not replicas:
+        return failure(
+            REPLICA_NOT_AVAILABLE,
+            text=f"broker {move.broker} has no replica of partition {move.partition}",
+            see=Resource("topic", move.partition.topic),
+        )
+    return _dir_failure(move.broker, move.after, found)
+
+
+def _dir_failure(broker: int, path: str, found: Found) -> Failure | None:
+    """Why replicas cannot be moved to this log directory; None if they can."""
+    if broker not in found.values:
+        hint = f'Start broker {broker}, or use "any" as its log directory in the file.'
+        message = f"broker {broker} is down, so its log directories cannot be read"
+        return found.failures.get(broker, Failure("BROKER_NOT_AVAILABLE", message, 8, hint))
+    dirs = found.values[broker]
+    target = next((dir for dir in dirs if dir.path == path), None)
+    if target is None:
+        return failure(
+            LOG_DIR_NOT_FOUND,
+            text=f"broker {broker} has no log directory {path}",
+            hint=f"Its log directories: {', '.join(dir.path for dir in dirs)}.",
+        )
+    return None if target.error is None else _offline(target)
+
+
+def _offline(dir: LogDir) -> Failure:
+    return failure(
+        KAFKA_STORAGE_ERROR,
+        text=f"log directory {dir.path} of broker {dir.broker} is offline",
+        see=Resource("log-dirs", str(dir.broker)),
+    )
+
+
+def _too_large(moves: Sequence[LogDirMove], found: Found) -> tuple[str, ...]:
+    """A warning for each log directory that is too small for the replicas moved to it."""
+    incoming: Counter[tuple[int, str]] = Counter()
+    for move in moves:
+        incoming[move.broker, move.after] += move.size
+    return tuple(
+        f"broker {dir.broker}: {approximate_bytes(incoming[dir.broker, dir.path])} will be copied"
+        f" to {dir.path}, which has only {approximate_bytes(dir.usable)} free"
+        for dirs in found
+        for dir in dirs
+        if dir.usable is not None and incoming[dir.broker, dir.path] > dir.usable
+    )
+
+
+# -- progress --------------------------------------------------------------------------------------
+
+
+def follow(cluster: Cluster, dirs: Dirs, report: Report) -> None:
+    """Wait until replicas are in these log directories.
+
+    Raises UnexpectedEnd if one is neither there nor being moved there, and ShellError at the
+    deadline, or if a broker does not respond for a minute.
+    """
+    if not dirs:
+        return
+    task = f"Moving {counted(len(dirs), 'replica')}"
+    last_response = time.monotonic()
+    while True:
+        found = _described(cluster, dirs)
+        if found.ok:
+            last_response = time.monotonic()
+            places = _places(found)
+            for place, path in dirs.items():
+                if path not in _target_dirs(places.get(place, ())):
+                    raise _ended(place, path, found)
+            largest = [max(row.size for row in places[place]) for place in dirs]
+            total = max(1, sum(largest))
+            if all(
+                [(row.path, row.future) for row in places[place]] == [(path, False)]
+                for place, path in dirs.items()
+            ):
+                report(task, total, total)
+                return
+            copied = sum(
+                row.size for place in dirs for row in places[place] if row.path == dirs[place]
+            )
+            report(task, Bytes(min(copied, total - 1)), Bytes(total))
+        elif time.monotonic() - last_response > _MAX_SILENCE_S or any(
+            why.name == "deadline" for why in found.failures.values()
+        ):
+            raise as_error(next(iter(found.failures.values())))
+        cluster.pause(_POLL_S, task.lower())
+
+
+def _ended(place: Place, path: str, found: Found) -> ShellError:
+    """Why a replica is not being moved any more."""
+    broker, partition = place
+    for dir in found.values.get(broker, ()):
+        if dir.path == path and dir.error is not None:
+            return as_error(_offline(dir))
+    return UnexpectedEnd(
+        f"replica {partition} on broker {broker} is not being moved to {path} any more",
+        code="cancelled",
+        see=Resource("log-dirs", str(broker)),
+    )
+
+
+def with_dir_status(cluster: Cluster, dirs: Dirs, rows: list[PartitionMove]) -> list[PartitionMove]:
+    """The rows; those with replicas in other log directories than these are not completed."""
+    found: Found = _described(cluster, dirs) if dirs else Results()
+    places = _places(found)
+    by_partition: dict[TopicPartition, list[tuple[MoveStatus, str]]] = {}
+    for place, path in dirs.items():
+        status = _status(place, path, places.get(place, ()), found)
+        by_partition.setdefault(place[1], []).append(status)
+    return [
+        _with_status(row, by_partition.get(TopicPartition(row.topic, row.partition)))
+        for row in rows
+    ]
+
+
+def _status(
+    place: Place, path: str, replicas: Sequence[ReplicaOnDisk], found: Found
+) -> tuple[MoveStatus, str]:
+    broker, _ = place
+    if broker in found.failures:
+        return MoveStatus.IN_PROGRESS, str(found.failures[broker])  # unknown
+    current = _target_dir(replicas)
+    if not current:
+        return MoveStatus.FAILED, f"broker {broker} has no replica"
+    if current != path:
+        return MoveStatus.FAILED, f"broker {broker} has it in {current}, not in {path}"
+    if any(row.future for row in replicas):
+        return MoveStatus.IN_PROGRESS, f"broker {broker} copies it to {path}"
+    return MoveStatus.COMPLETED, ""
+
+
+def _with_status(
+    row: PartitionMove, statuses: list[tuple[MoveStatus, str]] | None
+) -> PartitionMove:
+    if row.status is not MoveStatus.COMPLETED or not statuses:
+        return row
+    status = min(status for status, _ in statuses)
+    note = ", ".join(note for _, note in statuses if note)
+    return replace(row, status=status, code=int(status), note=note)
+
+
+def _described(cluster: Cluster, places: Collection[Place]) -> Found:
+    brokers = list(dict.fromkeys(broker for broker, _ in places))
+    return log_dirs.describe(cluster, brokers, list({each: None for _, each in places}))
+
+
+def _places(found: Found) -> Places:
+    """The replicas in these log directories, by broker and partition."""
+    places: dict[Place, list[ReplicaOnDisk]] = {}
+    for dirs in found:
+        for row in (row for dir in dirs for row in dir.rows):
+            places.setdefault((row.broker, row.topic_partition), []).append(row)
+    return places
+
+
+def _target_dir(replicas: Sequence[ReplicaOnDisk]) -> str:
+    """The log directory that a replica is in, or is being moved to; empty without a replica."""
+    return (_target_dirs(replicas) or [""])[0]
+
+
+def _target_dirs(replicas: Sequence[ReplicaOnDisk]) -> list[str]:
+    """When a future replica replaces the old one, a broker shows both as not future at first."""
+    return [row.path for row in replicas if row.future] or [row.path for row in replicas]

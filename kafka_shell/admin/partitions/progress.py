@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from kafka_shell.admin.partitions import sizes as move_sizes
 from kafka_shell.admin.partitions import stalls
-from kafka_shell.admin.partitions.log_dir_targets import Dirs, with_dir_status
+from kafka_shell.admin.partitions.log_dir_moves import Dirs, with_dir_status
 from kafka_shell.admin.partitions.model import (
     Assignment,
     Move,

@@ -7,30 +7,31 @@ reassignment is in `throttles`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
 
 from kafka_shell.admin.cluster.registrations import registered_brokers
-from kafka_shell.admin.partitions import log_dir_moves
 from kafka_shell.admin.partitions import sizes as move_sizes
+from kafka_shell.admin.partitions.batches import (
+    BatchLimits,
+    FollowBatches,
+    in_batches,
+    limits_of,
+    split,
+)
 from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
-from kafka_shell.admin.partitions.follow import Follow, RemoveThrottleLater
-from kafka_shell.admin.partitions.log_dir_targets import Dirs, LogDirPlan, plan_revert
-from kafka_shell.admin.partitions.log_dir_targets import plan as plan_dirs
+from kafka_shell.admin.partitions.follow import Follow
+from kafka_shell.admin.partitions.log_dir_moves import Dirs, LogDirPlan, plan_dirs
 from kafka_shell.admin.partitions.model import (
     Assignment,
     Move,
     MoveState,
-    MoveStatus,
-    PartitionMove,
     Racks,
     Reassignment,
     Throttle,
     TopicPartition,
 )
-from kafka_shell.admin.partitions.partition_files import MovePaths, read_moves
 from kafka_shell.admin.partitions.progress import assignment_of, progress, spell, under_way
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.partitions.steps import MoveReplicas
@@ -66,24 +67,24 @@ def plan_move(
     record: ThrottleRecord | None = None,
     now: CurrentAssignment | None = None,
     sizes: Sizes | None = None,
-    quick: bool = False,
-    later: bool = False,
+    batches: BatchLimits | None = None,
 ) -> Plan:
-    """Move these partitions to these brokers, the preferred leader first.
+    """Move these partitions to these brokers, the preferred leader first; in `batches`, if given.
 
-    A partition that is being reassigned is refused, except back to its previous replicas. With
-    `additional`, its target or throttle (bytes per second) is changed. `keep_factor` refuses to
-    change replication factors. `dirs` are target log directories; the throttle does not limit
-    copies within a broker. The throttle stays in the `record` until it is removed. `now` and
-    `sizes` are read if not given. A `quick` plan has no figures and no warnings that are measured.
-    A plan for `later` moves partitions to brokers that are down, too.
+    A partition that is being reassigned to these brokers is followed. To others it is refused,
+    except back to its previous replicas, or with `additional`. `throttle` is in bytes per second;
+    it does not limit copies to `dirs`, target log directories, within a broker, and stays in the
+    `record` until it is removed. `keep_factor` refuses to change replication factors. `now` and
+    `sizes` are read if not given.
     """
     now = now or current_assignment(cluster)
     leaders_and_replicas = now.current
     log_dirs, refused_dirs = plan_dirs(cluster, dirs or {})
     placed, requested = set(log_dirs.partitions), _Requested()
+    in_dirs = {each for _, each in dirs or ()}
+    requested.partitions.update(wanted)
     for partition, after in wanted.items():
-        failure = _refusal(partition, after, now, additional, keep_factor, later)
+        failure = _refusal(partition, after, now, additional, keep_factor)
         failure = failure or refused_dirs.get(partition)
         if failure is not None:
             requested.refused[partition.resource] = failure
@@ -94,10 +95,10 @@ def plan_move(
             move,
             now.moving.get(partition),
             placed=partition in placed,
-            in_progress=partition in log_dirs.in_progress,
+            in_dirs=partition in in_dirs,
         )
     record = record or ThrottleRecord()
-    return _plan(cluster, requested, throttle, now, log_dirs, dirs or {}, record, sizes, quick)
+    return _plan(cluster, requested, throttle, now, log_dirs, dirs or {}, record, sizes, batches)
 
 
 class _Requested(Struct):
@@ -114,21 +115,17 @@ class _Requested(Struct):
     unchanged: list[Change] = field(default_factory=list)
     refused: dict[Resource, Failure] = field(default_factory=dict)
 
-    def add(
-        self, move: Move, moving: Reassignment | None, *, placed: bool, in_progress: bool
-    ) -> None:
+    def add(self, move: Move, moving: Reassignment | None, *, placed: bool, in_dirs: bool) -> None:
         """Add a move of a partition and its reassignment in progress, if any.
 
-        `placed`: a replica gets another log directory. `in_progress`: one is already being moved
-        there.
+        `placed`: a replica gets another log directory. `in_dirs`: replicas have target directories,
+        and may be being moved there.
         """
         resource = move.partition.resource
-        self.partitions.add(move.partition)
         if moving is None and move.before == move.after:
             if not placed:
-                note = "already being moved there" if in_progress else "already there"
-                self.unchanged.append(not_changed(resource, move.before, note))
-            if placed or in_progress:
+                self.unchanged.append(not_changed(resource, move.before, "already there"))
+            if in_dirs:
                 self.followed.append(move)
             return
         if moving is not None and set(move.before) == set(move.after):
@@ -151,34 +148,42 @@ def _plan(
     dirs: Dirs,
     record: ThrottleRecord,
     sizes: Sizes | None,
-    quick: bool,
+    batches: BatchLimits | None,
 ) -> Plan:
     wanted = assignment_of(requested.followed)
     dirs = {place: path for place, path in dirs.items() if place[1] in wanted}
     log_dirs = log_dirs.of(wanted)
     rows = plan_throttle(cluster, requested.copied, throttle, record.read(), requested.partitions)
+    groups: list[tuple[Move, ...]] = []
+    figures: tuple[Any, ...] = ()
+    if requested.moves:
+        sizes = (sizes or move_sizes.read(cluster)).with_empty(now.added)
+        groups = split(requested.moves, sizes, limits_of(batches, requested.moves))
+        racks = _racks(cluster, requested.moves, now)
+        figures = move_sizes.figures(
+            requested.moves, racks, now.replicas, sizes, throttle, len(groups)
+        )
     too_slow: tuple[str, ...] = ()
-    if rows and throttle and not quick:
-        too_slow = move_sizes.too_slow(cluster, requested.copied, throttle)
+    if rows and throttle:
+        at_once = groups if len(groups) > 1 else [requested.copied]
+        too_slow = move_sizes.too_slow(cluster, requested.copied, throttle, at_once)
     steps: list[Any] = cancelling(
         cluster, requested.reverted, list(assignment_of(requested.reverted)), now.moving, record
     )
     set_throttle = SetThrottle(rows, record)
     steps += [set_throttle] if set_throttle.changes else []
     removal = set_throttle.removal if rows else None
+    follow = Follow(tuple(requested.followed), dirs)
+    follow_batches: FollowBatches | None = None
     if requested.moves or log_dirs.moves:
         moved = assignment_of(requested.moves)
         stay = {each: wanted[each] for each in log_dirs.partitions if each not in moved}
-        steps.append(MoveReplicas(tuple(requested.moves), removal, log_dirs=log_dirs, stay=stay))
-    figures: tuple[Any, ...] = ()
-    if requested.moves and not quick:
-        sizes = (sizes or move_sizes.read(cluster)).with_empty(now.added)
-        racks = _racks(cluster, requested.moves, now)
-        figures = move_sizes.figures(requested.moves, racks, now.replicas, sizes, throttle)
+        step = MoveReplicas(tuple(requested.moves), removal, log_dirs=log_dirs, stay=stay)
+        if len(groups) > 1:
+            step, follow_batches = in_batches(cluster, step, follow, groups, now.found)
+        steps.append(step)
     reduced = _reduced(requested.moves)
-    in_sync = min_isr.MoveWarnings()
-    if not quick:
-        in_sync = min_isr.of_moves(cluster, requested.moves, reduced, now.found)
+    in_sync = min_isr.of_moves(cluster, requested.moves, reduced, now.found)
     return Plan(
         Effect.CHANGE,
         tuple(steps),
@@ -186,9 +191,7 @@ def _plan(
         refused=Results({}, requested.refused),
         unchanged=tuple(requested.unchanged),
         following=Following(
-            follow=Follow(tuple(requested.followed), dirs=dirs),
-            afterwards=(removal,) if removal else (),
-            lasting=RemoveThrottleLater(record) if removal else None,
+            follow=follow_batches or follow, afterwards=(removal,) if removal else ()
         ),
         advice=Advice(
             confirm=bool(in_sync.during),
@@ -246,7 +249,6 @@ def _refusal(
     now: CurrentAssignment,
     additional: bool,
     keep_factor: bool,
-    later: bool,
 ) -> Failure | None:
     """Why a partition cannot be moved to these brokers; None if it can."""
     topic = partition.topic
@@ -266,7 +268,7 @@ def _refusal(
         )
     going = partition in now.moving and set(now.moving[partition].after) == set(after)
     down = [broker for broker in after if broker not in now.racks and broker not in before]
-    if down and not later and not going:
+    if down and not going:
         return Failure(
             "INVALID_REPLICA_ASSIGNMENT",
             f"partition {partition} cannot be moved to broker {down[0]}, which is not running",
@@ -290,10 +292,10 @@ def _refusal(
             "Cancel the reassignment first.",
             Resource("reassignment", topic),
         )
-    if partition in now.moving and not additional and set(after) != set(before):
+    if moving is not None and not additional and not going and set(after) != set(before):
         return Failure(
             "REASSIGNMENT_IN_PROGRESS",
-            f"partition {partition} is being reassigned to {spell(now.moving[partition].after)}",
+            f"partition {partition} is being reassigned to {spell(moving.after)}",
             60,
             "Wait until the reassignment completes.",
             Resource("reassignment", topic),
@@ -333,12 +335,10 @@ def state(
     dirs: Dirs | None = None,
     record: Record | None = None,
     topics: Collection[str] | None = None,
-    later: Collection[TopicPartition] = (),
 ) -> MoveState:
     """The status of these moves (None: of all reassignments in progress), and leftover throttles of
-    `topics` (None: of the topics of these moves, or of all). Those of `later` batches are in
-    progress, too."""
-    rows = tuple(_with_batch(row, later) for row in progress(cluster, wanted, dirs))
+    `topics` (None: of the topics of these moves, or of all)."""
+    rows = progress(cluster, wanted, dirs)
     if wanted is not None and topics is None:
         topics = {each.topic for each in wanted}
     moving = under_way(cluster).values
@@ -349,26 +349,6 @@ def state(
     return MoveState(rows, tuple(throttles), tuple(not_read.items()))
 
 
-def _with_batch(row: PartitionMove, later: Collection[TopicPartition]) -> PartitionMove:
-    waits = TopicPartition(row.topic, row.partition) in later
-    if not waits or row.status is not MoveStatus.FAILED or not row.replicas:
-        return row
-    status = MoveStatus.IN_PROGRESS
-    return replace(row, status=status, code=int(status), note="in a later batch")
-
-
-def misplaced(cluster: Cluster, state: MoveState, dirs: Dirs) -> list[Any]:
-    """The steps that move replicas on their target brokers to their target log directories."""
-    on_target_brokers = {
-        TopicPartition(row.topic, row.partition)
-        for row in state.partitions
-        if row.status is MoveStatus.FAILED and row.replicas == row.wanted
-    }
-    targets = {place: path for place, path in dirs.items() if place[1] in on_target_brokers}
-    log_dirs, _ = plan_dirs(cluster, targets)
-    return [MoveReplicas((), log_dirs=log_dirs)] if log_dirs.moves else []
-
-
 # Plans that cancel reassignments (KIP-455; API key 45).
 
 
@@ -376,26 +356,22 @@ def plan_cancel(
     cluster: Cluster,
     partitions: Sequence[TopicPartition],
     before: Assignment | None = None,
-    dirs: Dirs | None = None,
     record: ThrottleRecord | None = None,
     target: Assignment | None = None,
 ) -> Plan:
     """Cancel the reassignments of these partitions, and remove their throttle in the `record`.
 
-    Copies to `dirs` within a broker are cancelled too. Copied replicas are deleted. Controllers do
-    not remember the order of the previous replicas: `before`, if known, restores the preferred
-    leader as well. If the `target` is known, reassignments to other brokers are not cancelled.
+    Copied replicas are deleted. Controllers do not remember the order of the previous replicas:
+    `before`, if known, restores the preferred leader as well. If the `target` is known,
+    reassignments to other brokers are not cancelled.
     """
     moving = under_way(cluster).values
-    dir_moves, failures = plan_revert(cluster, dirs or {})
-    in_dirs = {*failures, *(move.partition for move in dir_moves)}
     moves, ended, unchanged, unknown = [], [], [], 0
     retargeted: list[str] = []
     for each in dict.fromkeys(partitions):
         if each not in moving:
             ended.append(each)
-            if each not in in_dirs:
-                unchanged.append(not_changed(each.resource, (), "not being reassigned"))
+            unchanged.append(not_changed(each.resource, (), "not being reassigned"))
             continue
         after = moving[each].after
         if target and set(target.get(each, after)) != set(after):
@@ -417,11 +393,9 @@ def plan_cancel(
     steps = cancelling(cluster, moves, ended, moving, record)
     rest = {each: moving[each] for each in moving.keys() - {move.partition for move in moves}}
     down = on_down_brokers(cluster, rest, record.read())
-    steps += [log_dir_moves.AlterReplicaLogDirs(dir_moves)] if dir_moves else []
     return Plan(
         Effect.CHANGE,
         tuple(steps),
-        refused=Results({}, {each.resource: failure for each, failure in failures.items()}),
         unchanged=tuple(unchanged),
         advice=Advice(
             warnings=(
@@ -434,25 +408,6 @@ def plan_cancel(
             )
         ),
     )
-
-
-def recorded_before(cluster: Cluster, folder: Path) -> Assignment:
-    """The previous replicas, in their order, of the reassignments in progress on this cluster that
-    were started with files in this folder."""
-    moving, found = under_way(cluster).values, dict[TopicPartition, tuple[int, ...]]()
-    for paths in MovePaths.newest(folder):
-        if len(found) == len(moving):
-            break
-        try:
-            file = read_moves(str(paths.move))
-        except ShellError:  # an unreadable file is ignored
-            continue
-        if file.cluster != cluster.cluster_id:
-            continue
-        for each, before in file.before.items():
-            if each in moving and set(file.target.get(each, ())) == set(moving[each].after):
-                found.setdefault(each, before)
-    return found
 
 
 def _order_unknown(partitions: int) -> Sequence[str]:

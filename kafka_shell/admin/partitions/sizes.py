@@ -87,11 +87,14 @@ def of_log_dirs(found: Results[int, tuple[LogDir, ...]]) -> Sizes:
 
 
 def figures(
-    moves: Sequence[Move], racks: Racks, assignment: Assignment, sizes: Sizes, throttle: int | None
+    moves: Sequence[Move],
+    racks: Racks,
+    assignment: Assignment,
+    sizes: Sizes,
+    throttle: int | None,
+    batches: int,
 ) -> tuple[Any, ...]:
-    """The size of the moves, and all brokers before and after; empty without moves."""
-    if not moves:
-        return ()
+    """The size of the moves in this number of batches, and all brokers before and after."""
     loads = broker_loads(moves, racks, assignment, sizes)
     incoming = [load.incoming for load in loads]
     total = None if None in incoming else sum(each or 0 for each in incoming)
@@ -99,7 +102,7 @@ def figures(
     if throttle and total is not None:
         seconds = -(-max(each or 0 for each in incoming) // throttle)
     copies = sum(len(move.adding) for move in moves)
-    return (MoveSize(len(moves), copies, total, throttle, seconds), *loads)
+    return (MoveSize(len(moves), copies, total, throttle, seconds, batches), *loads)
 
 
 def broker_loads(
@@ -146,17 +149,11 @@ def _held(assignment: Assignment) -> Counter[int]:
 # -- a throttle that is too low --------------------------------------------------------------------
 
 
-class TooSlow(str):
-    """The warning of a throttle that is too low for moves that are made at once."""
-
-    __slots__ = ()
-
-
 def too_slow(
-    cluster: Cluster, moves: Sequence[Move], throttle: int, batches: Sequence[Sequence[Move]] = ()
-) -> tuple[TooSlow, ...]:
-    """A warning if producers write faster than the throttle: the copies never catch up. Only the
-    moves of one of the `batches`, if given, are made at once.
+    cluster: Cluster, moves: Sequence[Move], throttle: int, batches: Sequence[Sequence[Move]]
+) -> tuple[str, ...]:
+    """A warning if producers write faster than the throttle: the copies never catch up. The moves
+    of one of the `batches` are made at once.
 
     Measures how much the logs of the leaders grow in a second.
     """
@@ -173,7 +170,7 @@ def too_slow(
         was, now = (sizes.of(move.partition, move.leader) for sizes in (first, second))
         # A segment may be deleted.
         grown[move.partition] = 0 if was is None or now is None else max(0, now - was)
-    for batch in batches or (copied,):
+    for batch in batches:
         into: Counter[int] = Counter()
         for move in batch:
             for broker in move.adding:
@@ -181,11 +178,9 @@ def too_slow(
         broker, rate = max(into.items(), key=lambda each: each[1], default=(0, 0))
         if rate >= throttle:
             return (
-                TooSlow(
-                    f"the throttle of {format_rate(throttle)} is too low: broker {broker} would"
-                    f" receive {_rate(rate)} of new records of these partitions (measured over"
-                    f" {took:.1f} s), so its copies would never catch up"
-                ),
+                f"the throttle of {format_rate(throttle)} is too low: broker {broker} would"
+                f" receive {_rate(rate)} of new records of these partitions (measured over"
+                f" {took:.1f} s), so its copies would never catch up",
             )
     return ()
 

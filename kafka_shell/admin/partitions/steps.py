@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.current_assignment import current
-from kafka_shell.admin.partitions.log_dir_targets import LogDirPlan
+from kafka_shell.admin.partitions.log_dir_moves import LogDirPlan
 from kafka_shell.admin.partitions.model import Assignment, Move, TopicPartition
 from kafka_shell.admin.partitions.progress import TIMEOUT_MS, spell, under_way
 from kafka_shell.admin.partitions.throttles import RemoveThrottle, note_still_set, with_still_set

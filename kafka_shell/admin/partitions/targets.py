@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.partitions import disks as broker_disks
 from kafka_shell.admin.partitions import write_rates
+from kafka_shell.admin.partitions.batches import BatchLimits
 from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
 from kafka_shell.admin.partitions.disks import Disks
 from kafka_shell.admin.partitions.model import (
@@ -475,6 +476,7 @@ def plan_rebalance(
     min_gain: float = MIN_GAIN,
     measure: float | None = None,
     throttle: int | None = None,
+    batches: BatchLimits | None = None,
 ) -> Plan:
     """Balance these topics (None: all) by the goals of the planner (API key 45).
 
@@ -492,7 +494,9 @@ def plan_rebalance(
         cluster, topics, checked, scope=scope, limits=limits, min_gain=min_gain, measure=measure
     )
     replicas, sizes = found.targets.replicas, found.disks.sizes
-    plan = plan_move(cluster, replicas, throttle=throttle, now=found.now, sizes=sizes)
+    plan = plan_move(
+        cluster, replicas, throttle=throttle, now=found.now, sizes=sizes, batches=batches
+    )
     return found.targets.explaining(plan)
 
 
@@ -549,7 +553,13 @@ def read_drain(cluster: Cluster, broker: int) -> Drain:
     return Drain(broker, now, disks, drained(now, disks, broker))
 
 
-def plan_drain(cluster: Cluster, broker: int, *, throttle: int | None = None) -> Plan:
+def plan_drain(
+    cluster: Cluster,
+    broker: int,
+    *,
+    throttle: int | None = None,
+    batches: BatchLimits | None = None,
+) -> Plan:
     """Move all replicas off a broker (API key 45), and follow those that are already moving off it.
 
     `throttle` is in bytes per second, and is set for reassignments in progress as well. A topic
@@ -557,8 +567,8 @@ def plan_drain(cluster: Cluster, broker: int, *, throttle: int | None = None) ->
     """
     drain = read_drain(cluster, broker)
     plan = plan_move(
-        cluster, drain.wanted, throttle=throttle, additional=True, now=drain.now,
-        sizes=drain.disks.sizes,
+        cluster, drain.wanted, throttle=throttle, now=drain.now, sizes=drain.disks.sizes,
+        batches=batches,
     )  # fmt: skip
     return drain.targets.explaining(plan)
 

@@ -547,46 +547,6 @@ def with_still_set(failure: Failure) -> Failure:
     return replace(failure, hint=f"{failure.hint} {_STILL_SET}".strip(), see=_THROTTLE)
 
 
-class ReportLeft(Struct, BaseStep, frozen=True):
-    """Sends nothing: it fails for the rates in the record that cannot be removed, as their brokers
-    are down."""
-
-    record: ThrottleRecord
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return ()
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Returns what it found as failed changes."""
-        down = on_down_brokers(cluster, under_way(cluster).values, self.record.read())
-        return Results({}, {
-            row.change(row.value, row.when_removed): Failure(
-                "broker-down", f"broker {row.resource.name} is down", hint=_STILL_SET,
-                see=_THROTTLE,
-            )
-            for row in down
-        })  # fmt: skip
-
-
-def own_left(
-    cluster: Cluster, record: ThrottleRecord, topics: Collection[str], moving: Moving
-) -> tuple[Throttled, ...]:
-    """What the record has of these topics, and the rates, as far as nothing needs it."""
-    recorded = record.read()
-    if not recorded:
-        return ()
-    named = {each.name for each, key in recorded if key not in RATES}.intersection(topics)
-    rows, _ = left_behind(cluster, moving, recorded, named)
-    return tuple(row for row in rows if row.config in recorded)
-
-
-def remove_own(cluster: Cluster, record: ThrottleRecord, topics: Collection[str]) -> Outcomes:
-    """Remove what `record` says was set, on topics that are not being reassigned."""
-    own = own_left(cluster, record, topics, under_way(cluster).values)
-    return RemoveThrottle(own, record).send(cluster, validate_only=False) if own else Results()
-
-
 def _alter(
     cluster: Cluster, target: Mapping[Config, str | None], validate_only: bool = False
 ) -> dict[Config, Failure]:

@@ -13,8 +13,7 @@ from kafka_shell.base.runbook import Runbook, Stage, Stages
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.commands import select
-from kafka_shell.commands.partitions.batches import BATCHES
-from kafka_shell.commands.partitions.reassignments import THROTTLE, plan_start
+from kafka_shell.commands.partitions.reassignments import BATCHES, THROTTLE, plan_start
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.render import render
@@ -175,7 +174,7 @@ class _Work:
         plan = plan_start(
             replace(self._invocation, values=given), self._context,
             drain.wanted, now=drain.now, sizes=drain.disks.sizes,
-            planned=drain.targets, throttle=self._invocation["throttle"], resumable=False,
+            planned=drain.targets, throttle=self._invocation["throttle"],
         )  # fmt: skip
         return plan.followed(resume="")
 

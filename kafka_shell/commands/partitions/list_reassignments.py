@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UnexpectedEnd
-from kafka_shell.base.plans import Effect, Following, Plan, Report, Resource
+from kafka_shell.base.plans import Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
-from kafka_shell.base.structs import replace
 from kafka_shell.commands import select
-from kafka_shell.commands.hints import add_commands
-from kafka_shell.commands.partitions.batches import note_unfinished
-from kafka_shell.commands.partitions.follow_up import cancel_line, stall_advice
+from kafka_shell.commands.hints import add_resume
 from kafka_shell.commands.partitions.reassignments import FILE, chosen_topics, given_file
 from kafka_shell.language import kinds
 from kafka_shell.language.command import CHANGING, Argument, Command, Example, Invocation, Option
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.partitions.log_dir_targets import Dirs
     from kafka_shell.admin.partitions.model import MoveState, Reassignment, TopicPartition
     from kafka_shell.admin.partitions.partition_files import MoveFile
     from kafka_shell.context import Context
@@ -48,7 +42,6 @@ def verify_reassign_partitions(
 ) -> MoveState | Plan | NoRows:
     """The state of a reassignment; --finish waits for its end and removes its throttle."""
     from kafka_shell.admin.partitions import reassignment
-    from kafka_shell.commands.partitions.batches import not_started
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     file = given_file(invocation)
@@ -59,13 +52,9 @@ def verify_reassign_partitions(
         wanted = _under_way(cluster, topics, invocation["finish"])
     if invocation["finish"]:
         return _finish(invocation, context, file, wanted, topics)
-    note_unfinished(context)
     record = throttle_record(context).read()
-    later = not_started(invocation["reassignment-json-file"], file) if file else ()
-    state = reassignment.state(cluster, wanted, dirs, record, topics, later)
-    if not state.partitions and not state.throttles and not state.not_read:
-        return NoRows("no partition is being reassigned, and there are no leftover throttles")
-    return state
+    state = reassignment.state(cluster, wanted, dirs, record, topics)
+    return _shown(state)
 
 
 def _under_way(
@@ -85,79 +74,47 @@ def _finish(
     topics: Sequence[str] | None,
 ) -> MoveState | Plan | NoRows:
     """Follow the reassignment, then plan the removal of its throttle."""
+    from kafka_shell.admin.partitions import progress as move_progress
+    from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions.follow import Follow
     from kafka_shell.admin.partitions.model import Move
-    from kafka_shell.commands.partitions.batches import not_started
+    from kafka_shell.admin.partitions.throttles import RemoveThrottle, left_behind
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
+    cluster = context.cluster
     dirs = file.dirs if file else {}
     if not invocation["dry-run"]:
         moves = None
         if wanted is not None:
             moves = tuple(Move(each, (), after) for each, after in wanted.items())
-        advice = partial(stall_advice, ours=file is not None)
         try:
-            Follow(moves, advice, dirs)(context.cluster, context.report)
+            Follow(moves, dirs)(cluster, context.report)
         except UnexpectedEnd:
             pass  # the state shows it
         except ShellError as error:
-            add_commands(error, _cancel_line(invocation), invocation.text)
+            add_resume(error, invocation.text)
             raise
-    later: Collection[TopicPartition] = ()
     if file is not None:
         topics = list({each.topic: None for each in file.target})
-        later = not_started(invocation["reassignment-json-file"], file)
-    return _removal(invocation, context, wanted, dirs, topics, later)
-
-
-def _removal(
-    invocation: Invocation,
-    context: Context,
-    wanted: dict[TopicPartition, tuple[int, ...]] | None,
-    dirs: Dirs,
-    topics: Sequence[str] | None,
-    later: Collection[TopicPartition],
-) -> MoveState | Plan | NoRows:
-    """The plan that removes throttles: those of brokers that are down when these are back."""
-    from kafka_shell.admin.partitions import progress as move_progress
-    from kafka_shell.admin.partitions import reassignment
-    from kafka_shell.admin.partitions.follow import Follow, until_back
-    from kafka_shell.admin.partitions.throttles import RemoveThrottle, left_behind, on_down_brokers
-    from kafka_shell.commands.partitions.throttle_store import throttle_record
-
-    cluster, record = context.cluster, throttle_record(context)
+    record = throttle_record(context)
+    state = reassignment.state(cluster, wanted, dirs, record.read(), topics)
     moving = move_progress.under_way(cluster).values
-    # Read first: a broker that comes back meanwhile is then waited for, not reported as down.
-    rates = on_down_brokers(cluster, moving, record.read())
-    down = [replace(each, now=each.value) for each in rates]
-    state = reassignment.state(cluster, wanted, dirs, record.read(), topics, later)
     rows, _ = left_behind(cluster, moving, record.read(), topics)
-    steps: list[Any] = [RemoveThrottle(rows, record)] if rows else []
-    steps += reassignment.misplaced(cluster, state, dirs)
-    if down and not steps and not invocation["dry-run"]:
-        until_back(cluster, record, context.report)
-        return _removal(invocation, context, wanted, dirs, topics, later)
-    if not steps and not state.partitions and not state.not_read:
-        return NoRows("no partition is being reassigned, and there are no leftover throttles")
-    if not steps:
-        return state
-
-    def follow(cluster: Cluster, report: Report) -> None:
-        Follow((), dirs=dirs)(cluster, report)
-        until_back(cluster, record, report)
-
-    waited_for = {Resource("broker", row.resource.name) for row in down}
-    refused = {about: why for about, why in state.not_read if about not in waited_for}
+    if not rows:
+        return _shown(state)
+    refused = dict(state.not_read) | (_failed(state) if not invocation["dry-run"] else {})
     return Plan(
         Effect.CHANGE,
-        tuple(steps),
-        fresh=lambda cluster: reassignment.state(
-            cluster, wanted, dirs, record.read(), topics, later
-        ),
-        refused=Results({}, refused | (_failed(state) if not invocation["dry-run"] else {})),
-        following=Following(
-            follow=follow, afterwards=(RemoveThrottle(tuple(down), record),) if down else ()
-        ),
+        (RemoveThrottle(rows, record),),
+        fresh=lambda cluster: reassignment.state(cluster, wanted, dirs, record.read(), topics),
+        refused=Results({}, refused),
     )
+
+
+def _shown(state: MoveState) -> MoveState | NoRows:
+    if state.partitions or state.throttles or state.not_read:
+        return state
+    return NoRows("no partition is being reassigned, and there are no leftover throttles")
 
 
 def _failed(state: MoveState) -> dict[Resource, Failure]:
@@ -169,13 +126,6 @@ def _failed(state: MoveState) -> dict[Resource, Failure]:
         for row in state.partitions
         if row.code < 0 and row.replicas != row.wanted
     }
-
-
-def _cancel_line(invocation: Invocation) -> str:
-    """The command that cancels the moves of the file; empty without one, as another client may have
-    started the moves."""
-    file = invocation["reassignment-json-file"]
-    return cancel_line(Path(file)) if file else ""
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -200,8 +150,8 @@ COMMANDS: tuple[Command, ...] = (
             " throttled replicas has no effect, and * is never treated as a leftover.\n"
             "--finish also finishes reassignments of a session that has ended; without a file, all"
             " running ones. Rates that kafka.sh replaced are restored; throttles set by other tools"
-            " are removed. The throttle of a broker that is down is shown as it was recorded;"
-            " --finish waits for the broker and removes it."
+            " are removed. The throttle of a broker that is down is shown as it was recorded; run"
+            " --finish when the broker is up again."
         ),
         search=("throttle", "progress", "reassignment"),
         apis=(2, 3, 32, 34, 35, 44, 46),

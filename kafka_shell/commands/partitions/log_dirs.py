@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.plans import Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
-from kafka_shell.base.text import positional
+from kafka_shell.base.structs import replace
 from kafka_shell.commands import select
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kinds import Kind
+from kafka_shell.language.render import render
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.partitions.log_dir_moves import Place
     from kafka_shell.admin.partitions.model import (
         DiskUse,
         LogDir,
@@ -196,23 +196,8 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
     plan.refused.failures.update(
         {_broker(id): unread[id] for id in unread if id in replica_brokers}
     )
-    moves = [
-        move
-        for step in plan.steps
-        if isinstance(step, log_dir_moves.AlterReplicaLogDirs)
-        for move in step.moves
-    ]
-    return plan.followed(resume=_progress_command([move.place for move in moves]))
-
-
-def _progress_command(replicas: Sequence[Place]) -> str:
-    """The command that shows the progress of these replicas; empty if there are none."""
-    if not replicas:
-        return ""
-    topics = dict.fromkeys(partition.topic for _, partition in replicas)
-    brokers = ",".join(map(str, dict.fromkeys(broker for broker, _ in replicas)))
-    named = " ".join(positional("--topic", topic) for topic in topics)
-    return f"describe-log-dirs {named} --broker-id {brokers}"
+    waiting = replace(invocation, values={**invocation.values, "wait": True})
+    return plan.followed(resume=render(waiting))
 
 
 _LOG_DIR = Kind("log-dir", kinds.in_view("log_dirs"), "DIR")
@@ -273,7 +258,8 @@ COMMANDS: tuple[Command, ...] = (
         search=("disk", "jbod", "move", "balance"),
         description=(
             "The broker copies the replica while serving it, then switches to the copy. To cancel,"
-            " move the replica to the log directory it is still in. The rate is limited by"
+            " move the replica to the log directory it is still in; to follow the copy, run the"
+            " same command with --wait. The rate is limited by"
             " replica.alter.log.dirs.io.max.bytes.per.second of the broker."
         ),
         apis=(34, 35),

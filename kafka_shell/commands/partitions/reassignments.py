@@ -3,52 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.plans import Effect, Order, Plan, Resource, merge_plans
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import with_option
-from kafka_shell.base.units import counted
 from kafka_shell.commands import select
 from kafka_shell.commands.hints import with_hint
-from kafka_shell.commands.partitions.batches import ABOUT as BATCHES_ABOUT
-from kafka_shell.commands.partitions.batches import (
-    BATCHES,
-    REASSIGNMENT,
-    in_batches,
-    paths_of,
-    resume,
-    unfinished,
-)
-from kafka_shell.commands.partitions.follow_up import (
-    cancel_line,
-    end_line,
-    resume_line,
-    stall_advice,
-)
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
+from kafka_shell.language.render import render
 from kafka_shell.output.humanize import name_few
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
     from kafka_shell.admin.partitions.disks import Disks
-    from kafka_shell.admin.partitions.log_dir_targets import Dirs
+    from kafka_shell.admin.partitions.log_dir_moves import Dirs
     from kafka_shell.admin.partitions.model import Assignment, TopicPartition
-    from kafka_shell.admin.partitions.partition_files import MoveFile, MovePaths
+    from kafka_shell.admin.partitions.partition_files import MoveFile
     from kafka_shell.admin.partitions.sizes import Sizes
     from kafka_shell.admin.partitions.targets import Brokers, Targets
-    from kafka_shell.commands.partitions.batches import Rollback
     from kafka_shell.context import Context
     from kafka_shell.wire.connection import Cluster
 
 
-# The plan that starts a reassignment: with its files, in batches, and with what the planner says.
-#
-# Every command that moves replicas is built on it.
+# The plan that starts a reassignment. Every command that moves replicas is built on it.
 
 
 def plan_start(
@@ -61,23 +45,21 @@ def plan_start(
     planned: Targets | None = None,
     throttle: int | None = None,
     dirs: Dirs | None = None,
-    resumable: bool = True,
 ) -> Plan:
-    """The plan that moves partitions to these replicas.
+    """The plan that moves partitions to these replicas, after a rollback file is written.
 
     Its options (--wait, --additional, --batch, ...) are those of the command, as far as it has
-    them. `planned` is what the planner returned; `sizes` are read if not given. What is not
-    `resumable` by its ID is continued by the command itself.
+    them. `planned` is what the planner returned; `sizes` are read if not given. Outside the prompt
+    batches are waited for: without it, nothing would start the next one.
     """
     from kafka_shell.admin.partitions import reassignment
-    from kafka_shell.admin.partitions import sizes as move_sizes
+    from kafka_shell.admin.partitions.batches import BatchLimits, FollowBatches
+    from kafka_shell.admin.partitions.rollback import with_rollback
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
-    if sizes is None:
-        sizes = move_sizes.read(context.cluster)
     plan = reassignment.plan_move(
         context.cluster,
-        target,
+        {**target, **planned.moving} if planned else target,
         throttle=throttle,
         additional=bool(invocation.get("additional")),
         keep_factor=bool(invocation.get("disallow-replication-factor-change")),
@@ -85,66 +67,67 @@ def plan_start(
         record=throttle_record(context),
         now=now,
         sizes=sizes,
+        batches=BatchLimits(*map(invocation.get, ("batch", "batch-bytes", "per-broker"))),
     )
     if invocation.command.option("--additional"):
-        hint = "Wait until it completes, or use --additional to change its target or throttle."
+        hint = "Wait until it completes, or use --additional to change its target."
         plan = with_hint(plan, "REASSIGNMENT_IN_PROGRESS", hint)
-    paths = paths_of(context)
-    plan = in_batches(
-        invocation, context, plan, paths, sizes=sizes, throttle=throttle, dirs=dirs,
-        resumable=resumable,
-    )  # fmt: skip
-    plan = _with_files(plan, paths, throttle).followed(waits=bool(invocation["wait"]))
+    resume, waits = "verify-reassign-partitions --finish", bool(invocation["wait"])
+    if file := invocation.get("reassignment-json-file"):
+        resume += f" {with_option('--reassignment-json-file', file)}"
+    if isinstance(plan.following.follow, FollowBatches):
+        resume, waits = render(invocation), waits or context.shell is None
+    plan = with_rollback(plan, context.paths.reassignments, context.clock(), throttle)
+    plan = plan.followed(waits=waits, resume=resume)
     if planned is None:
         return plan
     explained = planned if plan.advice.figures else replace(planned, scores=(), loads=())
     return explained.explaining(plan)
 
 
-def _with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
-    """The plan with steps that write its files, and with the lines that continue and cancel it."""
-    from kafka_shell.admin.partitions import recorded
-    from kafka_shell.admin.partitions.batched import InBatches
-
-    steps = recorded.with_files(plan, paths, throttle).steps
-    starts = steps != plan.steps  # else only a throttle is changed
-    plan = replace(plan, steps=steps)
-    follow: Any = plan.following.follow
-    if isinstance(follow, InBatches):
-        cancel = end_line(paths.id) if follow.resume else cancel_line(paths.move)
-        return plan.followed(resume=resume_line(paths.id), cancel=cancel).noted(id=paths.id)
-    file = with_option("--reassignment-json-file", str(paths.move)) if starts else ""
-    return plan.followed(
-        follow=replace(follow, advice=stall_advice) if follow else None,
-        resume=f"verify-reassign-partitions --finish {file}".strip(),
-        cancel=cancel_line(paths.move) if starts else "",
-    ).noted(id=paths.id if starts else "")
-
-
 # `reassign-partitions --cancel` (KIP-455).
 
-_SUBJECTS = ("reassignment-json-file", "topics", "partitions", "resume")
+_SUBJECTS = ("reassignment-json-file", "topics", "partitions")
+_ENTRIES = 100  # of the journal: older reassignments have ended
 
 
 def cancel(invocation: Invocation, context: Context) -> Plan:
-    """The plan that cancels reassignments in progress: those of a file, of topics or of partitions,
-    or those that a reassignment in batches has started."""
-    from kafka_shell.admin.partitions.reassignment import plan_cancel, recorded_before
+    """The plan that cancels reassignments in progress: those of a file, of topics or of
+    partitions."""
+    from kafka_shell.admin.partitions.reassignment import plan_cancel
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     given = [name for name in _SUBJECTS if invocation[name]]
     if len(given) != 1 or invocation["drain"]:
         raise UsageError(
-            "--cancel requires --reassignment-json-file, --topics, --partitions or --resume",
+            "--cancel requires --reassignment-json-file, --topics or --partitions",
             hint="To cancel all reassignments, run reassign-partitions --cancel --topics '*'",
             text=invocation.text,
         )
-    if given[0] in ("topics", "partitions"):
-        moving = _moving(invocation, context)
-        before = recorded_before(context.cluster, context.paths.reassignments)
-        plan = plan_cancel(context.cluster, list(moving), before, record=throttle_record(context))
-        return replace(plan, refused=Results.merge([plan.refused, Results({}, moving.failures)]))
-    return _of_file(invocation, context)
+    before, record = _replicas_before(context), throttle_record(context)
+    file = given_file(invocation)
+    if file is not None:
+        return plan_cancel(context.cluster, list(file.target), before, record, file.target)
+    moving = _moving(invocation, context)
+    plan = plan_cancel(context.cluster, list(moving), before, record=record)
+    return replace(plan, refused=Results.merge([plan.refused, Results({}, moving.failures)]))
+
+
+def _replicas_before(context: Context) -> Assignment:
+    """The replicas, in their order, before the last reassignment of each partition in the journal:
+    controllers do not remember the order."""
+    from kafka_shell import journal
+    from kafka_shell.admin.partitions.model import TopicPartition
+
+    entries = journal.newest(context.paths.journal, cluster=context.cluster.cluster_id)
+    before: dict[TopicPartition, tuple[int, ...]] = {}
+    for entry in islice(entries, _ENTRIES):
+        for row in () if isinstance(entry, Path) else entry.changes:
+            if row["kind"] == "partition" and not row["field"] and row["before"]:
+                topic, _, number = row["resource"].removeprefix("partition ").rpartition(":")
+                replicas = tuple(map(int, row["before"].split(",")))
+                before.setdefault(TopicPartition(topic, int(number)), replicas)
+    return before
 
 
 def _moving(invocation: Invocation, context: Context) -> Results[Resource, TopicPartition]:
@@ -166,37 +149,6 @@ def _moving(invocation: Invocation, context: Context) -> Results[Resource, Topic
     )
 
 
-def _of_file(invocation: Invocation, context: Context) -> Plan:
-    """Cancel what the file has started. What it has not started yet is not started later."""
-    from kafka_shell.admin.partitions.batched import ForgetBatches
-    from kafka_shell.admin.partitions.partition_files import MovePaths, read_moves
-    from kafka_shell.admin.partitions.reassignment import plan_cancel, recorded_before
-    from kafka_shell.base.units import to_path
-    from kafka_shell.commands.partitions.batches import BatchFile
-    from kafka_shell.commands.partitions.throttle_store import throttle_record
-
-    paths = unfinished(invocation, context) if invocation["resume"] else None
-    file = read_moves(str(paths.move) if paths else invocation["reassignment-json-file"])
-    if paths is None:  # only this file has the batches
-        given = to_path(invocation["reassignment-json-file"])
-        found = MovePaths.of_file(given)
-        paths = found if found is not None and given.name == found.move.name else None
-    state = BatchFile(paths) if paths is not None else None
-    started = state.read() if state is not None else None
-    partitions = list(file.target)
-    if started is not None:
-        partitions = [each for batch in file.batches[: started.batches] for each in batch]
-    before = {**recorded_before(context.cluster, context.paths.reassignments), **file.before}
-    plan = plan_cancel(
-        context.cluster, partitions, before, file.dirs, throttle_record(context), file.target
-    )
-    if started is None or state is None or paths is None:
-        return plan
-    left, every = len(file.target) - len(partitions), counted(len(file.target), "partition")
-    end = ForgetBatches(state, paths.id, f"{left:,} of {every} not started", started.batches)
-    return replace(plan, steps=(end, *plan.steps))
-
-
 # By topic: a replication factor, or the replicas of each partition.
 Replicas = Mapping[str, int | tuple[tuple[int, ...], ...]]
 THROTTLE = Option("--throttle", kinds.RATE, "Replication throttle per broker: 50MB/s.", least=1)
@@ -204,6 +156,14 @@ WAIT = Option("--wait", kinds.FLAG, "Wait until the reassignment ends, then remo
 INCLUDE_CORDONED = Option("--include-cordoned", kinds.FLAG,
                           "Also move replicas to cordoned brokers that are named.")  # fmt: skip
 FILE = Option("--reassignment-json-file", kinds.FILE, "A reassignment in Kafka's JSON format.")
+BATCHES = (
+    Option("--batch", kinds.INTEGER, "Move at most this many partitions at a time (default: 100).",
+           least=1, metavar="N"),
+    Option("--batch-bytes", kinds.SIZE, "Copy at most this much at a time: 50GiB.", least=1,
+           metavar="SIZE"),
+    Option("--per-broker", kinds.INTEGER, "Move at most this many partitions to or from a broker at"
+           " a time.", least=1, metavar="N"),
+)  # fmt: skip
 PARTITIONS = Option("--partitions", kinds.TOPIC_PARTITIONS, "Only these partitions, for --drain or"
                     " --cancel: orders:0,3-5", many=True, excludes=("--topics",))  # fmt: skip
 _SOURCES = ("reassignment-json-file", "topics-to-move-json-file", "topics", "drain")
@@ -216,8 +176,6 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
     """Reassign partitions by a file or by the planner, or cancel reassignments."""
     if invocation["cancel"]:
         return cancel(invocation, context)
-    if invocation["resume"]:
-        return resume(invocation, context)
     _check(invocation)
     from kafka_shell.admin.partitions import targets as move_targets
     from kafka_shell.admin.partitions.current_assignment import current_assignment
@@ -229,11 +187,6 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         disks = move_targets.read_disks(context.cluster, now)
         planned, sizes = _planned(invocation, context.cluster, now, disks), disks.sizes
     target: Assignment = planned.replicas if planned else file.target if file else {}
-    if planned and (invocation["additional"] or invocation["throttle"]):
-        target = {**target, **planned.moving}  # to change their throttle, or to refuse that
-    rollback = _rollback(invocation)
-    if rollback is not None:
-        target = rollback.target(target)
     throttle = invocation["throttle"]
     if throttle is None and file is not None:
         throttle = file.throttle
@@ -241,19 +194,10 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         from kafka_shell.admin.partitions.partition_files import export
 
         export(invocation["export"], target)
-    plan = plan_start(
+    return plan_start(
         invocation, context, target, now=now, sizes=sizes, planned=planned, throttle=throttle,
         dirs=file.dirs if file else None,
     )  # fmt: skip
-    return plan if rollback is None else rollback.ending(plan)
-
-
-def _rollback(invocation: Invocation) -> Rollback | None:
-    if not invocation["reassignment-json-file"]:
-        return None
-    from kafka_shell.commands.partitions.batches import rollback_of
-
-    return rollback_of(invocation["reassignment-json-file"])
 
 
 def replicate(
@@ -429,18 +373,13 @@ COMMANDS: tuple[Command, ...] = (
             THROTTLE,
             *BATCHES,
             Option("--additional", kinds.FLAG,
-                   "Allow changing running reassignments and their throttle."),
+                   "Allow changing the target of running reassignments."),
             Option("--disallow-replication-factor-change", kinds.FLAG,
                    "Refuse partitions whose replication factor would change."),
             Option("--export", kinds.FILE, "Also write the reassignment in Kafka's JSON format."),
             WAIT,
-            Option("--resume", REASSIGNMENT, "Continue an unfinished reassignment in batches; with"
-                   " --throttle, at this rate.", metavar="ID",
-                   excludes=("--reassignment-json-file", "--topics", "--topics-to-move-json-file",
-                             "--drain", "--partitions", "--broker-list", "--export", "--batch",
-                             "--batch-bytes", "--per-broker", "--additional")),
             Option("--cancel", kinds.FLAG, "Cancel running reassignments of a file, of --topics or"
-                   " of --partitions, or those that --resume ID started.",
+                   " of --partitions.",
                    excludes=("--throttle", "--drain", "--broker-list", "--additional", "--export",
                              "--wait", "--topics-to-move-json-file", "--batch", "--batch-bytes",
                              "--per-broker")),
@@ -452,10 +391,17 @@ COMMANDS: tuple[Command, ...] = (
             " rollback file. The throttle is set only for the brokers and replicas of the"
             " reassignment. With --wait, it is removed at the end and earlier rates are restored;"
             " without --wait, the prompt does this in the background; elsewhere, run"
-            " verify-reassign-partitions --finish. Files written by kafka.sh contain their"
-            " throttle; --throttle overrides it. The log_dirs of a file are used; copies"
+            " verify-reassign-partitions --finish. Rollback files contain the throttle;"
+            " --throttle overrides it. The log_dirs of a file are used; copies"
             " between log directories of one broker are not limited by --throttle but by"
-            " replica.alter.log.dirs.io.max.bytes.per.second of the broker.\n" + BATCHES_ABOUT
+            " replica.alter.log.dirs.io.max.bytes.per.second of the broker.\n"
+            "A reassignment that copies more than 100 partitions runs in batches of 100, with at"
+            " most five per broker, unless --batch, --batch-bytes or --per-broker is given. The"
+            " next batch starts when the last one is in sync, the brokers that receive replicas"
+            " run, and no partition is below min.insync.replicas that was not before; otherwise"
+            " the reassignment pauses and reports why. Batches are waited for, at the prompt in"
+            " the background. To continue after a pause, Ctrl-C or a lost terminal, run the same"
+            " command again: it moves what is left."
         ),
         search=("rebalance", "migrate", "decommission", "generate", "execute", "rack", "balance"),
         apis=(2, 3, 32, 34, 35, 44, 45, 46),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from kafka_shell.base.plans import Effect, Plan
 from kafka_shell.base.structs import replace
 from kafka_shell.commands import select
-from kafka_shell.commands.partitions.batches import BATCHES
 from kafka_shell.commands.partitions.reassignments import (
+    BATCHES,
     INCLUDE_CORDONED,
     THROTTLE,
     WAIT,

@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shell.admin.partitions.recorded import RecordedMove
+from kafka_shell.admin.partitions.rollback import WriteRollback
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
 from kafka_shell.base.errors import ShellError, Status, UsageError
 from kafka_shell.base.outcome import ChangeResult, Outcome
@@ -206,9 +206,7 @@ def _outcome(observed: LineObserver) -> Outcome | None:
 
 def _without_files(outcome: Outcome) -> Outcome:
     """The outcome without the rollback files that it wrote: they are removed with the twin."""
-    steps = tuple(
-        step.step if isinstance(step, RecordedMove) else step for step in outcome.plan.steps
-    )
+    steps = tuple(step for step in outcome.plan.steps if not isinstance(step, WriteRollback))
     if steps == outcome.plan.steps:
         return outcome
     return replace(

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from kafka_shell import connection_options
 from kafka_shell.admin.acls.authorizer import STANDARD
-from kafka_shell.admin.partitions.recorded import RecordedMove
+from kafka_shell.admin.partitions.rollback import WriteRollback
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.outcome import Outcome
@@ -334,9 +334,10 @@ def verdict_of(
 def _copies_data(observed: LineObserver) -> bool:
     """Whether moves copy data, as far as the plans show. It is not known how those end."""
     steps = [
-        step.step if isinstance(step, RecordedMove) else step
+        step
         for plan in observed.plans
         for step in plan.steps
+        if not isinstance(step, WriteRollback)
     ]
     moving = [step for step in steps if isinstance(step, MoveReplicas) and not step.cancelled]
     return len(moving) < len(steps) or any(m.adding for step in moving for m in step.moves)

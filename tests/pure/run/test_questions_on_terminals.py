@@ -37,9 +37,8 @@ def test_moves_ask_only_on_a_terminal(
     assert make_recorded_execution(tmp_path, answers=None).run(plan).ok
 
 
-def test_the_start_of_a_move_prints_the_line_that_cancels_it(tmp_path: Path) -> None:
+def test_the_start_of_a_move_prints_how_to_continue(tmp_path: Path) -> None:
     execution = make_recorded_execution(tmp_path, answers=None)
-    step = execution.step("orders:0", kind="partition")
-    plan = execution.plan(step, resume="how it goes", cancel="the end of it")
+    plan = execution.plan(execution.step("orders:0", kind="partition"), resume="how it goes")
     lines = [line.plain for line in next_lines(execution.run(plan))]
-    assert lines == ["see: how it goes", "to cancel: the end of it"]
+    assert lines == ["to continue: how it goes"]

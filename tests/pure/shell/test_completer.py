@@ -16,14 +16,11 @@ from prompt_toolkit.formatted_text import to_plain_text
 
 from kafka_shell import journal
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
-from kafka_shell.admin.partitions.batch_state import Started
-from kafka_shell.admin.partitions.partition_files import MovePaths
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import ConfigType
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.partitions.batches import BatchFile
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.language.cursor import CompletionRequest, completion_request
 from kafka_shell.language.tokens import tokenize
@@ -419,20 +416,6 @@ def test_journal_entries_are_offered_with_their_commands(bench: Bench, tmp_path:
     assert list(bench.menu("undo ")) == [first.id]
     bench.cache.view = replace(VIEW, cluster_id="another")
     assert bench.menu("undo ") == {} == bench.menu("journal "), "entries of another cluster"
-
-
-def test_unfinished_reassignments_are_offered_where_one_is_resumed(
-    bench: Bench, tmp_path: Path
-) -> None:
-    line = "reassign-partitions --resume "
-    assert bench.menu(line) == {}
-    found = [MovePaths.new(tmp_path / "reassignments", NOW) for _ in range(2)]
-    bench.cache.view = replace(VIEW, cluster_id="ours")
-    for paths, started in zip(found, map(Started, ("ours", "another"), (3, 3)), strict=True):
-        BatchFile(paths).update(lambda _, started=started: started)
-    assert bench.menu(line) == {found[0].id: "at batch 3"}
-    BatchFile(found[0]).remove()
-    assert bench.menu(line) == {}
 
 
 def test_nothing_is_offered_to_another_shell(bench: Bench) -> None:

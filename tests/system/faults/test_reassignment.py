@@ -10,10 +10,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
-from kafka_shell.admin.partitions import batched
-from kafka_shell.admin.partitions.batch_state import Batch
 from kafka_shell.admin.partitions.follow import problem
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.sandbox.state import Sandbox
@@ -32,18 +28,10 @@ BEFORE, AFTER = (4, 1, 2), (1, 2, 5)
 SOURCE, DESTINATION = 4, 5  # brokers 1 to 3 are the controllers
 
 
-def started(kafka: Program, cluster: Cluster, line: str, topic: str) -> str:
-    """The ID of the reassignment of a line, whose first batch, of this topic, is held."""
-    id = reassigned_topics.id_in(kafka.ok(*line.split()).stderr)
-    wait_for("the first batch moves", lambda: reassigned_topics.moving(cluster, topic) != {})
-    return id
-
-
-def ended_well(kafka: Program, cluster: Cluster, *topics: str) -> None:
-    """All is at its target, and no throttle and no state is left."""
+def ended_well(cluster: Cluster, *topics: str) -> None:
+    """All is at its target, and no throttle is left."""
     assert [replicas(cluster, topic)[0] for topic in topics] == [AFTER] * len(topics)
     assert reassigned_topics.throttles(cluster, *topics) == {}, "a throttle is left"
-    assert not list(kafka.home.glob("state/reassignments/*-batches.json"))
 
 
 # -- on five brokers -------------------------------------------------------------------------------
@@ -80,50 +68,34 @@ def test_all_brokers_of_a_move_are_killed_and_hang_while_it_is_waited_for(
         assert run.process.poll() is None, run
         reassigned_topics.release(five)
         assert run.ended(120) == 0, run
-    ended_well(kafka, five, *topics)
+    ended_well(five, *topics)
 
 
 # -- on three brokers ------------------------------------------------------------------------------
 
 
-def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
-    three_brokers: Sandbox,
-    three: Cluster,
-    kafka_on_three: Program,
-    filled: Filled,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_the_destination_is_killed_and_its_throttle_is_removed_when_it_is_back(
+    three_brokers: Sandbox, three: Cluster, kafka_on_three: Program, filled: Filled, tmp_path: Path
 ) -> None:
     kafka, topics = kafka_on_three, filled.topics(2)
     line = reassigned_topics.reassign(tmp_path, [(topic, 0) for topic in topics])
-    with acks_all_producer(three_brokers, *topics):
-        id = started(kafka, three, f"{line} --batch 1 --throttle 1", topics[0])
+    line = f"{line} --batch 1 --throttle 1"
+    waiting = "waiting for broker 3, which is down (1 partition)"
+    with acks_all_producer(three_brokers, *topics), running(kafka, line) as run:
+        wait_for("batch 1 moves", lambda: reassigned_topics.moving(three, topics[0]) != {}, 60)
         try:
             kill(three_brokers, three, 3)
             waits = kafka("verify-reassign-partitions")
             assert "waiting for broker 3, which is down" in waits.stdout, str(waits)
-            batch = Batch(2, {TopicPartition(topics[1], 0): (2, 3)})
-            assert problem(three, batch, frozenset()) == "broker 3 is down"
-            balanced = kafka.ok("rebalance", "--dry-run")
-            assert "broker 3 left out: not running" in balanced.stdout
-            planned = kafka.ok("reassign-partitions", "--resume", id, "--dry-run")
-            assert "2.9 MiB to move" in planned.stdout, str(planned)
-            (row,) = [line for line in planned.lines if line.split()[:1] == ["3"]]
-            assert row.split()[-2:] == ["2.9", "MiB"], str(planned)
-            with monkeypatch.context() as patch:
-                patch.setattr(batched, "_PATIENCE_S", 2.0)  # not a minute
-                paused, took = timed(kafka, "reassign-partitions", "--resume", id)
-            assert paused.status == 1 and took < 20, f"{took:.1f} s: {paused}"
-            why = "paused at batch 1 of 2: waiting for broker 3, which is down (1 partition)"
-            assert why in paused.stderr, str(paused)
-            ended, took = timed(kafka, "reassign-partitions", "--resume", id, "--deadline", "6s")
+            wanted = {TopicPartition(topics[1], 0): (2, 3)}
+            assert problem(three, wanted, frozenset()) == "broker 3 is down"
+            assert "broker 3 left out: not running" in kafka.ok("rebalance", "--dry-run").stdout
+            assert run.process.poll() is None, run
+            assert run.interrupt() == 130, run
+            ended, took = timed(kafka, *line.split(), "--deadline", "6s")
             assert ended.status == 1 and took < 20, f"{took:.1f} s: {ended}"
-            assert "waiting for broker 3, which is down (1 partition)" in ended.stderr
-            assert f"reassign-partitions --cancel --partitions {topics[0]}:0" in ended.stderr
-            assert f"To cancel it: reassign-partitions --cancel --resume {id}\n" in ended.stderr
-            retarget = f"reassign-partitions --drain 3 --partitions {topics[0]}:0 --additional"
-            assert retarget in ended.stderr, str(ended)
-            cancelled = kafka.ok("reassign-partitions", "--cancel", "--resume", id)
+            assert waiting in ended.stderr, str(ended)
+            cancelled = kafka.ok("reassign-partitions", "--cancel", "--topics", topics[0])
             assert (
                 "broker 3 is down: its throttle remains set until the broker is up"
                 in cancelled.stderr
@@ -134,14 +106,12 @@ def test_the_destination_is_killed_and_its_throttle_is_lifted_when_it_is_back(
                 and "broker 3 is down; --finish removes the throttle" in left.stdout
             )
             assert "leftover throttles on brokers that are down" in kafka("health").stdout
-            with running(kafka, "verify-reassign-partitions --finish") as finish:
-                start_broker(three_brokers.folder, 3)
-                assert finish.ended(90) == 0, finish
         finally:
             start_broker(three_brokers.folder, 3)
-        assert kafka.ok("verify-reassign-partitions").stdout == "", "a throttle is left"
-        assert reassigned_topics.throttles(three, *topics) == {}, "a throttle is left"
-    wait_until_back(three_brokers)
+        wait_until_back(three_brokers)
+    kafka.ok("verify-reassign-partitions", "--finish")
+    assert kafka.ok("verify-reassign-partitions").stdout == "", "a throttle is left"
+    assert reassigned_topics.throttles(three, *topics) == {}, "a throttle is left"
 
 
 def test_a_throttle_is_set_without_a_broker_that_has_just_died(
@@ -178,11 +148,10 @@ def test_an_interrupted_shell_leaves_the_move_and_says_how_to_end_it(
     assert "the reassignment continues, and its throttle is still set" in shell.err
     assert reassigned_topics.moving(three, topic) == {0: (3,)}, "the move was stopped"
     assert len(reassigned_topics.throttles(three, topic)) == 5, "the throttle was lifted under it"
-    lines = dict(re.findall(r"To (cancel it|continue): (.*)", shell.err))
-    cancel, finish = lines["cancel it"], lines["continue"]
-    assert finish.startswith("verify-reassign-partitions --finish --reassignment-json-file ")
-    kafka.ok(stdin=cancel + "\n")
+    lines = dict(re.findall(r"To (undo|continue): (.*)", shell.err))
+    assert lines["continue"].startswith("verify-reassign-partitions --finish")
+    kafka.ok(stdin=lines["undo"] + "\n")
     wait_for("it is back", lambda: replicas(three, topic)[0] == (1, 2))
     assert reassigned_topics.throttles(three, topic) == {}
-    verified = kafka(stdin=finish + "\n")
+    verified = kafka(stdin=lines["continue"] + "\n")
     assert verified.status == 1 and "failed" in verified.stdout, str(verified)

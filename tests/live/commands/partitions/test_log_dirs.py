@@ -83,9 +83,9 @@ def test_a_replica_moves_and_moves_back(kafka: Program, topic: str) -> None:
     back = f"alter-log-dirs {topic}:0 --broker-id 1 --log-dir {here}"
     assert f"undo: {back}" in run.stderr, str(run)
     assert there in run.lines[-1], "where it is now is not shown"
-    assert "see:" not in run.stderr, "it was followed to its end"
+    assert "to continue:" not in run.stderr, "it was followed to its end"
     undone = kafka.ok("undo", "--yes")
-    assert f"see: describe-log-dirs {topic} --broker-id 1" in undone.stderr
+    assert f"to continue: {back} --wait" in undone.stderr
 
     def path() -> str:
         rows = kafka.ok("describe-log-dirs", f"{topic}:0", "--output", "json").json

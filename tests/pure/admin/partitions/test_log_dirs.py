@@ -1,40 +1,37 @@
-"""Log directories of reassignments: where replicas go, where they are, and which copies are
-cancelled."""
+"""Log directories: where replicas go, alone and in reassignments, and whether they are there."""
 
 from __future__ import annotations
 
 import pytest
 
 from kafka_shell.admin.partitions import log_dir_moves, log_dirs
-from kafka_shell.admin.partitions.log_dir_targets import plan, plan_revert, with_dir_status
+from kafka_shell.admin.partitions.log_dir_moves import follow, plan_dirs, with_dir_status
 from kafka_shell.admin.partitions.model import (
     LogDir,
     LogReplica,
-    MoveState,
     MoveStatus,
     PartitionMove,
-    ReplicaOnDisk,
     TopicPartition,
 )
-from kafka_shell.admin.partitions.reassignment import misplaced
+from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
-from kafka_shell.base.structs import replace
 from kafka_shell.commands.partitions import log_dirs as command
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 
 EACH = TopicPartition("orders", 0)
 OFFLINE = Failure("KAFKA_STORAGE_ERROR", "disk error", 56)
-SILENT = Failure("deadline", "broker 1 has not responded", hint="Retry.")
+SILENT = Failure("connection-lost", "broker 1 has not responded", hint="Retry.")
+LATE = Failure("deadline", "deadline exceeded")
 NOBODY = Cluster(ConnectionConfig())  # sends nothing
 Found = Results[int, tuple[LogDir, ...]]
 
 
 def found(shown: str, size: int = 100) -> Found:
     """The directories /a, /b and /c of broker 1: `a` has the replica, `b+` its future replica, and
-    `c!` is offline. `silent`: the broker does not respond, `down`: it is not there."""
-    if shown in ("silent", "down"):
-        return Results({}, {1: SILENT} if shown == "silent" else {})
+    `c!` is offline. `silent` and `late`: the broker does not respond, `down`: it is not there."""
+    if shown in ("silent", "late", "down"):
+        return Results({}, {"silent": {1: SILENT}, "late": {1: LATE}}.get(shown, {}))
     marks = {each[0]: each[1:] for each in shown.split()}
     dirs = []
     for name in "abc":
@@ -55,30 +52,13 @@ def row(status: MoveStatus = MoveStatus.COMPLETED) -> PartitionMove:
 
 
 @pytest.mark.parametrize(
-    ("shown", "started"),
-    [
-        ({"/a": False}, False),
-        ({"/a": False, "/b": True}, True),
-        ({"/a": False, "/b": False}, True),  # shown while the new replica replaces the old one
-        ({"/b": False}, True),
-        ({"/b": False, "/c": True}, False),
-        ({}, False),
-    ],
-)
-def test_whether_a_move_has_started(shown: dict[str, bool], started: bool) -> None:
-    move = log_dir_moves.LogDirMove(1, EACH, "/a", "/b", 0)
-    rows = [ReplicaOnDisk(1, path, "orders", 0, 0, 0, future) for path, future in shown.items()]
-    assert log_dir_moves.is_started(move, {move.place: rows}) is started
-
-
-@pytest.mark.parametrize(
     ("shown", "path", "outcome"),
     [
         ("a", "/b", "/a -> /b 100 B"),
         ("a", "/a", ""),
         ("", "/b", "None -> /b for the new replica"),
-        ("a b+", "/b", "in progress"),
-        ("a b+", "/a", "/b -> /a cancels the move in progress"),
+        ("a b+", "/b", ""),
+        ("a b+", "/a", "/b -> /a 0 B"),  # the copy is cancelled
         ("a b+", "/c", "/b -> /c 100 B"),
         ("a", "/no", "broker 1 has no log directory /no"),
         ("a b!", "/b", "log directory /b of broker 1 is offline"),
@@ -89,10 +69,9 @@ def test_whether_a_move_has_started(shown: dict[str, bool], started: bool) -> No
 )
 @pytest.mark.usefixtures("shown")
 def test_where_a_replica_goes(path: str, outcome: str) -> None:
-    planned, refused = plan(NOBODY, {(1, EACH): path})
+    planned, refused = plan_dirs(NOBODY, {(1, EACH): path})
     said = [f"{change.before} -> {change.after} {change.note}" for change in planned.changes]
     said += [why.message for why in refused.values()]
-    said += ["in progress"] * bool(planned.in_progress)
     assert said == [outcome] * bool(outcome)
     for why in refused.values():
         assert why.hint or why.see, "nothing says what to do"
@@ -140,28 +119,34 @@ def test_whether_a_replica_is_where_the_file_says(status: MoveStatus, note: str)
     assert checked.note.endswith(note)
     moving = row(MoveStatus.IN_PROGRESS)
     assert with_dir_status(NOBODY, dirs, [moving]) == [moving], "it is not there yet"
-    steps = misplaced(NOBODY, MoveState((checked,), (), ()), dirs)
-    assert bool(steps) == (status is MoveStatus.FAILED), "--finish sends what a broker forgot"
-    assert [change.after for step in steps for change in step.changes] == ["/b"] * bool(steps)
-    elsewhere = replace(checked, replicas=(2,))
-    assert not misplaced(NOBODY, MoveState((elsewhere,), (), ()), dirs)
 
 
 @pytest.mark.parametrize(
-    ("shown", "path", "back"),
+    ("shown", "why"),
     [
-        ("a b+", "/b", "/a"),
-        ("a b+", "/a", None),  # the copy of somebody else
-        ("a b+", "/c", None),
-        ("b", "/b", None),  # it is complete
-        ("silent", "/b", "failed"),
+        ("b", ""),
+        ("a b+, a b, b", ""),  # both are shown while the copy replaces the old replica
+        ("a b+, silent, b", ""),
+        ("a b+, a", "replica orders:0 on broker 1 is not being moved to /b any more"),
+        ("a b+, a c+", "replica orders:0 on broker 1 is not being moved to /b any more"),
+        ("a b+, a b!", "log directory /b of broker 1 is offline"),
+        ("a b+, late", "deadline exceeded"),
     ],
-    indirect=["shown"],
 )
-@pytest.mark.usefixtures("shown")
-def test_only_copies_of_the_file_are_cancelled(path: str, back: str | None) -> None:
-    moves, failures = plan_revert(NOBODY, {(1, EACH): path})
-    assert [move.after for move in moves] + ["failed"] * len(failures) == [back] * bool(back)
+def test_a_move_is_followed_to_its_end(
+    shown: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = shown.split(", ")
+    monkeypatch.setattr(log_dirs, "describe", lambda *_: found(answers.pop(0)))
+    monkeypatch.setattr(Cluster, "pause", lambda *_: None)
+    told: list[tuple[int, int | None]] = []
+    try:
+        follow(NOBODY, {(1, EACH): "/b"}, lambda _, done, total: told.append((done, total)))
+    except ShellError as error:
+        assert error.message == why
+    else:
+        assert why == "" and told[-1] == (100, 100)
+    assert answers == [] and all(done < 100 for done, _ in told[:-1])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from typing import ClassVar
 import pytest
 
 from kafka_shell.admin.configs.model import ConfigResource
-from kafka_shell.admin.partitions.follow import RemoveThrottleLater
 from kafka_shell.admin.partitions.model import Move, TopicPartition
 from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state
 from kafka_shell.admin.partitions.steps import MoveReplicas
@@ -25,7 +24,6 @@ from kafka_shell.admin.partitions.throttles import (
     RATES,
     Config,
     RemoveThrottle,
-    ReportLeft,
     SetThrottle,
     Throttled,
     ThrottleRecord,
@@ -104,8 +102,6 @@ class Shells:
             self.facts.up.discard(int(topic))
         elif verb == "start":
             self.facts.up.add(int(topic))
-        elif verb == "later":  # as the prompt in the background
-            assert RemoveThrottleLater(record)(self.facts, lambda *_: None)
         elif verb == "cancel":
             self.apply(plan_cancel(self.facts, partitions, record=record))
         elif verb == "finish":
@@ -129,7 +125,7 @@ class Shells:
     ) -> Plan:
         return plan_move(
             self.facts, dict.fromkeys(partitions, to), throttle=rate, record=record,
-            additional=True, quick=True,
+            additional=True,
         )  # fmt: skip
 
     def apply(self, plan: Plan, *, wait: bool = False) -> None:
@@ -173,7 +169,6 @@ def shells() -> Iterator[Shells]:
         (FOR_GOOD, "a, elsewhere a, cancel a", FOR_GOOD),
         (FOR_GOOD, "a, delete a, finish", FOR_GOOD),
         (FOR_GOOD, "a, release, drained 1", FOR_GOOD),
-        (FOR_GOOD, "a, release, later", FOR_GOOD | A_LISTS),
         ({}, "a, finish, finish a, drained 1", BY_A),
         # rule 1: entries that were listed before stay
         ({"a followers": "0:3,7:1"}, "a, cancel a", {"a followers": "0:3,7:1"}),
@@ -228,7 +223,7 @@ def shells() -> Iterator[Shells]:
         ({"1 leader": "9", "3 leader": "9", "a leaders": "0:1,0:3"},
          "stop 3, finish, start 3, finish", {}),
         (FOR_GOOD, "a, stop 1, cancel a", FOR_GOOD | {"1 leader": "1"}),
-        (FOR_GOOD, "a, stop 1, cancel a, start 1, later", FOR_GOOD),
+        (FOR_GOOD, "a, stop 1, cancel a, start 1, finish", FOR_GOOD),
         (FOR_GOOD, "stop 1, a, release, finish", FOR_GOOD),
         (FOR_GOOD, "stop 1, a", FOR_GOOD | BY_A | {"1 leader": ""}),
     ],
@@ -330,8 +325,6 @@ def test_rates_of_brokers_that_are_down_are_reported(
     if not registered:
         shells.facts.registered.discard(down)
     record = shells.records["A"]
-    failures = ReportLeft(record).send(shells.facts, validate_only=False).failures
-    assert [why.message for why in failures.values()] == ["broker 1 is down"] * reported
     (wanted,) = [state(shells.facts, {}, record=record.read()).throttles]
     assert [each.down for each in wanted] == [True] * reported
 

@@ -1,4 +1,4 @@
-"""Log directories: described, replicas moved between them, moves canceled, an offline disk."""
+"""A broker whose second disk breaks."""
 
 from __future__ import annotations
 
@@ -10,46 +10,18 @@ import pytest
 
 from kafka_shell.admin.cluster import health
 from kafka_shell.admin.cluster.model import Finding, Severity
-from kafka_shell.admin.configs import change as config_changes
-from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions import disks, log_dir_moves, log_dirs
 from kafka_shell.admin.partitions.model import LogReplica, TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Plan
 from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from kafka_shell.wire.connection import Cluster
 from tests.support import cluster_tables
-from tests.support.changes import connect, done, make_topic
+from tests.support.changes import connect, make_topic
 from tests.support.group_data import commit
 from tests.support.in_process_shell import Shell
-from tests.support.produced_records import fill
 from tests.support.waiting import wait_for
-
-SPEED = "replica.alter.log.dirs.io.max.bytes.per.second"
-BROKER = ConfigResource(ResourceType.BROKER, "1")
-
-
-@pytest.fixture
-def partition(cluster: Cluster, name: str) -> TopicPartition:
-    make_topic(cluster, name)
-    return TopicPartition(name, 0)
-
-
-@pytest.fixture
-def slow(cluster: Cluster, name: str) -> Iterator[TopicPartition]:
-    """A replica of some 4 MB on a broker that copies between its disks at a snail's pace."""
-    make_topic(cluster, name, configs=(("segment.bytes", "1048576"),))
-    fill(",".join(map(str, cluster.config.bootstrap)), name, 4000, size=1000)
-    done(_speed(cluster, ConfigAlteration(SPEED, ConfigOp.SET, "10000")), cluster)
-    yield TopicPartition(name, 0)
-    done(_speed(cluster, ConfigAlteration(SPEED, ConfigOp.DELETE)), cluster)
-
-
-def _speed(cluster: Cluster, alteration: ConfigAlteration) -> Plan:
-    return config_changes.plan_alter(cluster, {BROKER: [alteration]})
 
 
 def where(cluster: Cluster, partition: TopicPartition) -> dict[str, LogReplica]:
@@ -61,54 +33,6 @@ def where(cluster: Cluster, partition: TopicPartition) -> dict[str, LogReplica]:
 
     wait_for(f"{partition} is in a log dir", lambda: bool(look()))
     return look()
-
-
-def other(cluster: Cluster, partition: TopicPartition) -> str:
-    """The log dir that has it not."""
-    where(cluster, partition)
-    [dir] = [dir for dir in log_dirs.describe(cluster, [1], [partition])[1] if not dir.replicas]
-    return dir.path
-
-
-def test_a_broker_that_is_not_there(cluster: Cluster) -> None:
-    found = log_dirs.describe(cluster, [1, 9])
-    assert list(found.values) == [1]
-    assert found.failures[9].name == "unknown-broker"
-
-
-def test_a_slow_move_shows_progress_and_is_called_back(
-    cluster: Cluster, slow: TopicPartition
-) -> None:
-    [before] = where(cluster, slow)
-    path = other(cluster, slow)
-    plan = log_dir_moves.plan_move(cluster, [(1, slow)], path)
-    done(plan, cluster)
-    assert where(cluster, slow)[path].future, "the future replica is not shown"
-    seen: list[tuple[int, int | None]] = []
-
-    def report(task: str, so_far: int, total: int | None) -> None:
-        seen.append((so_far, total))
-        if len(seen) % 3 == 0:
-            raise KeyboardInterrupt
-
-    [step] = plan.steps
-    with pytest.raises(KeyboardInterrupt):
-        log_dir_moves.follow(cluster, report, step.moves)
-    assert all(total and total > 4_000_000 and so_far < total for so_far, total in seen), seen
-    assert where(cluster, slow)[path].future, "an interrupted look ended the move"
-
-    there = log_dir_moves.plan_move(cluster, [(1, slow)], path, wait=True)
-    assert [change.note for change in there.unchanged] == ["no change: already being moved there"]
-    assert there.following.follow and not there.steps
-    with pytest.raises(KeyboardInterrupt):
-        there.follow(cluster, report)
-    back = log_dir_moves.plan_move(cluster, [(1, slow)], before, wait=True)
-    [change] = back.changes
-    assert (change.before, change.note) == (path, "cancels the move in progress")
-    done(back, cluster)
-    assert list(where(cluster, slow)) == [before]
-    with pytest.raises(ShellError, match="has been cancelled"):
-        log_dir_moves.follow(cluster, lambda *_: None, step.moves)
 
 
 @pytest.fixture
@@ -148,8 +72,6 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> No
         refused = log_dir_moves.plan_move(cluster, [(1, safe)], lost).refused
         [why] = refused.failures.values()
         assert "is offline" in why.message
-        with pytest.raises(ShellError, match=f"log directory {lost} of broker 1 is offline"):
-            log_dir_moves.follow(cluster, lambda *_: None, (move,))  # before: "cancelled"
 
         def look() -> dict[str, Finding]:
             return {each.check: each for each in health.health(cluster).findings}

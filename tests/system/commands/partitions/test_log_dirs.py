@@ -15,6 +15,7 @@ from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import connect
 from tests.support.outages import stopped
 from tests.support.program import Program, Run
+from tests.support.program_process import running
 from tests.support.reassigned_topics import MB, fill, placed, replicas
 from tests.support.waiting import wait_for
 
@@ -117,22 +118,25 @@ def test_replicas_go_to_the_dirs_that_a_file_names_and_back(
     settled(cluster, topic, before)
 
 
-def test_a_copy_between_dirs_is_seen_and_called_back_by_its_file(
-    kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
+def test_a_slow_copy_is_followed_and_moved_back(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox
 ) -> None:
     topic = placed(cluster, (1,))
     fill(three_brokers, topic, 4 * MB)
     before = dirs(cluster, topic)
-    there = other(cluster, 1, before[0][1])
-    file = ("--reassignment-json-file", write(tmp_path / "f.json", topic, ([1], [there])))
+    here, there = before[0][1], other(cluster, 1, before[0][1])
+    line = f"alter-log-dirs {topic} --broker-id 1 --log-dir"
     kafka.ok("alter-configs", "--broker-id", "1", f"{SPEED}=10000")
     try:
-        started = kafka.ok("reassign-partitions", *file)
-        assert f"broker 1 copies it to {there}" in started.stdout.replace("\n", " "), str(started)
-        again = kafka.ok("reassign-partitions", *file)
-        assert "already being moved there" in again.stderr, str(again)
-        cancelled = kafka.ok("reassign-partitions", "--cancel", *file)
-        assert "cancels the move in progress" in cancelled.stderr, str(cancelled)
+        kafka.ok(*f"{line} {there}".split())
+        (row,) = [row for row in log_dirs.describe(cluster, [1])[1] if row.path == there]
+        assert [each.future for each in row.replicas if each.topic == topic] == [True]
+        with running(kafka, f"{line} {there} --wait") as run:
+            wait_for("it is followed", lambda: "already being moved there" in run.err)
+            back = kafka.ok(*f"{line} {here} --wait".split())
+            assert f"log directory: {there} -> {here}" in back.stderr, str(back)
+            assert run.ended() == 1, run
+        assert f"is not being moved to {there} any more" in run.err
     finally:
         kafka.ok("alter-configs", "--broker-id", "1", "--delete-config", SPEED)
     settled(cluster, topic, before)

@@ -348,7 +348,6 @@ def test_what_the_brokers_name_makes_lines_unknown() -> None:
         ("delete-topic a --profile prod", "another cluster"),
         ("config-command --bootstrap-server a:1 --broker 1 --describe", "another cluster"),
         ("spark audit", "audits"),
-        ("reassign-partitions --resume 12345678", "cannot be continued"),
         ("sandbox wipe --yes", "changes this machine"),
         ("connect prod", "no other cluster"),
         ("alter-topic lost --partitions 2", "topic lost is not on the twin"),

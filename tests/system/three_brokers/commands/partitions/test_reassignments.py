@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.partitions.partition_files import MovePaths
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
@@ -60,7 +59,7 @@ def test_a_move_prints_its_plan_its_undo_and_the_command_that_finishes_it(
     assert "move   1 partition   1 replica to copy" in run.stderr
     heading = next(row for row in run.stderr.splitlines() if row.startswith("BROKER"))
     assert heading.split()[:4] == ["BROKER", "RACK", "REPLICAS", "PREFERRED-LEADERS"]
-    look, back = told(run, "see:"), told(run, "undo:")
+    look, back = told(run, "to continue:"), told(run, "undo:")
     finished = kafka.ok(stdin=look + "\n")
     assert "completed" in finished.stdout
     assert replicas(cluster, topic) == [(3, 2), (2, 1)]
@@ -202,8 +201,8 @@ def test_a_move_without_response_says_what_finishes_it(
         run = kafka(*words, "--wait")
     assert run.status == 1 and "outcome unknown" in run.stderr, str(run)
     assert reassigned_topics.throttles(cluster, topic) != {}
-    (finish,) = (row for row in run.stderr.splitlines() if row.startswith("see: verify-"))
-    kafka(stdin=finish.removeprefix("see: ") + "\n")
+    (finish,) = (row for row in run.stderr.splitlines() if row.startswith("to continue: verify-"))
+    kafka(stdin=finish.removeprefix("to continue: ") + "\n")
     assert reassigned_topics.throttles(cluster, topic) == {}
 
 
@@ -291,9 +290,3 @@ def test_an_invalid_file_is_reported(kafka: Program, tmp_path: Path, text: str, 
     run = kafka("reassign-partitions", "--reassignment-json-file", str(path))
     assert run.status == (1 if "nope" in text else 2), str(run)
     assert said in run.stderr
-
-
-def test_plans_of_one_second_have_files_of_their_own(tmp_path: Path) -> None:
-    """An audit that mends several findings makes all its plans before it writes a file."""
-    paths = [MovePaths.new(tmp_path, 1_700_000_000.0) for _ in range(20)]
-    assert len({path for each in paths for path in (each.move, each.rollback)}) == 40
