@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kafka_shell.admin.partitions.follow import problem
+from kafka_shell.admin.partitions.batches import problem
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
