@@ -16,7 +16,7 @@ BOOTSTRAP = "bootstrap.servers"
 PROGRAM_KEYS = ("default", "theme", "output", "editing-mode", "no-color", "profiles")
 PROFILE_KEYS = (
     "bootstrap", "command-config", "cluster-id", "username", "password-command", "keyring",
-    "guard", "color", "colour", "theme",
+    "guard", "color", "colour", "theme", "address-map",
 )  # fmt: skip
 
 

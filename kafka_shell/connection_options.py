@@ -16,7 +16,8 @@ from kafka_shell.wire.endpoint import parse_addresses
 if TYPE_CHECKING:
     from kafka_shell.language.command import Invocation
 
-FLAGS = ("broker", "command-config", "adminclient-property", "profile")
+FLAGS = ("broker", "command-config", "adminclient-property", "profile", "address-map")
+ADDRESS_MAP = "KAFKA_SH_ADDRESS_MAP"
 
 # A comma separates two settings only if the name of a Java property follows: `a:1,b:2` is a value.
 _NEXT_PROPERTY = re.compile(r",\s*(?=[A-Za-z][\w-]*(?:\.[\w-]+)+=)")
@@ -68,6 +69,8 @@ class ConnectionOptions:
             self.files,
             dict(_pairs(flags.get("adminclient-property"))),
             _broker(flags.get("broker"), "--broker"),
+            _address_map(environ.get(ADDRESS_MAP), ADDRESS_MAP),
+            _address_map(flags.get("address-map"), "--address-map"),
         ]
         of_flags = [layer[BOOTSTRAP] for layer in self._layers[2:] if BOOTSTRAP in layer]
         if of_flags and self.profile is not None and "profile" not in flags:
@@ -142,6 +145,11 @@ def _check_not_empty(value: object, name: str) -> None:
 
 def _broker(value: object, where: str) -> dict[str, Property]:
     return {BOOTSTRAP: Property(str(value), where)} if value else {}
+
+
+def _address_map(value: object, where: str) -> dict[str, Property]:
+    pairs = ("=".join(pair) if isinstance(pair, tuple) else str(pair) for pair in as_list(value))
+    return {"address-map": Property(",".join(pairs), where)} if value else {}
 
 
 def as_list(given: object) -> list[object]:

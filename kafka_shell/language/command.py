@@ -170,6 +170,8 @@ CONNECTION = (
            aliases=("--adminclient.config",)),
     Option("--adminclient-property", kinds.PROPERTY, "Client config, key=value.", many=True),
     Option("--profile", kinds.PROFILE, "Profile in config.toml."),
+    Option("--address-map", kinds.ADDRESS_PAIR,
+           "Where to connect to for an advertised address, which may have a *.", many=True),
 )  # fmt: skip
 
 # Declared by the commands that send it to the brokers.

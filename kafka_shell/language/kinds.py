@@ -515,6 +515,7 @@ SIZE = Number("size", "a size such as 500GiB", units.parse_size, units.format_by
 RATE = Number("rate", "a rate such as 50MB/s", units.parse_size, units.format_rate)
 TIME = Time("time", CandidateSource(lambda found, known: known.times(found.prefix)))
 SECRET = SecretText("secret")
+ADDRESS_PAIR = Pair("address-pair", metavar="HOST:PORT=HOST:PORT")
 PROPERTY = Pair("property", metavar="KEY=VALUE")  # of a client .properties file
 FILE = Name("file", CandidateSource(lambda found, known: known.files(found.prefix)))
 PROFILE = Kind(

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -14,15 +15,17 @@ from kafka_shell.base.files import read_bytes
 from kafka_shell.base.plans import Secret
 from kafka_shell.base.units import to_path
 from kafka_shell.wire.endpoint import (
-    Address,
     ConnectionConfig,
     OAuth,
     Sasl,
     Tls,
     is_loopback,
+    parse_address_map,
     parse_addresses,
 )
 from kafka_shell.wire.password_source import PasswordSource
+
+T = TypeVar("T")
 
 # Java's `.properties` files, and the value of sasl.jaas.config.
 
@@ -414,7 +417,7 @@ class _Reader:
         default = ConnectionConfig()
         protocol = self._choice("security.protocol", PROTOCOLS, default.security_protocol)
         return ConnectionConfig(
-            bootstrap=self._addresses() or default.bootstrap,
+            bootstrap=self._parsed("bootstrap.servers", parse_addresses) or default.bootstrap,
             security_protocol=protocol,
             sasl=self._sasl() if protocol.startswith("SASL_") else None,
             tls=self.tls() if protocol.endswith("SSL") else Tls(),
@@ -427,16 +430,17 @@ class _Reader:
             backoff=self._seconds("retry.backoff.ms", default.backoff),
             backoff_max=self._seconds("retry.backoff.max.ms", default.backoff_max),
             cluster_id=self._text("cluster-id"),
+            address_map=self._parsed("address-map", parse_address_map) or (),
         )
 
-    def _addresses(self) -> tuple[Address, ...]:
-        found = self._find("bootstrap.servers")
+    def _parsed(self, name: str, parse: Callable[[str], T]) -> T | None:
+        found = self._find(name)
         if found is None:
-            return ()
+            return None
         try:
-            return parse_addresses(found.value)
+            return parse(found.value)
         except UsageError as error:
-            raise bad(found.where, error.message, "Expected host:port[,host:port].") from None
+            raise bad(found.where, error.message, error.hint) from None
 
     # -- values ------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ class _Probe:
     @contextmanager
     def connect(self) -> Iterator[socket.socket]:
         """A new connection."""
-        with socket.create_connection(self.address, self._left()) as sock:
+        with socket.create_connection(self.config.reachable(self.address), self._left()) as sock:
             self.set_time(sock)
             yield sock
 

@@ -76,6 +76,41 @@ def parse_addresses(text: str) -> tuple[Address, ...]:
     return addresses
 
 
+def parse_address_map(text: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of a list such as `broker-2.internal:9092=localhost:19092,*.dc2:9092=gw:{port+10}`.
+    Raises UsageError."""
+    pairs = tuple(word.strip().partition("=") for word in text.split(",") if word.strip())
+    for pattern, _, target in pairs:
+        if (
+            ":" not in pattern
+            or not _VARIABLE.sub("1", target).strip().rpartition(":")[2].isdecimal()
+        ):
+            raise UsageError(
+                f"{pattern}={target} does not map an address to an address",
+                hint="Use HOST:PORT=HOST:PORT, with * in the first and {port+N} or {*+N} in the"
+                " second.",
+                code="bad-address-map",
+            )
+    return tuple((pattern.strip().lower(), target.strip()) for pattern, _, target in pairs)
+
+
+_VARIABLE = re.compile(r"\{(port|\*)([+-]\d+)?\}")
+
+
+def _mapped(address: Address, pattern: str, target: str) -> Address | None:
+    """The address to connect to, if the pattern matches the advertised one."""
+    match = re.fullmatch(re.escape(pattern).replace(r"\*", "(.*?)"), str(address))
+    if match is None:
+        return None
+    values = {"port": str(address.port), "*": match[1] if match.groups() else ""}
+
+    def value(variable: re.Match[str]) -> str:
+        found = values[variable[1]]
+        return str(int(found) + int(variable[2])) if variable[2] and found.isdecimal() else found
+
+    return parse_addresses(_VARIABLE.sub(value, target))[0]
+
+
 def _parse(word: str) -> Address:
     # Java accepts `PLAINTEXT://host:port` in bootstrap.servers and ignores the protocol.
     rest = word.rpartition("://")[2]
@@ -173,6 +208,8 @@ class ConnectionConfig(Struct, frozen=True):
     backoff: float = 0.1
     backoff_max: float = 1.0
     max_frame: int = 1 << 27
+    address_map: tuple[tuple[str, str], ...] = ()
+    """Advertised addresses, which may have a `*`, and the addresses to connect to."""
     cluster_id: str = ""
     """The only cluster to use, or empty for the first one that responds."""
     avoid: frozenset[int] = frozenset()  # brokers that do not respond: nothing is sent to them
@@ -182,6 +219,11 @@ class ConnectionConfig(Struct, frozen=True):
     """Checked before every request is sent. `requests.read_only` refuses changes."""
     broker_configs: BrokerConfigs | None = None
     """Returns the configs of a broker, where brokers do not: on a twin."""
+
+    def reachable(self, address: Address) -> Address:
+        """The address to connect to for an advertised one. TLS verifies the advertised host."""
+        mapped = (_mapped(address, *pair) for pair in self.address_map)
+        return next((found for found in mapped if found is not None), address)
 
     @property
     def uses_tls(self) -> bool:

@@ -62,7 +62,7 @@ class Pool:
         self.identity_unverified = bool(config.cluster_id)
         self.head = frames.MetadataHead()
         self.shared: dict[Address, list[int]] = {}
-        """The broker IDs at each address that several brokers advertise."""
+        """The broker IDs at each address that several brokers are reached at."""
         self.coordinators: dict[Coordinator, int] = {}
 
     @property
@@ -185,7 +185,7 @@ class Pool:
         at: dict[Address, list[int]] = {}
         if not head.cluster_id.startswith(STAND_INS):
             for node, host, port, _ in sorted(head.brokers):
-                at.setdefault(Address(host, port), []).append(node)
+                at.setdefault(self._config.reachable(Address(host, port)), []).append(node)
         self.shared = {address: ids for address, ids in at.items() if len(ids) > 1}
 
     def any_link(self, until: float, extensible: bool) -> Link:

@@ -122,11 +122,11 @@ def no_such_broker(pool: Pool, node: int) -> ShellError:
 
 
 def shared_address(address: Address, nodes: Sequence[int]) -> ShellError:
-    """Several brokers advertise this address: which one responds there is unknown."""
+    """Several brokers are at this address: which one responds there is unknown."""
     return ShellError(
-        f"brokers {some(nodes, _MAX_NAMES)} advertise the same address, {address}:"
+        f"brokers {some(nodes, _MAX_NAMES)} have the same address, {address}:"
         " requests to one of them may reach another",
-        hint="Set advertised.listeners to a different address on each broker.",
+        hint="Set advertised.listeners, or --address-map, to a different address for each broker.",
         code="shared-address",
     )
 
@@ -146,7 +146,8 @@ def advertised_address_error(
         f"{who} cannot be reached at its advertised address: {error.message}",
         hint=error.hint
         if error.code.startswith(("tls", "sasl"))
-        else "The advertised.listeners of the brokers must be reachable from this machine.",
+        else "Set advertised.listeners to an address that this machine can reach, or use"
+        f" --address-map {address}=HOST:PORT.",
         code=error.code,
         status=Status.UNREACHABLE,
     )
@@ -664,9 +665,10 @@ class Runner:
         if address is None:
             self._load_brokers(job, again=True)
             address = self._pool.address_of(node)
-        if isinstance(to, Node) and address in self._pool.shared:
-            raise shared_address(address, self._pool.shared[address])
         if address is not None:
+            reached = self._config.reachable(address)
+            if isinstance(to, Node) and reached in self._pool.shared:
+                raise shared_address(reached, self._pool.shared[reached])
             return self._pool.connect(address)
         if isinstance(to, Node):
             raise no_such_broker(self._pool, node)

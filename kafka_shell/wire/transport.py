@@ -60,7 +60,7 @@ class Link:
         self._login: Login | None = None
         self._tls = tls
         self._sock: socket.socket | None = None
-        self._dial = Dial(loop, address, self._connected)
+        self._dial = Dial(loop, config.reachable(address), self._connected)
         self._started = time.monotonic()
         self._last_activity = self._started
         self.last_received = self._started  # bytes (monotonic seconds)

@@ -1,4 +1,4 @@
-"""Brokers that advertise the same address, as behind a port-forward."""
+"""Brokers that have the same address, as behind a port-forward."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 def test_response_is_not_attributed_to_another_broker(forwarded: Sandbox, tmp_path: Path) -> None:
     kafka = Program(tmp_path, forwarded.bootstrap)
-    named = f"brokers 1, 1001 advertise the same address, {forwarded.bootstrap}"
+    named = f"brokers 1, 1001 have the same address, {forwarded.bootstrap}"
     run = kafka("describe-log-dirs", "--broker-id", "1001")
     assert run.status == 1, str(run)
     assert named in run.stderr, str(run)
