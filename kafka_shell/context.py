@@ -287,10 +287,7 @@ class Context(Struct, frozen=True):
     def refuse_dry_run(self, what: str) -> None:
         """Raise UsageError in a dry run: `what` changes files or processes, and has no plan."""
         if self.defaults.get("dry-run"):
-            raise UsageError(
-                f"{what} is not allowed under --dry-run", hint="Nothing was changed.",
-                code="dry-run",
-            )  # fmt: skip
+            raise UsageError(f"{what} is not allowed under --dry-run", code="dry-run")
 
     def with_settings(self, settings: Settings) -> Context:
         """Return a context with other settings and a connection of its own, for one line."""

@@ -53,16 +53,12 @@ def _accepted(context: Context, error: OtherClusterError) -> bool:
         return False
     if pinned is not None:
         error.message += f", which profile {current.profile} requires"
-        error.hint = (
-            "Nothing was sent. If the new cluster is correct, change cluster-id in"
-            f" {pinned.source}."
-        )
+        error.hint = f"If the new cluster is correct, change cluster-id in {pinned.source}."
         return False
     if current.profile and not current.profile_address:
         error.message += f", the cluster of profile {current.profile}"
         error.hint = (
-            "Nothing was sent. Use the profile of this cluster with --profile, or run:"
-            f" connect {error.where}"
+            f"Use the profile of this cluster with --profile, or run: connect {error.where}"
         )
         return False
     if context.ask is None:
@@ -74,12 +70,9 @@ def _accepted(context: Context, error: OtherClusterError) -> bool:
             if current.profile
             else "start a new session."
         )
-        error.hint = f"Nothing was sent. If the new cluster is correct, {how}"
+        error.hint = f"If the new cluster is correct, {how}"
         return False
-    question = (
-        f"{error.message}{of_profile}. Nothing was sent.\n"
-        f"Continue with cluster {quoted(error.found)}?"
-    )
+    question = f"{error.message}{of_profile}.\nContinue with cluster {quoted(error.found)}?"
     if not confirmed(context.ask, question):
         error.message = f"not confirmed: {error.message}"
         return False

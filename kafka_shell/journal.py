@@ -74,8 +74,7 @@ def record_intent(
 
 def _unwritable(context: Context, error: OSError) -> ShellError:
     return ShellError(
-        f"the journal {context.paths.journal} cannot be written: {error.strerror}",
-        hint="Nothing was sent.",
+        f"cannot write the journal {context.paths.journal}: {error.strerror} (nothing was changed)",
         code="journal",
     )
 
@@ -174,7 +173,7 @@ def undoing(context: Context, ids: Sequence[str]) -> Iterator[None]:
             if (path := _path(folder, id)) and path.with_suffix(_UNDONE).exists():
                 raise ShellError(
                     f"{id} was already undone by another shell",
-                    hint="Nothing was sent. Run journal to see the changes.",
+                    hint="Run journal to see the changes.",
                     code="undone",
                 )
         yield
@@ -206,7 +205,7 @@ def in_use(context: Context, id: str) -> Iterator[None]:
         except BlockingIOError:
             raise ShellError(
                 f"journal entry {id} is still being applied by another process",
-                hint="Nothing was sent. Stop that process first, or wait until it ends.",
+                hint="Stop that process first, or wait until it ends.",
                 code="in-use",
             ) from None
         except OSError as error:

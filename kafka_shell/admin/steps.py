@@ -61,7 +61,7 @@ def read_again(found: Results[K, V], what: str = "") -> dict[K, V]:
     of`) could not be read."""
     for about, why in found.failures.items():
         raise ShellError(
-            f"{what} {about} could not be read again before the change: {why}".lstrip(),
+            f"cannot re-read {f'{what} {about}'.strip()} before applying the change: {why}",
             code=why.name,
         )
     return found.values

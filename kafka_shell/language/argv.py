@@ -183,7 +183,7 @@ def _put(target: dict[str, Any], option: Option, values: Sequence[str]) -> None:
                 f"{option.name} must be one of {', '.join(option.choices)}, got {value!r}"
             )
         if target.setdefault(name, value) != value:
-            raise UsageError(f"{option.name} is set twice", hint="Remove one of them.")
+            raise UsageError(f"{option.name} is set twice")
     target.setdefault(name, True)
 
 

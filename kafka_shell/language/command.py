@@ -192,7 +192,8 @@ RUNNING = (
 )  # fmt: skip
 
 CHANGING = (
-    Option("--verbose", kinds.FLAG, "List every change of a long plan and of its report."),
+    Option("--verbose", kinds.FLAG, "Show the whole plan and every change, with IDs."),
+    Option("--quiet", kinds.FLAG, "Print only errors.", excludes=("--verbose",)),
     Option("--dry-run", kinds.FLAG, "Show and validate the plan without applying it."),
     Option("--yes", kinds.FLAG, "Skip the confirmation (--yes=CLUSTER if the guard is typed).",
            value_optional=True),

@@ -133,6 +133,12 @@ def past(verb: str) -> str:
     return _PAST.get(verb) or verb + ("d" if verb.endswith("e") else "ed")
 
 
+def done_verb(change: Change, verb: str) -> str:
+    """What was done to the resource: removed, not deleted, of a voter."""
+    whole = verb == "delete" and not change.field
+    return _DELETIONS.get(change.resource.kind, verb).lower() if whole else verb
+
+
 def count_records(changes: Iterable[Change]) -> str:
     """`1,200 records`, or `records` if their number is unknown."""
     count = sum(change.records for change in changes)

@@ -28,6 +28,7 @@ from kafka_shell.output.humanize import (
     count_kinds,
     count_records,
     count_verbs,
+    done_verb,
     past,
 )
 from kafka_shell.output.resource_kinds import title_of
@@ -145,6 +146,7 @@ MANY = 19  # more resources than this are grouped and counted; --verbose and JSO
 NAMES = 200  # of deleted resources in one list
 LONG = 40  # more lines of changes than this are counted instead of printed
 FOREVER = "irreversible"
+TOPIC_ID = "topic ID "  # how the note of a created or deleted topic begins
 REMOVED = "(removed)"
 _SIGNS: dict[str, tuple[str, Role]] = {
     "create": ("+", "added"),
@@ -153,16 +155,46 @@ _SIGNS: dict[str, tuple[str, Role]] = {
 
 
 def draw_plan(
-    plan: Plan, undo: Sequence[str], writer: Writer, *, stream: StyledStream | None = None
+    plan: Plan, undo: Sequence[str] | None, writer: Writer, *, stream: StyledStream | None = None
 ) -> None:
     """Print a plan to `writer.err`, or to `stream`; `undo` are the commands that will undo it.
 
-    A long plan is shortened, but a dry run (a `stream`) only on a terminal.
+    If nobody is asked (`undo` is None), the outcome tells what was changed, and only the remarks
+    are printed, except with --verbose. A long plan is shortened, but a dry run (a `stream`) only on
+    a terminal.
     """
     short = stream is None or stream.terminal
     stream = stream or writer.err
+    if undo is None and not writer.verbose:
+        stream.lines(refused_lines(plan, stream.width))
+        if not writer.quiet:
+            stream.lines(text(about, "heading") for about in plan.advice.about)
+            stream.lines(unchanged_lines(plan.unchanged))
+            stream.lines(remark_lines(plan, stream.width, notes=False))
+        return
     limit = LONG if short and not writer.verbose else None
-    stream.lines(plan_lines(plan, undo, writer.renderers, limit=limit, room=stream.width))
+    lines = plan_lines(
+        plan, undo or (), writer.renderers, limit=limit, room=stream.width, verbose=writer.verbose
+    )
+    stream.lines(lines)
+
+
+def unchanged_lines(changes: Sequence[Change]) -> Iterator[Text]:
+    """`unchanged topic orders: retention.ms`, one line per resource; a count if there are many."""
+    groups = by_resource(changes)
+    if len(groups) > MANY:
+        yield text("unchanged: ", "dim") + text(count_kinds(group[0].resource for group in groups))
+        return
+    for group in groups:
+        yield text("unchanged", "dim") + text(f" {title_of(group[0].resource)}") + _named(group)
+
+
+def by_resource(changes: Iterable[Change]) -> list[list[Change]]:
+    """The changes of each resource."""
+    groups: dict[Resource, list[Change]] = {}
+    for change in changes:
+        groups.setdefault(change.resource, []).append(change)
+    return list(groups.values())
 
 
 def plan_lines(
@@ -173,12 +205,14 @@ def plan_lines(
     limit: int | None = None,
     room: int | None = None,
     refused: bool = True,
+    verbose: bool = False,
 ) -> Iterator[Text]:
     """The lines of a plan: changes by resource, refusals, warnings, what was not checked, counts,
-    the undo."""
+    the undo; with `verbose` also the IDs of topics."""
     for about in plan.advice.about:
         yield from hang(text(about, "heading"), room, 2)
-    for line in changes_lines(_with_unchanged(plan), limit):
+    changes = _with_unchanged(plan)
+    for line in changes_lines(changes if verbose else without_ids(changes), limit):
         yield from hang(line, room, 6)
     yield from figure_lines(plan, renderers, room)
     if refused:
@@ -189,7 +223,7 @@ def plan_lines(
     yield from undo_lines(undo, lost_by(plan.changes))
 
 
-def remark_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
+def remark_lines(plan: Plan, room: int | None = None, *, notes: bool = True) -> Iterator[Text]:
     """The warnings and notes of the plan, and what was not checked."""
     for warning in plan.advice.warnings:
         yield from hang(text("warning: ", "warning") + text(warning), room, 2)
@@ -197,7 +231,7 @@ def remark_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
         spelled = name.encode("ascii", "backslashreplace").decode()
         mark = text("warning: ", "warning") + text(f"a name that may look like another: {spelled}")
         yield from hang(mark, room, 2)
-    for note in plan.advice.notes:
+    for note in plan.advice.notes if notes else ():
         yield from hang(text("note: ", "hint") + text(note), room, 2)
     for each in plan.advice.not_checked:
         line = text("not checked: ", "warning") + text(f"{each.what}: {each.reason}")
@@ -236,6 +270,14 @@ def _figures(
         yield from draw_table(columns_of(rows[0], renderers), rows, width=room)
     else:
         yield from (line for row in rows for line in page(row, room))
+
+
+def without_ids(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """The changes without the IDs of created and deleted topics."""
+    return tuple(
+        replace(change, note="") if change.note.startswith(TOPIC_ID) else change
+        for change in changes
+    )
 
 
 def _with_unchanged(plan: Plan) -> tuple[Change, ...]:
@@ -444,7 +486,7 @@ def _lower(source: str) -> str:
 
 _UNKNOWN = Failure("UNKNOWN", "no reason given")
 _FIELDS = 20  # of one resource are named
-FRESH = 10  # the fresh state is printed for at most this many resources
+VALUES = 4  # of one resource are shown with their values
 _LABELS = {"unknown": "outcome unknown", "skipped": "skipped"}
 _EXPLANATIONS = {
     "unknown": "the change may still be applied; check before retrying",
@@ -463,7 +505,13 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
         stream = writer.out
         limit = LONG if stream.terminal and not writer.verbose else None
         lines = plan_lines(
-            outcome.plan, (), writer.renderers, limit=limit, room=stream.width, refused=False
+            outcome.plan,
+            (),
+            writer.renderers,
+            limit=limit,
+            room=stream.width,
+            refused=False,
+            verbose=writer.verbose,
         )
         stream.lines(lines)
         writer.err.lines(problem_lines(outcome, writer.err.width))
@@ -471,19 +519,31 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
         stream.lines(undo_lines(outcome.undo, lost_by(planned)))
         writer.err.line(_verdict(outcome))
         return
-    writer.out.lines(done_lines(outcome, verbose=writer.verbose))
+    if not writer.quiet:
+        writer.out.lines(done_lines(outcome, verbose=writer.verbose))
     writer.err.lines(problem_lines(outcome, writer.err.width))
-    if not outcome.undo_shown:
-        done = (item.change for item in outcome.changes if item.status == "done")
-        writer.err.lines(undo_lines(outcome.undo, lost_by(done), outcome.entry))
-    fresh = outcome.fresh if len(_done_resources(outcome)) <= FRESH else None
-    writer.write(fresh)
+    if not outcome.undo_shown and not writer.quiet and not writer.in_script:
+        writer.err.lines(_undo_of_outcome(outcome))
+    if not writer.quiet or outcome.plan.bookkeeping.made():
+        writer.write(outcome.fresh)
     secrets = outcome.plan.bookkeeping.secrets
     if secrets and any(item.status in ("done", "unknown") for item in outcome.changes):
-        if fresh is not None:
-            writer.out.line(Text())
         writer.write(secrets)
-    writer.err.lines(next_lines(outcome))
+    if not writer.quiet:
+        writer.err.lines(next_lines(outcome))
+
+
+def _undo_of_outcome(outcome: Outcome) -> Iterator[Text]:
+    """The command that undoes the whole change, and what it does not restore."""
+    done = [item.change for item in outcome.changes if item.status == "done"]
+    forever = {each.resource for each in done if not (each.reversible or each.of_records)}
+    several = len(outcome.undo) > 1 and outcome.entry
+    undo = [f"undo {outcome.entry}"] if several else outcome.undo
+    yield from undo_lines(undo, lost_by(done), outcome.entry)
+    if forever and outcome.undo:
+        yield text(f"  ({count_kinds(forever)}: {FOREVER})", "warning")
+    elif forever:
+        yield text("undo:", "hint") + text(f" none ({FOREVER})", "warning")
 
 
 def draw_problems(outcome: Outcome, stream: StyledStream) -> None:
@@ -536,10 +596,7 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
     if done and (begun or (len(resources) > MANY and not verbose)):
         yield text("started: " if begun else "done: ", "good") + text(counted_changes(done))
         return
-    by_resource: dict[Resource, list[Change]] = {}
-    for change in done:
-        by_resource.setdefault(change.resource, []).append(change)
-    for changes in by_resource.values():
+    for changes in by_resource(done if verbose else without_ids(done)):
         yield _done_line(changes)
 
 
@@ -552,9 +609,29 @@ def _done_line(changes: Sequence[Change]) -> Text:
     verb = verbs.pop() if len(verbs) == 1 else "alter"
     if changes[0].of_records:
         return _records_line(changes)
-    fields = some(list(dict.fromkeys(each.field for each in changes if each.field)), _FIELDS)
-    line = text(past(verb), "good") + " " + text(title_of(changes[0].resource), "name")
-    return line + (f": {fields}" if fields else "")
+    verb = past(done_verb(changes[0], verb))
+    line = text(verb, "good") + " " + text(title_of(changes[0].resource), "name")
+    return line + _named(changes)
+
+
+def _named(changes: Sequence[Change]) -> str:
+    """`: retention.ms 7d -> 12h`; of many fields only the names, and nothing of a deletion."""
+    if len(changes) > VALUES:
+        return f": {some(list(dict.fromkeys(each.field for each in changes)), _FIELDS)}"
+    values = [_value_of(change) for change in changes]
+    return f": {', '.join(filter(None, values))}" if any(values) else ""
+
+
+def _value_of(change: Change) -> str:
+    before, after = (
+        ("", "") if change.verb == "delete" and not change.field else change_values(change)
+    )
+    if before and (change.field or after) and change.before != change.after:
+        values = f"{before} -> {after or REMOVED}"
+    else:
+        values = after or before
+    note = f"({change.note})" if change.note.startswith(TOPIC_ID) else ""
+    return " ".join(filter(None, (change.field, values, note)))
 
 
 def _records_line(changes: Sequence[Change]) -> Text:
@@ -575,15 +652,15 @@ def problem_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
     """The failed, unknown and skipped changes with their reasons; then the counts."""
     if outcome.dry_run:
         yield from refused_lines(outcome.plan, room)
-    by_resource: dict[tuple[str, Resource, str], list[ChangeResult]] = {}
+    alike: dict[tuple[str, Resource, str], list[ChangeResult]] = {}
     for item in outcome.changes:  # a request alters all fields of a resource or none
         if item.status not in ("done", "planned") and not (
             outcome.aborted and item.status == "skipped"
         ):
             key = (item.status, item.change.resource, str(item.failure or _UNKNOWN))
-            by_resource.setdefault(key, []).append(item)
+            alike.setdefault(key, []).append(item)
     similar: dict[tuple[str, str], list[list[ChangeResult]]] = {}
-    for items in by_resource.values():
+    for items in alike.values():
         similar.setdefault((items[0].status, _fields(items)), []).append(items)
     for resources in similar.values():
         yield from _problems(resources, outcome.entry, room)

@@ -101,7 +101,9 @@ _KINDS = (
         "share-group-offsets", "group", undo="groups", one=_GROUP_OFFSETS,
         title="offsets of share group", touches=("groups",),
     ),
-    ResourceKind("group-member", "group member", "list-groups", touches=("groups",)),
+    ResourceKind(
+        "group-member", "group member", "list-groups", title="member", touches=("groups",)
+    ),
     ResourceKind("group-members", "group", one=_one("describe-group", "--group", " --members")),
     ResourceKind("topic-config", "topic config", one=_topic_config),
     ResourceKind("partition", undo="partitions", one=_topic_of_partition, touches=("topics",)),

@@ -28,7 +28,8 @@ class Writer:
     `color` is for `out`; `color_err` for `err` (default: as `out`). `width` is that of the
     terminal, or None to never cut or wrap lines. `before` is called before each write to `out` (to
     hide a progress bar), `before_err` before each to `err`. `renderers` have the tables and pages
-    of models. Every method raises PipeClosed when the reader of `out` is closed; the caller then
+    of models. Of changes, `quiet` prints only errors, and in a script no undo commands, which the
+    journal has. Every method raises PipeClosed when the reader of `out` is closed; the caller then
     ends the command quietly.
     """
 
@@ -47,12 +48,16 @@ class Writer:
         before_err: Callable[[], None] | None = None,
         safe_csv: bool = False,
         verbose: bool = False,
+        quiet: bool = False,
+        in_script: bool = False,
         renderers: Renderers = NO_RENDERERS,
     ) -> None:
         self.format = format
         self.renderers = renderers
         self.safe_csv = safe_csv
         self.verbose = verbose
+        self.quiet = quiet
+        self.in_script = in_script
         color_err = color if color_err is None else color_err
         if depth is None:
             depth = depth_of(os.environ)
@@ -138,10 +143,6 @@ class Writer:
             self._stream(self._opened(value))
         elif isinstance(value, Iterator):
             self._stream(value)
-        elif isinstance(value, Theme):
-            from kafka_shell.output import theme as preview
-
-            self.out.draw(preview.page(value, self.out.depth) + "\n")
         else:
             self._one(value)
 

@@ -39,7 +39,7 @@ def line_of(action: Action, given: Given, done: Sequence[str]) -> list[str]:
             line += [f"{ours}={value}" for value in values] or [ours]
     if len(cluster) > 1:
         said = " and ".join(f"{name} {value}" for value, name in cluster.items())
-        raise UsageError(f"two clusters are named: {said}", hint="Leave one of them out.")
+        raise UsageError(f"two clusters are named: {said}")
     return [*line, *(f"--broker={value}" for value in cluster)]
 
 

@@ -124,8 +124,7 @@ def _check_allowed(line: Line, context: Context) -> None:
         return
     span = line.operators[0] if line.operators else line.words[0].span
     raise UsageError(
-        f"{what} not allowed {where}",
-        hint="No command of this line was run.",
+        f"{what} not allowed {where} (no command of this line was run)",
         code="generated" if context.script.generated else "dry-run",
         span=span,
         text=line.text,

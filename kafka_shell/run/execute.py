@@ -42,7 +42,8 @@ _MAX_FRESH = 100  # changes after which the new state is still shown
 # What is confirmed on a terminal: moves of replicas, whose plan has a rollback file, and others.
 _ASKED = {("rollback-file", ""), ("replica", "log directory"), ("topic", "partitions")}
 
-Show = Callable[[Plan, Sequence[str]], None]
+# Shows a plan and the commands that will undo it; without these, if nobody is asked.
+Show = Callable[[Plan, Sequence[str] | None], None]
 Verdicts = dict[Change, Failure]
 
 _NOTHING_SENT = "Only the validation timed out: nothing was sent."
@@ -77,8 +78,9 @@ def execute(
         planned = tuple(_planned(plan, verdicts))
         return Outcome(plan, planned, outcome_undo_lines(planned, "planned"), dry_run=True)
     confirm = _is_asked(plan, context, guard)
-    shown_undo = undo_lines(plan.changes) if confirm and _will_ask(context, guard, yes) else ()
-    show(plan, shown_undo)
+    asks = confirm and not _is_answered(guard, yes)
+    shown_undo = undo_lines(plan.changes) if asks else None
+    show(plan, shown_undo if plan.sends else ())
     if _is_refused_partly(plan, verdicts):
         return Outcome(plan, tuple(_not_sent(plan, verdicts)), aborted=True)
     if not plan.sends:
@@ -171,11 +173,10 @@ def _guard_of_changes(context: Context) -> str:
     guard, profile = identity.guard_of(context)
     if guard == "read-only":
         raise ShellError(
-            f"profile {profile} is read-only"
+            f"profile {profile} is read-only (nothing was changed)"
             if profile == context.settings.profile
-            else f"this cluster is read-only because of the guard of profile {profile}",
-            hint="Nothing was changed. Use a profile with another guard, or --dry-run to show the"
-            " plan.",
+            else f"profile {profile} makes this cluster read-only (nothing was changed)",
+            hint="Use a profile with another guard, or --dry-run to show the plan.",
             code="read-only",
         )
     return guard
@@ -244,10 +245,9 @@ def _planned(plan: Plan, verdicts: Verdicts) -> Iterable[ChangeResult]:
         yield ChangeResult(change, "failed" if failure else "planned", failure)
 
 
-def _will_ask(context: Context, guard: str, yes: str | bool | None) -> bool:
-    """Whether the user will be asked: there is a terminal, and no option answers the question."""
-    answered = isinstance(yes, str) if guard == "typed" else bool(yes)
-    return context.ask is not None and not answered
+def _is_answered(guard: str, yes: str | bool | None) -> bool:
+    """Whether --yes answers the question."""
+    return isinstance(yes, str) if guard == "typed" else bool(yes)
 
 
 def _confirmed(what: str, context: Context, guard: str, yes: str | bool | None) -> bool:
@@ -290,8 +290,8 @@ def _cluster_name(context: Context) -> str:
 
 def _no_terminal(option: str) -> UsageError:
     return UsageError(
-        "confirmation is required, but standard input is not a terminal",
-        hint=f"Nothing was changed. Use {option} to confirm, or --dry-run to show the plan.",
+        "confirmation is required, but standard input is not a terminal (nothing was changed)",
+        hint=f"Use {option} to confirm, or --dry-run to show the plan.",
         code="no-terminal",
     )
 
@@ -301,18 +301,16 @@ def _check_unchanged(plan: Plan, cluster: Any) -> Plan:
     try:
         cluster.check_identity()
         current = replace(plan, steps=tuple(step.reread(cluster) for step in plan.steps))
-    except OtherClusterError:  # whose hint says it
-        raise
     except ShellError as error:
-        error.hint = f"Nothing was sent. {error.hint}".rstrip()
+        error.message += " (nothing was changed)"
         raise
     for old, new in zip(plan.changes, current.changes, strict=True):
         if old != new:
             field = f" {old.field}" if old.field else ""
             raise ShellError(
                 f"{old.resource}{field} changed while waiting for confirmation:"
-                f" was {_current_value(old)}, is {_current_value(new)}",
-                hint="Nothing was sent. Run the command again to see the new plan.",
+                f" was {_current_value(old)}, is {_current_value(new)} (nothing was changed)",
+                hint="Run the command again to see the new plan.",
                 code="changed-meanwhile",
             )
     return current

@@ -146,7 +146,7 @@ def _ask(path: Path, context: Context) -> None:
     if not confirmed(context.ask, f"Overwrite {quoted(str(path))}?"):
         raise ShellError(
             f"{path} already exists",
-            hint="The command was not run. Use >> to append to the file.",
+            hint="Use >> to append to the file.",
             code="file-exists",
         )
 
@@ -191,4 +191,4 @@ def _opened(path: Path, flags: int, shown: Path | None = None) -> TextIO:
 
 
 def _unwritable(path: Path, why: str | None) -> ShellError:
-    return ShellError(f"cannot write to {path}: {why}", hint="The command was not run.")
+    return ShellError(f"cannot write to {path}: {why} (the command was not run)")

@@ -94,6 +94,8 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
         before_err=clear,
         safe_csv=bool(values.get("safe-csv")),
         verbose=bool(values.get("verbose")),
+        quiet=bool(values.get("quiet")),
+        in_script=context.script.from_stdin or bool(context.script.files),
         renderers=Renderers(render_module),
     )
     writer.err.may_close = True  # nobody reads the messages: the exit status still tells

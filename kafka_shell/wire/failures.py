@@ -157,7 +157,6 @@ class OtherClusterError(ShellError):
     def __init__(self, where: str, expected: str, found: str) -> None:
         super().__init__(
             f"{where} is now cluster {quoted(found)}, not cluster {expected}",
-            hint="Nothing was sent.",
             code="other-cluster",
         )
         self.where = where

@@ -217,7 +217,7 @@ def test_a_guard_goes_with_the_cluster(kafka: Program, sandbox: Sandbox) -> None
     assert named.status == 1, str(named)
     bare = kafka("--broker", sandbox.bootstrap, "create-topic", name)
     assert bare.status == 1, str(bare)
-    assert "this cluster is read-only because of the guard of profile read-only" in bare.stderr
+    assert "profile read-only makes this cluster read-only" in bare.stderr
     kafka.ok("--profile", "free", "create-topic", name)
     kafka.ok("--profile", "free", "delete-topic", name, "--yes")
 

@@ -81,8 +81,8 @@ class RecordedExecution:
         self.log.append(("ask", question.strip()))
         return self.answers.pop(0)
 
-    def show(self, plan: Plan, undo: Sequence[str]) -> None:
-        self.log.append(("show", *undo))
+    def show(self, plan: Plan, undo: Sequence[str] | None) -> None:
+        self.log.append(("show", *(undo or ())))
 
     def refresh(self, parts: frozenset[str]) -> None:
         self.log.append(("refresh", *sorted(parts)))

@@ -94,12 +94,10 @@ def _creation(cluster: Cluster, bindings: Sequence[AclBinding]) -> Plan:
     fine = tuple(binding for binding in count if binding.resource not in refused)
     existing = _existing(cluster, fine)
     wanted = tuple(binding for binding in fine if binding not in existing)
-    filters = list(dict.fromkeys(map(AclFilter.on, fine)))
     never = tuple(dict.fromkeys(message for each in wanted for message in doubts(each)))
     return Plan(
         Effect.CHANGE,
         tuple(map(CreateAcls, in_requests(wanted))),
-        fresh=lambda later: tuple(one for found in describe_each(later, filters) for one in found),
         refused=Results({}, refused),
         unchanged=tuple(
             Change(binding.resource, "create", note="no change: already exists")

@@ -18,7 +18,7 @@ from kafka_shell.admin.client_configs.model import (
     ClientEntity,
     ClientRegistration,
 )
-from kafka_shell.admin.client_configs.read import ConfigLog, describe, read_log, registrations
+from kafka_shell.admin.client_configs.read import ConfigLog, read_log, registrations
 from kafka_shell.admin.records import read as log
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.users.model import prefixed_users
@@ -93,14 +93,10 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
     wanted = tuple(each for each in kept if not _is_set(current, each))
     steps = (_step(wanted, current, limits),) if wanted else ()
     made = client_config_store.plan_create(cluster, state) if wanted else Plan(Effect.CHANGE, ())
-    entities = {each.entity for each in wanted}
     return replace(
         made,
         steps=(*made.steps, *steps),
         order=Order.CHAINED,
-        fresh=lambda later: tuple(
-            config for config in describe(later) if config.entity in entities
-        ),
         refused=Results({}, refused),
         unchanged=AlterClientConfigs(same, _replaced(current.values, same)).changes,
         advice=Advice(warnings=prefixed_users(each.entity.user for each in alterations))

@@ -166,7 +166,6 @@ def _heartbeat_too_slow(entity: ClientEntity, before: ByUser, after: ByUser) -> 
                 f"{who} would get {keys.HEARTBEAT}={beat.value} (of {beat.entity}) with"
                 f" {keys.SESSION}={session.value} (of {session.entity}): the heartbeat interval"
                 " must be shorter",
-                hint="Clients would ignore both values.",
             )
         )
     return None

@@ -298,7 +298,6 @@ def plan_update(
         Effect.DESTROY if down else Effect.CHANGE,
         (step,) if new else (),
         order=Order.WHOLE,
-        fresh=describe,
         refused=Results({}, {Resource("feature", name): _unknown(name, known) for name in unknown}),
         unchanged=tuple(
             Change(Resource("feature", name), "alter", "", level, level, _SAME)

@@ -17,7 +17,16 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.cluster import probes, quorum
-from kafka_shell.admin.cluster.model import Finding, Health, Quorum, QuorumReplica, Severity
+from kafka_shell.admin.cluster.model import (
+    BROKERS,
+    CAUSE_OF_CHECK,
+    Finding,
+    Health,
+    Quorum,
+    QuorumReplica,
+    Severity,
+    cause_of,
+)
 from kafka_shell.admin.cluster.probes import ClusterProbe, probe_cluster
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
@@ -33,6 +42,7 @@ from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Report
 from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, some
 from kafka_shell.wire import connection as parallel
 from kafka_shell.wire.connection import Cluster, wait_until_visible
@@ -52,6 +62,7 @@ _TRANSACTIONS = "__transaction_state"  # created by the first transaction
 # Failures without any response. With others a controller responds, if only to refuse a client.
 _NOT_REACHED = frozenset({"connect-timeout", "unknown-host", "unreachable"})
 _NO_ANSWER = frozenset({"refused", "no-answer"})
+_NO_CONTROLLER = "no-controller"
 
 Found = Iterator[Finding]
 
@@ -73,6 +84,11 @@ class CheckInput(Struct, frozen=True):
     def answering(self) -> frozenset[int]:
         """The brokers that respond."""
         return frozenset(self.probe.probed.values)
+
+    @property
+    def down(self) -> frozenset[int]:
+        """The brokers that do not respond or are not in the cluster."""
+        return down_brokers(self.probe.metadata, self.probe.probed.failures)
 
 
 class Check(Struct, frozen=True):
@@ -97,7 +113,10 @@ def not_checked(check: Check, why: Failure, count: int = 1, about: str = "") -> 
     summary = f"not checked: {check.what}: {required or in_one_line(why)}"
     examples = (about,) if about else ()
     if not required:
-        return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples)
+        cause = CAUSE_OF_CHECK.get(check.name, "")
+        return Finding(
+            Severity.NOT_CHECKED, check.name, summary, count, examples, cause, check.what
+        )
     return NotPermitted(
         Severity.NOT_CHECKED, check.name, summary, count, examples, check.what, required
     )
@@ -122,9 +141,11 @@ def combined(findings: Iterable[Finding]) -> Iterator[Finding]:
         )
 
 
-def finding_about(severity: Severity, check: str, summary: str, about: Sequence[object]) -> Finding:
+def finding_about(
+    severity: Severity, check: str, summary: str, about: Sequence[object], cause: str = ""
+) -> Finding:
     """The finding about these resources, some of which are its examples."""
-    return Finding(severity, check, summary, len(about), tuple(map(str, about[:EXAMPLES])))
+    return Finding(severity, check, summary, len(about), tuple(map(str, about[:EXAMPLES])), cause)
 
 
 def _partly(check: Check, failures: Mapping[Any, Failure]) -> Found:
@@ -143,12 +164,12 @@ def _partitions(cluster: Cluster, given: CheckInput) -> Found:
     partitions = [partition for topic in sick for partition in topic.partitions]
     yield from _partition_finding(
         Severity.CRITICAL, "offline", [p for p in partitions if p.leader is None],
-        "without a leader: reads and writes fail",
+        "without a leader: reads and writes fail", given.down,
     )  # fmt: skip
     moved = " or being reassigned (reassignments not read)" if found.reassignments_unread else ""
     yield from _partition_finding(
         Severity.WARNING, "under-replicated", [p for p in partitions if p.under_replicated],
-        f"under-replicated{moved}: a replica is not in sync",
+        f"under-replicated{moved}: a replica is not in sync", given.down,
     )  # fmt: skip
 
 
@@ -172,12 +193,13 @@ def _min_isr(cluster: Cluster, given: CheckInput, read: Results[str, int]) -> Fo
     yield from _partition_finding(
         Severity.CRITICAL, "under-min-isr",
         list(min_isr.below(topics, read.values, capped=capped)),
-        "under min ISR (min.insync.replicas): producers with acks=all fail",
+        "below min ISR (min.insync.replicas): producers with acks=all fail", given.down,
     )  # fmt: skip
     yield from _partition_finding(
         Severity.WARNING, "at-min-isr",
         list(min_isr.at([t for t in topics if t.name in sick], read.values, capped=capped)),
         "at min ISR: producers with acks=all fail if one more replica falls out of sync",
+        given.down,
     )  # fmt: skip
     # If the minimum is capped, partitions with all replicas in sync need no check.
     unread = {n: failure for n, failure in read.failures.items() if n in sick or not capped}
@@ -201,11 +223,20 @@ def _above_replicas(topics: Sequence[Topic], minimum: Mapping[str, int]) -> Foun
 
 
 def _partition_finding(
-    severity: Severity, check: str, partitions: Sequence[Partition], what: str
+    severity: Severity,
+    check: str,
+    partitions: Sequence[Partition],
+    what: str,
+    down: frozenset[int],
 ) -> Iterator[Finding]:
-    if partitions:
-        places = [f"{partition.topic}:{partition.partition}" for partition in partitions]
-        yield finding_about(severity, check, f"{counted(len(places), 'partition')} {what}", places)
+    """One finding for each cause of the partitions' state, and one for those with another."""
+    by_cause: dict[str, list[str]] = {}
+    for each in partitions:
+        place = f"{each.topic}:{each.partition}"
+        by_cause.setdefault(cause_of(each, down), []).append(place)
+    for cause, places in by_cause.items():
+        summary = f"{counted(len(places), 'partition')} {what}"
+        yield finding_about(severity, check, summary, places, cause)
 
 
 # -- the rest --------------------------------------------------------------------------------------
@@ -231,6 +262,7 @@ def _quorum(cluster: Cluster, given: CheckInput) -> Found:
             f" {'is' if len(behind) == 1 else 'are'} behind",
             len(behind),
             tuple(str(replica.id) for replica in behind),
+            BROKERS if {replica.id for replica in behind} <= given.down else "",
         )
 
 
@@ -271,13 +303,16 @@ def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Foun
     far = [id for id, failure in failed.items() if failure.name in _NOT_REACHED and id in fetching]
     if silent:
         ids = ", ".join(map(str, list(silent)[:EXAMPLES]))
-        yield finding_about(
-            Severity.CRITICAL, "controllers",
-            (f"controller {ids} does not respond: {next(iter(silent.values())).message}"
-             if len(silent) == 1 else f"{len(silent):,} controllers do not respond: {ids}")
-            + without,
-            list(silent),
-        )  # fmt: skip
+        what = (
+            f"controller {ids} is not responding: {next(iter(silent.values())).message}"
+            if len(silent) == 1
+            else f"{len(silent):,} controllers are not responding: {ids}"
+        )
+        cause = BROKERS if silent.keys() <= given.down else ""
+        finding = finding_about(
+            Severity.CRITICAL, "controllers", what + without, list(silent), cause
+        )
+        yield replace(finding, short="no further controller may fail" if no_more else "")
     if far:
         yield finding_about(
             Severity.NOTE, "controllers",
@@ -291,17 +326,15 @@ def _is_fetching(replica: QuorumReplica, now: int) -> bool:
 
 
 def _no_leader(check: Check, failure: str) -> Finding:
-    return Finding(
-        Severity.CRITICAL, check.name,
-        f"the metadata quorum is unavailable: {failure}. Metadata may be out of date: leaders,"
-        " in-sync replicas and brokers may have changed",
-        1,
-    )  # fmt: skip
+    summary = (
+        "the metadata quorum is unavailable, so leaders and in-sync replicas may be out of date"
+    )
+    return Finding(Severity.CRITICAL, check.name, summary, 1, (failure,))
 
 
 def _quorum_failed(check: Check, failure: Failure) -> Finding:
     """Critical if no way led to an active controller. One that did not may have failed itself."""
-    if failure.name == "no-controller":
+    if failure.name == _NO_CONTROLLER:
         return _no_leader(check, in_one_line(failure))
     return not_checked(check, failure)
 
@@ -442,58 +475,70 @@ _SILENT = frozenset(
 
 def of_metadata(probe: ClusterProbe) -> Iterator[Finding]:
     """All of these findings."""
-    yield from _silent_brokers(probe.metadata, probe.probed.failures)
-    yield from _absent_brokers(probe.metadata)
+    found, failures = probe.metadata, probe.probed.failures
+    yield from _down_brokers(found, failures)
+    yield from _rejecting_brokers(found, failures)
     yield from _behind_brokers(probe)
-    yield from _not_led_by_preferred(probe.metadata)
+    yield from _not_led_by_preferred(found, down_brokers(found, failures))
 
 
-def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator[Finding]:
-    """Brokers that are in the metadata, but do not respond."""
-    if not silent:
+def down_brokers(found: MetadataScan, failures: Mapping[int, Failure]) -> frozenset[int]:
+    """The brokers that do not respond, and those that have replicas but are not in the cluster."""
+    silent = {id for id, failure in failures.items() if failure.name in _SILENT}
+    return frozenset(silent | _absent(found))
+
+
+def _absent(found: MetadataScan) -> set[int]:
+    return found.replica_ids() - {broker.id for broker in found.brokers}
+
+
+def _down_brokers(found: MetadataScan, failures: Mapping[int, Failure]) -> Iterator[Finding]:
+    """Brokers that are not in the cluster (the controller has fenced them), or do not respond."""
+    down = sorted(down_brokers(found, failures))
+    if not down:
         return
-    ids = ", ".join(map(str, silent))
-    yield Finding(
-        Severity.NOT_CHECKED, "brokers",
-        "not checked: log directories, groups, throttles and transactions of"
-        f" broker{'s' if len(silent) > 1 else ''} {ids}",
-        len(silent),
-    )  # fmt: skip
+    silent = [id for id in down if id in failures and failures[id].name != "refused"]
+    gone = [id for id in down if id not in silent]
+    states = ((gone, "down"), (silent, "not responding"))
+    summary = ", ".join(f"{_named(ids)} {state}" for ids, state in states if ids)
     led = found.led_by()
-    what = (
-        "do not respond"
-        if all(each.name in _SILENT for each in silent.values())
-        else "do not respond, or reject this client"
-    )
-    total = sum(led[id] for id in silent)
-    if len(silent) == 1:
-        ((id, failure),) = silent.items()
-        what = "does not respond" if failure.name in _SILENT else "rejects this client"
-        yield Finding(
-            Severity.CRITICAL, "brokers",
-            f"broker {id} {what}, and leads {counted(total, 'partition')}: {failure.message}",
-            1, (str(id),),
-        )  # fmt: skip
-        return
+    total = sum(led[id] for id in down)
     yield Finding(
-        Severity.CRITICAL, "brokers",
-        f"{len(silent):,} brokers {what}, and lead {counted(total, 'partition')}",
-        len(silent),
-        tuple(
-            f"broker {id} (leads {led[id]:,}): {failure.message}"
-            for id, failure in list(silent.items())[: EXAMPLES]
-        ),
+        Severity.CRITICAL, BROKERS, summary, len(down),
+        tuple(map(str, down[:EXAMPLES])),
+        short=f"{'leads' if len(down) == 1 else 'lead'} {counted(total, 'partition')}"
+        if total else "",
     )  # fmt: skip
+    yield from _not_asked([id for id in down if id in failures], BROKERS)
 
 
-def _absent_brokers(found: MetadataScan) -> Iterator[Finding]:
-    """Brokers that have replicas and are not in the cluster."""
-    gone = sorted(found.replica_ids() - {broker.id for broker in found.brokers})
-    if gone:
-        what = f"with replicas {'is' if len(gone) == 1 else 'are'} not running"
-        yield finding_about(
-            Severity.CRITICAL, "brokers", f"{counted(len(gone), 'broker')} {what}", gone
-        )
+def _rejecting_brokers(found: MetadataScan, failures: Mapping[int, Failure]) -> Iterator[Finding]:
+    """Brokers that respond, but refuse the login or TLS."""
+    rejecting = {id: why for id, why in failures.items() if why.name not in _SILENT}
+    if rejecting:
+        ids, why = list(rejecting), next(iter(rejecting.values()))
+        verb = "rejects" if len(ids) == 1 else "reject"
+        summary = f"{_named(ids).rpartition(' ')[0]} {verb} this client: {why.message}"
+        yield finding_about(Severity.CRITICAL, "authentication", summary, ids)
+        yield from _not_asked(ids, "authentication")
+
+
+def _named(ids: Sequence[int]) -> str:
+    """`broker 2 is`, `brokers 2, 3 are`, `12 brokers are`."""
+    if len(ids) == 1:
+        return f"broker {ids[0]} is"
+    return (
+        f"brokers {', '.join(map(str, ids))} are"
+        if len(ids) <= EXAMPLES
+        else f"{len(ids):,} brokers are"
+    )
+
+
+def _not_asked(ids: Sequence[int], cause: str) -> Iterator[Finding]:
+    if ids:
+        names = f"broker{'s' if len(ids) > 1 else ''} {', '.join(map(str, ids))}"
+        summary = f"not checked: log directories, groups, throttles and transactions of {names}"
+        yield Finding(Severity.NOT_CHECKED, BROKERS, summary, len(ids), cause=cause)
 
 
 def _behind_brokers(probe: ClusterProbe) -> Iterator[Finding]:
@@ -507,26 +552,30 @@ def _behind_brokers(probe: ClusterProbe) -> Iterator[Finding]:
         yield finding_about(Severity.WARNING, "brokers", summary, list(behind))
 
 
-def _not_led_by_preferred(found: MetadataScan) -> Iterator[Finding]:
+def _not_led_by_preferred(found: MetadataScan, down: frozenset[int]) -> Iterator[Finding]:
     """Partitions not led by their preferred replica: the load is not as planned. An election can
     only move the leadership to a replica that is in sync."""
     sick = {*found.unhealthy(), *found.reassigned}
-    places, not_in_sync = list[str](), list[str]()
+    places, not_in_sync, preferred = list[str](), list[str](), set[int]()
     for topic, misplaced in groupby(found.misplaced(), key=itemgetter(0)):
-        waiting = _preferred_not_in_sync(found, topic) if topic in sick else frozenset()
+        waiting = _preferred_not_in_sync(found, topic) if topic in sick else {}
+        preferred |= {*waiting.values()}
         for _, number in misplaced:
             (not_in_sync if number in waiting else places).append(f"{topic}:{number}")
     if places:
         yield finding_about(Severity.NOTE, "off-preferred", _not_preferred(places), places)
     if not_in_sync:
         summary = f"{_not_preferred(not_in_sync)}, which is not in sync: an election would fail"
-        yield finding_about(Severity.NOTE, "preferred-not-in-sync", summary, not_in_sync)
+        cause = BROKERS if preferred <= down else ""
+        yield finding_about(Severity.NOTE, "preferred-not-in-sync", summary, not_in_sync, cause)
 
 
-def _preferred_not_in_sync(found: MetadataScan, topic: str) -> frozenset[int]:
-    """The partitions of a topic whose preferred replica is not in sync."""
+def _preferred_not_in_sync(found: MetadataScan, topic: str) -> dict[int, int]:
+    """The preferred replicas that are not in sync, by partition of the topic."""
     partitions = found.topic(topic).partitions
-    return frozenset(each.partition for each in partitions if each.replicas[0] not in each.isr)
+    return {
+        each.partition: each.replicas[0] for each in partitions if each.replicas[0] not in each.isr
+    }
 
 
 def _not_preferred(places: Sequence[str]) -> str:

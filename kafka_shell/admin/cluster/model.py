@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.wire.model import Broker
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted
+from kafka_shell.wire.model import Broker, Partition
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry
@@ -48,13 +51,84 @@ class Severity(IntEnum):
 
 
 class Finding(Struct, frozen=True):
-    """One problem that `health` found, and how many resources have it."""
+    """One problem that `health` found, and how many resources have it.
+
+    `cause` is the check of the finding that it follows from, if any; `short` is how it is told in
+    the line of its cause.
+    """
 
     severity: Severity
     check: str  # offline, under-min-isr, brokers, quorum, throttles, log-dirs, transactions ...
     summary: str
     count: int
     examples: tuple[str, ...] = ()
+    cause: str = ""
+    short: str = ""
+
+
+# What follows from a cause is folded into it.
+
+BROKERS, LOG_DIRS, QUORUM = "brokers", "log-dirs", "quorum"  # checks whose findings are causes
+CAUSE_OF_CHECK = {  # of a check that could not run, unless a permission is missing
+    "partitions": QUORUM,
+    "moves": QUORUM,
+    "throttles": QUORUM,
+    "groups": BROKERS,
+    "transactions": BROKERS,
+    "log-dirs": BROKERS,
+}
+_COUNTED = {
+    "offline": "offline",
+    "under-min-isr": "below min ISR",
+    "under-replicated": "under-replicated",
+}
+
+
+def cause_of(partition: Partition, down: Collection[int]) -> str:
+    """The cause of a partition's state if these brokers are `down`; empty if it is another one."""
+    missing = {*partition.out_of_sync, *partition.offline}
+    if partition.leader is None:
+        missing = {*partition.replicas}
+        return BROKERS if missing & {*down} else LOG_DIRS if partition.offline else ""
+    if missing and missing <= {*down}:
+        return BROKERS
+    return LOG_DIRS if partition.offline and missing <= {*down, *partition.offline} else ""
+
+
+def by_cause(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings that follow from no other one, with a count of what follows from each."""
+    critical = [f for f in findings if f.severity is Severity.CRITICAL and not f.cause]
+    causes = {finding.check: finding for finding in reversed(critical)}
+    return [
+        _with_consequences(finding, [f for f in findings if f.cause == finding.check])
+        if causes.get(finding.check) is finding
+        else finding
+        for finding in findings
+        if finding.cause not in causes
+    ]
+
+
+def _with_consequences(cause: Finding, following: Sequence[Finding]) -> Finding:
+    """`broker 2 is down (broker and controller): 1 partition offline, 701 under-replicated`."""
+    role = " (broker and controller)" if any(f.check == "controllers" for f in following) else ""
+    counts = list(_counts(following))
+    if cause.short and not counts:
+        counts = [cause.short]
+    counts += [f.short for f in following if f.short and f.severity is not Severity.NOT_CHECKED]
+    unread = [f.short for f in following if f.short and f.severity is Severity.NOT_CHECKED]
+    counts += [f"{' and '.join(unread)} not checked"] if unread else []
+    told = f": {', '.join(counts)}" if counts else ""
+    return replace(cause, summary=f"{cause.summary}{role}{told}")
+
+
+def _counts(following: Iterable[Finding]) -> Iterator[str]:
+    found = {finding.check: finding.count for finding in following}
+    noun = True
+    for check, what in _COUNTED.items():
+        if check in found:
+            number = counted(found[check], "partition") if noun else f"{found[check]:,}"
+            yield f"{number} {what}"
+            noun = False
 
 
 class Health(Struct, frozen=True):
@@ -70,6 +144,10 @@ class Health(Struct, frozen=True):
     def ok(self) -> bool:
         """Whether all checks ran, and nothing is CRITICAL or WARNING."""
         return all(finding.severity is Severity.NOTE for finding in self.findings)
+
+
+class HealthDetails(Health, frozen=True):
+    """The health of a cluster that is shown with what follows from each cause."""
 
 
 class Endpoint(Struct, frozen=True):

@@ -318,7 +318,6 @@ def plan_alter(
         Effect.DESTROY if removing else Effect.CHANGE,
         tuple(steps),
         order=Order.CHAINED,
-        fresh=describe,
         refused=Results({}, refused),
         advice=Advice(warnings=tuple(_warnings(quorum, steps))),
     )

@@ -288,7 +288,6 @@ def plan_alter(
         refused=Results(
             {}, {Resource(r.kind, r.name): failure for r, failure in known.failures.items()}
         ),
-        fresh=lambda later: describe(later, list(checked), keys),
         unchanged=unchanged,
         advice=Advice(
             confirm=means.fails_producers,

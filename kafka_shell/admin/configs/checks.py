@@ -195,7 +195,6 @@ def refuse_twice(keys: Iterable[str], where: str) -> None:
             raise ConfigRefused(
                 key,
                 f"{key} is set twice for {where}",
-                hint="Set each key once.",
                 code="twice",
             )
         seen.add(key)

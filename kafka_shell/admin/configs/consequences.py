@@ -212,7 +212,7 @@ def _losses(
             names = [each.change.resource.name for each in group]
             where = ""
         of = _owners(each.change.resource for each in group)
-        found.warnings.append(f"{verb} {key}{of} deletes {loss.what}{where}; {loss.final}")
+        found.warnings.append(f"{verb} {key}{of} deletes {loss.what}{where}")
         if loss.limits != RetentionLimits():
             for name in names:
                 limits[name] = limits.get(name, RetentionLimits()).lower(loss.limits)
@@ -222,8 +222,8 @@ def _losses(
         return
     lost, missing = lost_records.count(cluster, limits, round(time.time() * 1000), tiered)
     found.not_checked += missing
-    if lost.checked:
-        (found.warnings if lost.partitions else found.notes).append(lost.text)
+    if lost.partitions:
+        found.warnings.append(lost.text)
     deletes = "" if lost.partitions else found.stakes  # the number of records is more exact
     found.stakes = ", ".join(filter(None, (deletes, lost.stakes)))
 

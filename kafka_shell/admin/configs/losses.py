@@ -224,9 +224,6 @@ class LostRecords(Struct):
     @property
     def text(self) -> str:
         """`up to 3,000 of 5,000 records (about 12 MiB of 20 MiB) in 4 of 6 partitions of ...`."""
-        if not self.partitions:
-            checked = counted(self.checked, "partition")
-            return f"no records would be deleted immediately ({checked} checked)"
         where = f"{self.partitions:,} of {counted(self.checked, 'partition')}"
         every = counted(self.of_records, "record")
         lost = every if self.records == self.of_records else f"{self.records:,} of {every}"

@@ -242,7 +242,6 @@ def plan_remove(
     return Plan(
         Effect.DESTROY,
         (RemoveMembers(name, chosen, reason),) if chosen else (),
-        fresh=lambda later: groups.describe(later, [name]),
         refused=Results({}, refused),
     )
 

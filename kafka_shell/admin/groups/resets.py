@@ -302,7 +302,6 @@ def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Ref
     return Plan(
         Effect.DESTROY,
         tuple(steps),
-        fresh=lambda later: groups.describe(later, [name], offsets=True),
         refused=Results({}, refused),
         unchanged=tuple(
             replace(offset_change(name, each, kind), note=_UNCHANGED)

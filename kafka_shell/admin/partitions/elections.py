@@ -235,11 +235,9 @@ def _plan(
     refused: Mapping[Resource, Failure],
     timeout_ms: int,
 ) -> Plan:
-    chosen = [election.partition for election in elections]
     return Plan(
         Effect.DESTROY if unclean else Effect.CHANGE,
         tuple(ElectLeaders(request, unclean, timeout_ms) for request in in_requests(elections)),
-        fresh=lambda later: find(later, chosen),
         refused=Results({}, dict(refused)),
         unchanged=tuple(unchanged),
         advice=Advice(stakes="records may be lost" if unclean and elections else ""),

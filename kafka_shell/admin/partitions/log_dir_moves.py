@@ -263,22 +263,16 @@ def plan_move(
             unchanged.append(Change(move.resource, "alter", "log directory", path, path, note=note))
         else:
             moves.append(move)
-    sent = [move.place for move in moves]
     return Plan(
         Effect.CHANGE,
         (AlterReplicaLogDirs(tuple(moves)),) if moves else (),
         following=Following(
             follow=lambda cluster, report: follow(cluster, followed, report), waits=wait
         ),
-        fresh=lambda later: _rows(_places(_described(later, sent)), sent),
         advice=Advice(warnings=_too_large(moves, found)),
         refused=Results({}, refused),
         unchanged=tuple(unchanged),
     )
-
-
-def _rows(places: Places, shown: Sequence[Place]) -> tuple[ReplicaOnDisk, ...]:
-    return tuple(row for place in shown for row in places.get(place, ()))
 
 
 def _move(

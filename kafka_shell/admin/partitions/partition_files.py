@@ -222,6 +222,6 @@ def export(path: str, assignment: Assignment) -> None:
     except OSError as error:
         raise ShellError(
             f"cannot write {path}: {error.strerror}",
-            hint="Nothing was changed. Name another file.",
+            hint="Use another file.",
             code="no-file",
         ) from None

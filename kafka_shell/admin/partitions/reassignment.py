@@ -187,7 +187,6 @@ def _plan(
     return Plan(
         Effect.CHANGE,
         tuple(steps),
-        fresh=lambda later: state(later, wanted, dirs),
         refused=Results({}, requested.refused),
         unchanged=tuple(requested.unchanged),
         following=Following(

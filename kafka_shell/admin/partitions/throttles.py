@@ -243,7 +243,7 @@ def plan_throttle(
         why = failure.message if failure.code is None else failure
         raise ShellError(
             f"the replication throttle of {resource} cannot be read: {why}",
-            hint=failure.hint or f"Nothing was sent. Check {resource}: it does not respond.",
+            hint=failure.hint or f"Check {resource}: it is not responding.",
             code=failure.name,
             see=failure.see,
         )

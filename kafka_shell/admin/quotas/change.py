@@ -120,7 +120,6 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
     found = describe_each(cluster, requested)
     refused |= {entity.resource: failure for entity, failure in found.failures.items()}
     wanted = tuple(each for each in alterations if each.entity.resource not in refused)
-    changed = list(found.values)
     now = _flat(found)
     current = {(quota.entity, quota.key): quota.value for quota in now}
     new: dict[QuotaEntity, list[QuotaAlteration]] = {}
@@ -139,7 +138,6 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
             )
             for entities in in_requests(new, lambda entity: len(new[entity]))
         ),
-        fresh=lambda later: describe_each(later, changed),
         refused=Results({}, refused),
         unchanged=tuple(
             replace(

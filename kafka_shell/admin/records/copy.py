@@ -91,9 +91,9 @@ def written(
     unseen = first.keys() - expected.keys()
     if len(found) < sum(expected.values()) or (reading.lost and unseen):
         raise ShellError(
-            f"partition {where}: records of the interrupted copy were deleted from the target,"
-            " so it is not known which it has written",
-            hint="Nothing was sent. Compare both topics, and copy what is missing.",
+            f"cannot resume: records written by the interrupted copy were deleted from partition"
+            f" {where} of the target",
+            hint="Compare both topics and start a new copy.",
             code="incomplete",
         )
     return found
@@ -541,8 +541,8 @@ def plan_continue(
     ):
         if before != id:
             raise ShellError(
-                f"topic {name} was deleted and created again since the copy began",
-                hint="Nothing was sent. Begin a new copy, if there is still something to copy.",
+                f"topic {name} was recreated since the copy began",
+                hint="Start a new copy.",
                 code="recreated",
             )
     left = {number: end - at for number, (at, end) in progress.spans.items() if at < end}

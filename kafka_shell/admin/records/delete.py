@@ -238,7 +238,6 @@ def _plan(
     return Plan(
         Effect.DESTROY,
         (DeleteRecords(tuple(cuts), ids, timeout_ms),) if cuts else (),
-        fresh=lambda later: ranges(later, changed),
         refused=Results({}, refused),
         unchanged=tuple(unchanged),
         advice=Advice(

@@ -225,9 +225,9 @@ def leader_log_end(cluster: Cluster, where: TopicPartition) -> int:
     if end is None or end < high_watermark:
         returned = "no log end offset" if end is None else f"the log end offset {end:,}"
         raise ShellError(
-            f"partition {where}: broker {leader} returned {returned}, so it is not known which"
-            " records it has",
-            hint="Nothing was sent. Try again.",
+            f"cannot determine which records partition {where} contains: broker {leader} returned"
+            f" {returned}",
+            hint="Try again.",
             code="incomplete",
         )
     return end

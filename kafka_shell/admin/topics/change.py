@@ -8,13 +8,11 @@ from typing import Any
 
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.checks import Refusals, checked_for_create
-from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
 from kafka_shell.admin.steps import refused_of
 from kafka_shell.admin.topics import growth
 from kafka_shell.admin.topics.growth import INTERNAL_STATE
 from kafka_shell.admin.topics.model import (
     NewTopic,
-    TopicDescription,
     format_assignment,
     named_topics,
 )
@@ -27,13 +25,11 @@ from kafka_shell.admin.topics.steps import (
     Growth,
     records_of,
 )
-from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Advice, Change, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, times
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.model import Topic
 from kafka_shell.wire.rounds import in_requests
 
@@ -61,7 +57,6 @@ def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT
     return Plan(
         Effect.CHANGE,
         tuple(CreateTopics(request, timeout_ms) for request in in_requests(wanted, records_of)),
-        fresh=lambda cluster: _existing_configs(cluster, wanted) if timeout_ms > 0 else None,
         refused=refused,
     )
 
@@ -102,45 +97,8 @@ def with_checked_configs(cluster: Cluster, topics: Sequence[NewTopic]) -> list[N
     return checked
 
 
-def _existing_configs(
-    cluster: Cluster, wanted: Sequence[NewTopic]
-) -> Results[Resource, TopicDescription]:
-    """The topics that exist, with their own configs. Others were reported as failures already."""
-    found = scan(cluster, [new.name for new in wanted])
-    there = [new for new in wanted if new.name in found]
-    own = _own_configs(cluster, [new for new in there if new.configs])
-    return Results(
-        {
-            Resource("topic", new.name): TopicDescription(
-                found.topic(new.name), own.get(new.name, ())
-            )
-            for new in there
-        }
-    )
-
-
-def _own_configs(cluster: Cluster, made: Sequence[NewTopic]) -> dict[str, tuple[ConfigEntry, ...]]:
-    """The configs set on each topic; none for a topic whose configs cannot be read."""
-    if not made:
-        return {}
-    keys = list(dict.fromkeys(key for new in made for key, _ in new.configs))
-    resources = [ConfigResource(ResourceType.TOPIC, new.name) for new in made]
-    try:
-        read = configs.describe(cluster, resources, keys)
-    except ShellError:
-        return {}
-    return {
-        resource.name: tuple(entry for entry in entries if entry.overridden)
-        for resource, entries in read.values.items()
-    }
-
-
 def _duplicates(name: str, count: int) -> Failure:
-    return _failure(
-        _INVALID_REQUEST,
-        f"topic {name} is specified {times(count)}",
-        "Specify each topic once.",
-    )
+    return _failure(_INVALID_REQUEST, f"topic {name} is specified {times(count)}")
 
 
 def _invalid_numbers(new: NewTopic) -> Failure | None:
@@ -252,7 +210,6 @@ def plan_growth(
             for request in in_requests(growths, lambda each: each.after - each.before)
         ),
         refused=refused,
-        fresh=lambda later: describe(later, [each.name for each in growths]),
         unchanged=tuple(unchanged),
         advice=Advice(
             confirm=effects.loses_state,

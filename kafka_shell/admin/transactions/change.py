@@ -349,6 +349,5 @@ def plan_fence(cluster: Cluster, transactional_ids: Sequence[str]) -> Plan:
     return Plan(
         Effect.DESTROY,
         (FenceProducers(tuple(found)),) if names else (),
-        fresh=lambda later: transactions.describe(later, names),
         refused=refused_of("transactional-id", found.failures),
     )

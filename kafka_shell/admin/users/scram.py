@@ -188,7 +188,6 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
     return Plan(
         Effect.CHANGE,
         tuple(AlterScramCredentials(news, (), now) for news in _requests(wanted)),
-        fresh=lambda later: describe(later, users),
         refused=Results({}, refused),
         advice=Advice(
             confirm=bool(replaced or prefixed),

@@ -147,7 +147,6 @@ def _targets_of_rule(
     if rule.target and named:
         raise UsageError(
             "the rule and the options both name a resource",
-            hint="Leave one of them out.",
             code="two-resources",
             span=span,
         )

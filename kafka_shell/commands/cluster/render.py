@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from kafka_shell.admin.cluster.model import (
     ApiSupport,
@@ -12,11 +13,14 @@ from kafka_shell.admin.cluster.model import (
     Features,
     Finding,
     Health,
+    HealthDetails,
     Quorum,
     QuorumReplica,
     Severity,
+    by_cause,
 )
 from kafka_shell.admin.partitions.model import LogDirUse
+from kafka_shell.base.results import mentions
 from kafka_shell.base.units import counted
 from kafka_shell.commands.cluster import decommission_render, restart_render
 from kafka_shell.commands.cluster.commands import command_of
@@ -93,7 +97,17 @@ _SEVERITY: dict[Severity, Role] = {
 
 
 def health_page(health: Health, width: int | None) -> Iterator[Text]:
-    """The verdict, then the findings, worst first."""
+    """The verdict, then the causes, worst first; notes in one line while anything is critical."""
+    found = by_cause(health.findings)
+    yield from _health_lines(health, found, width)
+
+
+def health_details_page(health: HealthDetails, width: int | None) -> Iterator[Text]:
+    """The verdict, then every finding, worst first."""
+    yield from _health_lines(health, health.findings, width)
+
+
+def _health_lines(health: Health, found: Sequence[Finding], width: int | None) -> Iterator[Text]:
     size = ", ".join(
         (
             counted(health.brokers, "broker"),
@@ -102,29 +116,34 @@ def health_page(health: Health, width: int | None) -> Iterator[Text]:
         )
     )
     about = text(f"cluster {health.cluster_id}: {size}", "dim")
-    yield from summary(width, _verdict(health), about)
-    for finding in sorted(health.findings, key=lambda finding: finding.severity):
+    yield from summary(width, _verdict(found), about)
+    if found:
         yield Text()
-        yield from _finding(finding, width)
+    notes = [each for each in found if each.severity is Severity.NOTE]
+    critical = any(each.severity is Severity.CRITICAL for each in found)
+    few = critical and not isinstance(health, HealthDetails)
+    for finding in found:
+        if not (few and finding.severity is Severity.NOTE):
+            yield from _finding(finding, width)
+    if few and notes:
+        label = text("NOTE", _SEVERITY[Severity.NOTE])
+        told = f"{counted(len(notes), 'note')}: health --verbose"
+        yield from labeled_lines(label, _SEVERITY_LABEL, told, (), 0, width)
 
 
-def _verdict(health: Health) -> Text:
-    if health.ok:
-        notes = counted(len(health.findings), "note") if health.findings else ""
-        return text(", ".join(filter(None, ("healthy", notes))), "good")
-    counts = (
-        (sum(finding.severity is severity for finding in health.findings), severity)
-        for severity in (Severity.CRITICAL, Severity.WARNING, Severity.NOT_CHECKED)
-    )
+def _verdict(findings: Sequence[Finding]) -> Text:
+    counted_by = Counter(finding.severity for finding in findings)
+    notes = counted_by.pop(Severity.NOTE, 0)
+    if not counted_by:
+        return text(", ".join(["healthy", *([counted(notes, "note")] if notes else [])]), "good")
     words = [
-        f"{count:,} {_words(severity)}"
-        if severity is not Severity.WARNING
-        else counted(count, "warning")
-        for count, severity in counts
-        if count
+        counted(count, "warning")
+        if severity is Severity.WARNING
+        else f"{count:,} {_words(severity)}"
+        for severity, count in sorted(counted_by.items())
     ]
-    worst: Role = "bad" if "critical" in words[0] else "warning"
-    known = any(finding.severity < Severity.NOT_CHECKED for finding in health.findings)
+    worst: Role = "bad" if Severity.CRITICAL in counted_by else "warning"
+    known = min(counted_by) < Severity.NOT_CHECKED
     return text(("unhealthy: " if known else "unknown: ") + ", ".join(words), worst)
 
 
@@ -136,9 +155,8 @@ def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
     label = text(_words(finding.severity).upper(), _SEVERITY[finding.severity])
     stated = finding.severity is Severity.NOT_CHECKED  # by its label
     summary = finding.summary.removeprefix("not checked: ") if stated else finding.summary
-    yield from labeled_lines(
-        label, _SEVERITY_LABEL, summary, finding.examples, finding.count, width
-    )
+    examples = [each for each in finding.examples if not mentions(summary, each)]
+    yield from labeled_lines(label, _SEVERITY_LABEL, summary, examples, finding.count, width)
     if command := command_of(finding):
         yield text(" " * _SEVERITY_LABEL) + text(command, "hint")
 
@@ -146,10 +164,12 @@ def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
 PAGES: dict[type, Page] = {
     ClusterMetadata: cluster_page,
     Health: health_page,
+    HealthDetails: health_details_page,
 }
 ROWS: dict[type, Rows] = {
     ClusterMetadata: lambda cluster: cluster.brokers,
     Health: lambda health: health.findings,
+    HealthDetails: lambda health: health.findings,
 }
 
 

@@ -312,7 +312,6 @@ def _refuse_duplicates(invocation: Invocation, alterations: Sequence[ConfigAlter
         [
             UsageError(
                 f"{key} is set twice",
-                hint="Set each config once.",
                 span=span_of_key(invocation, key),
                 text=invocation.text,
             )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.base.errors import MistakeCollector, ShellError, UsageError, did_you_mean
@@ -68,7 +69,17 @@ def run(invocation: Invocation, context: Context, pairs: _PAIRS) -> Plan | Lines
     entity = _entity(invocation, parts)
     deleted = list(invocation["delete-config"] or ())
     plan = _plan(invocation, context, entity, pairs, deleted)
-    return replace(plan, fresh=lambda _: _lines(context, parts))
+    keys = {*deleted, *(key for key, _ in pairs)}
+    return replace(plan, fresh=lambda _: _lines(context, parts).map(partial(_only, keys)))
+
+
+def _only(keys: Container[str], lines: tuple[ConfigLine, ...]) -> tuple[ConfigLine, ...]:
+    """The lines without other keys than these."""
+    return tuple(
+        replace(line, configs={key: line.configs[key] for key in chosen})
+        for line in lines
+        if (chosen := [key for key in line.configs if key in keys])
+    )
 
 
 # -- entities --------------------------------------------------------------------------------------
@@ -245,7 +256,6 @@ def _alter_credentials(
     if both:
         raise UsageError(
             f"{both[0].label} is both added and deleted",
-            hint="Either add or delete it.",
             span=invocation.span("delete-config"),
             text=invocation.text,
         )
@@ -316,7 +326,6 @@ def _alter_quotas(
             if key in limits:
                 raise UsageError(
                     f"{key} is set twice",
-                    hint="Set each config once.",
                     span=_span(invocation, key),
                     text=invocation.text,
                 )

@@ -59,7 +59,8 @@ def config_command(invocation: Invocation, context: Context) -> Plan | Results[A
     alterations = _alterations(invocation)
     _refuse_nothing(invocation, alterations)
     plan = alter(invocation, context.cluster, resources, alterations)
-    return replace(plan, fresh=lambda cluster: _tables(cluster, resources))
+    keys = [each.key for each in alterations]
+    return replace(plan, fresh=lambda later: _tables(later, resources, keys))
 
 
 def _refuse_nothing(invocation: Invocation, alterations: object) -> None:
@@ -71,10 +72,13 @@ def _refuse_nothing(invocation: Invocation, alterations: object) -> None:
         )
 
 
-def _tables(cluster: Cluster, resources: list[ConfigResource]) -> Tables:
+def _tables(
+    cluster: Cluster, resources: list[ConfigResource], keys: list[str] | None = None
+) -> Tables:
+    """The tables of all configs, or of these keys."""
     from kafka_shell.admin.configs import read as configs
 
-    found = configs.describe(cluster, resources)
+    found = configs.describe(cluster, resources, keys)
     tables = {
         resource: ConfigTable(resource, entries) for resource, entries in found.values.items()
     }
@@ -222,8 +226,8 @@ COMMANDS = (
         apis=(0, 1, 2, 3, 19, 22, 32, 35, 44, 48, 49, 50, 51, 74),
         description=(
             "--describe without a name describes all entities of the type. --alter requires"
-            " --entity-name or --entity-default (an empty name is the default entity) and shows"
-            " the new state afterwards."
+            " --entity-name or --entity-default (an empty name is the default entity) and"
+            " prints the new values of the altered keys."
         ),
         examples=(
             Example("config-command --entity-type topics --entity-name orders.placed --describe",

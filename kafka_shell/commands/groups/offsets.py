@@ -386,7 +386,7 @@ def write_offsets(file: str, changes: Iterable[Change]) -> int:
             csv.writer(out, lineterminator="\n").writerows(sorted(rows))
     except FileExistsError:
         raise ShellError(
-            f"{file} already exists", hint="Nothing was changed. Name another file.",
+            f"{file} already exists", hint="Use another file.",
             code="file-exists",
         ) from None  # fmt: skip
     except OSError as error:

@@ -149,13 +149,13 @@ def theme(invocation: Invocation, context: Context) -> Any:
     name = invocation["name"]
     if name is None:
         return themes.available(user=context.paths.themes)
-    chosen = themes.load(name, user=context.paths.themes)
+    themes.load(name, user=context.paths.themes)
     if context.shell is not None:
         context.shell.set_theme(name)
         context.session.settings = replace(context.settings, theme=name)
         file = context.paths.config_file
         context.note(f'to make it the default, add theme = "{name}" at the top of {file}')
-    return chosen
+    return None
 
 
 def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...]:

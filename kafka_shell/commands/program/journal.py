@@ -47,9 +47,8 @@ def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | No
     readable = [each for each in found if not isinstance(each, Path)]
     invalid = {each: _invalid(each) for each in found if isinstance(each, Path)}
     if not found:
-        filtered = any(invocation[name] for name in ("session", "since", "resource"))
-        if not filtered:
-            return NoRows("the journal has no entries: nothing was changed from this machine")
+        if not any(invocation[name] for name in ("session", "since", "resource")):
+            return NoRows("the journal is empty: no changes were made from this machine")
         return NoRows(f"no matching journal entry{_pattern_hint(invocation['resource'])}")
     return with_failures(readable, invalid)
 

@@ -86,7 +86,7 @@ def _confirm(invocation: Invocation, context: Context, shared: bool) -> None:
     if context.ask is None:
         raise UsageError(
             "wiping the sandbox deletes its data, and standard input is not a terminal",
-            hint="Nothing was deleted. Use --yes to skip the question.",
+            hint="Use --yes to skip confirmation.",
             code="no-terminal",
             text=invocation.text,
         )

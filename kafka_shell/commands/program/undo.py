@@ -198,7 +198,7 @@ def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
             if entry.only_throttles
             else "is irreversible"
         )
-        raise ShellError(f"{about} {what}", hint="Nothing was changed.", code="irreversible")
+        raise ShellError(f"{about} {what} (nothing was changed)", code="irreversible")
 
 
 # -- what they changed -----------------------------------------------------------------------------
@@ -309,9 +309,8 @@ def _check_may_ask(changed: Sequence[str], invocation: Invocation, context: Cont
         return
     more = f" (and {len(changed) - 1:,} more)" if len(changed) > 1 else ""
     raise ShellError(
-        f"the cluster has changed since: {changed[0]}{more}",
-        hint="Nothing was changed. Use --despite-changes to undo it anyway, --dry-run to see the"
-        " plan.",
+        f"the cluster has changed since: {changed[0]}{more} (nothing was changed)",
+        hint="Use --despite-changes to undo it anyway, --dry-run to see the plan.",
         code="changed-since",
     )
 

@@ -167,7 +167,6 @@ def _limits(invocation: Invocation, *, ip: bool) -> dict[str, float | None]:
             if key in limits:
                 raise UsageError(
                     f"{key} is set twice",
-                    hint="Set each quota once.",
                     span=invocation.span(name, number),
                     text=invocation.text,
                 )

@@ -99,8 +99,7 @@ def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) 
     if same and request.source == request.target:
         raise ShellError(
             f"topic {request.source} cannot be copied to itself",
-            hint="Nothing was sent. Name another topic with --to, or another cluster with"
-            " --to-profile.",
+            hint="Use another topic with --to, or another cluster with --to-profile.",
             code="same-topic",
         )
 
@@ -189,7 +188,7 @@ def _continued(
             raise ShellError(
                 f"the {side} of this copy is cluster {saved[f'{side}_cluster']}, not"
                 f" {cluster.cluster_id}",
-                hint="Nothing was sent. Use the profile of that cluster.",
+                hint="Use the profile of that cluster.",
                 code="other-cluster",
             )
     options = saved["options"]

@@ -248,7 +248,6 @@ def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport
             not_checked=tuple(not_checked),
             confirm=True,
         ),
-        fresh=None,
     )
 
 

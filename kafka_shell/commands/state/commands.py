@@ -194,7 +194,7 @@ def diff(invocation: Invocation, context: Context) -> StateDiff:
 # -- apply -----------------------------------------------------------------------------------------
 
 
-_LEFT_OUT = "Nothing was sent. --only KINDS leaves other kinds out."
+_LEFT_OUT = "Use --only KINDS to exclude other kinds."
 
 
 def apply(invocation: Invocation, context: Context) -> Plan:

@@ -104,7 +104,6 @@ def plan_state(cluster: Cluster, found: FileDifferences, wanted: State, options:
     return replace(
         plan,
         order=plan.order | Order.WHOLE | (Order.CHAINED if work.pruned else Order.SEPARATE),
-        fresh=None,
         refused=Results({}, {**work.refused, **plan.refused.failures}),
         advice=advice + plan.advice,
         unchanged=(),
@@ -302,7 +301,7 @@ def _create(cluster: Cluster, wanted: State, work: _Work) -> Plan | None:
     topics = [new_topic(each.key, each.whole) for each in work.create]
     with _collecting(wanted, work):
         checked = with_checked_configs(cluster, topics)
-        return replace(plan_create_checked(cluster, checked), fresh=None)
+        return plan_create_checked(cluster, checked)
     return None
 
 

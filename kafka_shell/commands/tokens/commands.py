@@ -71,16 +71,10 @@ def create_token(invocation: Invocation, context: Context) -> Plan:
         )
     path = to_path(name) if name else None
     if path is not None and path.exists():
-        raise ShellError(
-            f"{path} already exists",
-            hint="Nothing was changed. Name a new file.",
-            code="file-exists",
-        )
+        raise ShellError(f"{path} already exists", hint="Use another file.", code="file-exists")
     if path is not None and not os.access(path.parent, os.W_OK | os.X_OK):
         raise ShellError(
-            f"{path.parent} is not a directory in which you can create files",
-            hint="Nothing was changed.",
-            code="bad-file",
+            f"{path.parent} is not a directory in which you can create files", code="bad-file"
         )
 
     def keep(made: NewToken) -> NewToken:

@@ -141,15 +141,15 @@ def prompt_password(user: str, invocation: Invocation, context: Context) -> Secr
     if context.ask is None:
         raise UsageError(
             "cannot ask for the password: standard input is not a terminal",
-            hint="Nothing was changed. Use --password-file FILE or --generate.",
+            hint="Use --password-file FILE or --generate.",
             code="no-terminal",
             text=invocation.text,
         )
     first = context.ask(f"Password for {user}: ", secret=True).rstrip("\r\n")
     if not first:
-        raise ShellError("no password entered; nothing was changed", code="declined")
+        raise ShellError("no password entered (nothing was changed)", code="declined")
     if context.ask("Repeat the password: ", secret=True).rstrip("\r\n") != first:
-        raise ShellError("the passwords differ; nothing was changed", code="declined")
+        raise ShellError("the passwords differ (nothing was changed)", code="declined")
     return Secret(first)
 
 

@@ -57,8 +57,7 @@ def test_altered_configs(cluster: Cluster, topic: str) -> None:
     )
     assert missing(plan) == ["the records of 1 topic", "replication factors"]
     assert plan.advice.warnings == (
-        f"lowering retention.ms of topic {topic} deletes records older than 1h;"
-        " deleted records cannot be restored",
+        f"lowering retention.ms of topic {topic} deletes records older than 1h",
     )
     plan = config_changes.plan_alter(
         cluster, {DEFAULT: [set_("log.retention.ms", "1h"), set_("min.insync.replicas", "3")]}

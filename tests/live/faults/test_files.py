@@ -43,7 +43,7 @@ def test_a_journal_that_cannot_be_written(kafka: Program, cluster: Cluster, vict
         ("delete-topic", victim, "--yes"),
         ("alter-configs", victim, "retention.ms=30d"),
     ):
-        hinted(refused(kafka(*argv), 1, str(journal), "Nothing was sent"))
+        hinted(refused(kafka(*argv), 1, str(journal), "nothing was changed"))
     assert not exists(cluster, name)
     assert exists(cluster, victim)
     refused(kafka("journal"), 1, str(journal), "Not a directory")
@@ -53,7 +53,7 @@ def test_a_home_that_is_no_folder(kafka: Program, cluster: Cluster, victim: str)
     kafka.home.mkdir()
     (kafka.home / "state").write_text("a file\n")
     assert kafka.ok("list-topics", victim).lines == [victim], "reading needs no home"
-    refused(kafka("delete-topic", victim, "--yes"), 1, "journal", "Nothing was sent")
+    refused(kafka("delete-topic", victim, "--yes"), 1, "journal", "nothing was changed")
     assert exists(cluster, victim)
 
 

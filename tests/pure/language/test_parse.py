@@ -99,7 +99,7 @@ def test_absent_values_have_their_defaults() -> None:
         "replica-assignment": None, "config": (), "broker": None, "command-config": None,
         "adminclient-property": (), "profile": None, "output": None, "safe-csv": False,
         "no-color": False, "timeout": None, "deadline": None, "help": False,
-        "dry-run": False, "yes": False, "verbose": False,
+        "dry-run": False, "yes": False, "verbose": False, "quiet": False,
     }  # fmt: skip
 
 

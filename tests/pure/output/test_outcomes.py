@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kafka_shell.base.outcome import ChangeResult, Outcome
-from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.plans import Bookkeeping, Change, NotChecked, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.output.outcomes import draw_plan
@@ -26,7 +26,7 @@ def names(first: int, last: int) -> str:
 def test_done_on_out_the_rest_on_err() -> None:
     drawing = writer()
     drawing.write(outcome(THREE, "done", "failed", "unknown", undo=("delete-topic a",)))
-    assert out_of(drawing) == "created topic a\n"
+    assert out_of(drawing) == "created topic a: 1 partition\n"
     assert err_of(drawing) == (
         "error: topic b retention.ms: POLICY_VIOLATION: No.\n"
         "outcome unknown: topic c: the change may still be applied; check before retrying\n"
@@ -42,8 +42,69 @@ def test_fields_of_one_resource_share_a_line_and_the_fresh_state_follows() -> No
     )
     drawing = writer()
     drawing.write(outcome(made, "done", "done", fresh="fresh"))
-    assert out_of(drawing) == "altered topic b: retention.ms, segment.ms\nfresh\n"
+    assert (
+        out_of(drawing)
+        == "altered topic b: retention.ms 1ms -> 2ms, segment.ms 1ms -> 2ms\nfresh\n"
+    )
     assert err_of(drawing) == ""
+
+
+def test_a_plan_that_nobody_confirms_shows_only_its_remarks() -> None:
+    same = Change(topic("b"), "alter", "retention.ms", "1", "1", "no change: already set")
+    made = plan(
+        Change(topic("a"), "alter", "x", "1", "2"),
+        unchanged=(same,),
+        refused=Results({}, {topic("gone"): GONE}),
+        about=("undo 1",),
+        warnings=("records are deleted",),
+        notes=("a note",),
+        not_checked=(NotChecked("producers", "timeout"),),
+    )
+    refused = "error: topic gone: UNKNOWN_TOPIC_OR_PARTITION: This server does not host"
+    for more, lines in (
+        ({}, ["undo 1", "unchanged topic b: retention.ms 1ms", "warning: records are deleted",
+              "not checked: producers: timeout"]),
+        ({"quiet": True}, []),
+    ):  # fmt: skip
+        drawing = writer(**more)
+        draw_plan(made, None, drawing)
+        first, *rest = err_of(drawing).splitlines()
+        assert first.startswith(refused) and rest == lines
+    drawing = writer(verbose=True)
+    draw_plan(made, None, drawing)
+    assert "x: 1 -> 2" in err_of(drawing) and "note: a note" in err_of(drawing)
+
+
+def test_what_undoes_a_change_is_one_line() -> None:
+    gone = Change(topic("c"), "delete", before="1 partition", reversible=False)
+    change = Change(topic("a"), "alter", "x", "1", "2")
+    for changes, undo, told in (
+        ((change,), ("line",), "undo: line\n"),
+        ((change, change), ("one", "two"), "undo: undo 0a\n"),
+        ((change, gone), ("line",), "undo: line\n  (1 topic: irreversible)\n"),
+        ((gone,), (), "undo: none (irreversible)\n"),
+    ):
+        for more, shown in (({}, told), ({"quiet": True}, ""), ({"in_script": True}, "")):
+            drawing = writer(**more)
+            made = outcome(plan(*changes), *["done"] * len(changes), undo=undo)
+            drawing.write(replace(made, entry="0a"))
+            assert err_of(drawing) == shown
+
+
+def test_secrets_are_shown_even_if_quiet() -> None:
+    drawing = writer(quiet=True)
+    made = plan(Change(topic("a"), "create"), bookkeeping=Bookkeeping(secrets=("a secret",)))
+    drawing.write(outcome(made, "done"))
+    assert out_of(drawing) == "a secret\n"
+
+
+def test_ids_of_topics_are_shown_with_verbose() -> None:
+    made = plan(Change(topic("a"), "delete", before="1 partition", note="topic ID x"))
+    for verbose in (True, False):
+        drawing = writer(verbose=verbose)
+        drawing.write(outcome(made, "done"))
+        draw_plan(made, (), drawing)
+        assert ("topic ID x" in out_of(drawing)) is ("topic ID x" in err_of(drawing)) is verbose
 
 
 def test_many_are_counted() -> None:
@@ -236,7 +297,7 @@ def test_resources_are_named_in_kafkas_words() -> None:
     drawing = writer()
     drawing.write(outcome(plan(offsets, acl), "done", "done"))
     assert out_of(drawing) == (
-        "altered offsets of group billing: a:0\ncreated ACL allow User:a Read on topic a\n"
+        "altered offsets of group billing: a:0 1 -> 2\ncreated ACL allow User:a Read on topic a\n"
     )
 
 

@@ -4,6 +4,7 @@ from kafka_shell.admin.cluster.model import (
     ClusterMetadata,
     Finding,
     Health,
+    HealthDetails,
     Quorum,
     QuorumReplica,
     Severity,
@@ -104,6 +105,10 @@ def test_health_is_worst_first_with_the_command_that_looks_closer() -> None:
         "CRITICAL     12 partitions have no leader\n"
         "             orders-2, orders-3 and 10 more\n"
         "             describe-topic --unavailable-partitions\n"
+        "NOTE         1 note: health --verbose\n"
+    )
+    assert drawn(HealthDetails("5L6g", 3, 41, 312, findings)).startswith(
+        "unhealthy: 1 critical   cluster 5L6g: 3 brokers, 41 topics, 312 partitions\n"
         "\n"
         "NOTE         leaders are off their preferred replica\n"
         "             elect-leaders --all-topic-partitions --dry-run\n"

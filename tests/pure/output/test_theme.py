@@ -9,11 +9,9 @@ from kafka_shell.output.theme import (
     OUTPUT_ROLES,
     PROMPT_ROLES,
     Color,
-    Theme,
     available,
     load,
     load_or_default,
-    page,
     parse_style,
     shipped_folder,
 )
@@ -82,10 +80,6 @@ def test_prompt_toolkit_accepts_the_styles(name: str, nobody: Path) -> None:
     Style.from_dict(load(name, user=nobody).prompt)
 
 
-def test_a_description_cannot_control_the_terminal() -> None:
-    assert page(Theme("a", "b\x1b[2J\n\u202ec"), 0).splitlines()[0] == r"a: b\x1b[2J\n\u202ec"
-
-
 def test_the_empty_name_is_the_default(nobody: Path) -> None:
     assert load("", user=nobody) == load("midnight", user=nobody)
 
@@ -143,35 +137,6 @@ def test_an_unknown_theme_names_the_near_miss(nobody: Path) -> None:
     assert "mono" in caught.value.hint
     with pytest.raises(ShellError, match="unknown theme"):
         load("../themes/mono", user=nobody)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_preview_shows_the_theme(name: str, nobody: Path) -> None:
-    theme = load(name, user=nobody)
-    assert "\x1b" in page(theme, 256)
-    assert "\x1b" not in page(theme, 0)
-    assert theme.description in page(theme, 16)
-
-
-def test_a_preview_uses_every_role() -> None:
-    roles = (*OUTPUT_ROLES, *PROMPT_ROLES)
-    marked = Theme(
-        "t",
-        output={role: f"#0000{number:02x}" for number, role in enumerate(OUTPUT_ROLES, 1)},
-        prompt={role: f"#0001{number:02x}" for number, role in enumerate(PROMPT_ROLES, 1)},
-    )
-    shown = page(marked, 16777216)
-    missing: list[str] = [
-        role
-        for number, role in enumerate(OUTPUT_ROLES, 1)
-        if f"\x1b[38;2;0;0;{number}m" not in shown
-    ]
-    missing += [
-        role
-        for number, role in enumerate(PROMPT_ROLES, 1)
-        if f"\x1b[38;2;0;1;{number}m" not in shown
-    ]
-    assert not missing, roles
 
 
 def _contrast(one: Color | str | None, other: Color | str | None) -> float:

@@ -231,11 +231,6 @@ def test_out_of_sync_replicas_are_colored_and_keep_their_order() -> None:
     assert "m2\x1b[0m,3,1" in out_of(made)
 
 
-def test_a_theme_is_its_preview() -> None:
-    assert drawn(load("mono")).startswith("mono: No color")
-    assert "\x1b" not in drawn(load("midnight"))
-
-
 def test_a_long_listing_is_fast() -> None:
     from time import process_time
 

@@ -156,7 +156,7 @@ def test_an_unwritable_file_is_reported_before_the_command_runs(
             redirected(path, False, script),
         ):
             pytest.fail("run")
-        assert caught.value.hint == "The command was not run."
+        assert "(the command was not run)" in str(caught.value)
 
 
 @pytest.mark.parametrize("there", [False, True])

@@ -25,8 +25,7 @@ _NOTE = "unknown values: only the broker itself returns them"
 
 def plan_cordon(cluster: Cluster, broker: int) -> Plan:
     """Cordon all log directories of a broker: it gets no new replicas (KIP-1066, Kafka 4.3)."""
-    plan = _alter(cluster, broker, ConfigAlteration(CORDON, ConfigOp.SET, ALL))
-    return replace(plan, fresh=None)
+    return _alter(cluster, broker, ConfigAlteration(CORDON, ConfigOp.SET, ALL))
 
 
 def plan_uncordon(cluster: Cluster, broker: int) -> Plan:

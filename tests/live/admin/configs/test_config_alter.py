@@ -98,10 +98,7 @@ def test_what_deletes_records_is_destructive(cluster: Cluster, name: str) -> Non
         plan = config_changes.plan_alter(cluster, {resource: [alteration]})
         assert [bool(change.lost) for change in plan.changes] == [loses], alteration
         assert plan.effect is (Effect.DESTROY if loses else Effect.CHANGE)
-        assert (
-            any("deleted records cannot be restored" in said for said in plan.advice.warnings)
-            == loses
-        )
+        assert bool(plan.advice.warnings) == loses
 
 
 def test_values_of_known_enumerations_are_checked_here(cluster: Cluster, topic: str) -> None:
@@ -146,19 +143,6 @@ def test_a_step_read_again_tells_what_is_there_now(cluster: Cluster, topic: str)
     alter(cluster, topic_of(topic), set_("retention.ms", "5"))
     (now,) = plan.steps[0].reread(cluster).changes
     assert (now.before, now.after) == ("5", "604800000")
-
-
-def test_fresh_state_has_the_altered_keys_of_every_topic(cluster: Cluster, name: str) -> None:
-    names = [make_topic(cluster, f"{name}.{n}") for n in range(2)]
-    plan = config_changes.plan_alter(
-        cluster, {topic_of(n): [set_("retention.ms", "7d")] for n in names}
-    )
-    done(plan, cluster)
-    assert plan.fresh is not None
-    assert {
-        resource.name: [(e.name, e.value) for e in entries]
-        for resource, entries in plan.fresh(cluster).values.items()
-    } == {n: [("retention.ms", "604800000")] for n in names}
 
 
 def test_nothing_to_alter_is_no_request(cluster: Cluster, topic: str) -> None:
@@ -281,4 +265,4 @@ def test_a_topic_deleted_between_fails_alone(cluster: Cluster, name: str) -> Non
     assert own(cluster, topic_of(stays), "retention.ms") == "604800000"
     with pytest.raises(ShellError, match=goes) as gone:
         plan.steps[0].reread(cluster)
-    assert not gone.value.hint  # that nothing was sent is said where it is confirmed
+    assert "before applying the change" in str(gone.value)

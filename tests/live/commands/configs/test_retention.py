@@ -13,8 +13,6 @@ from kafka_shell.sandbox.state import Sandbox
 from tests.support.in_process_shell import Answer, Shell
 from tests.support.produced_records import fill
 
-KEPT = "deleted records cannot be restored"
-
 
 @pytest.fixture
 def stem(shell: Shell) -> Iterator[str]:
@@ -73,7 +71,7 @@ def test_what_deletes_records_asks(
 ) -> None:
     before = shell.ok(f"describe-configs {stem}.{topic} --all").out
     warning = said.format(f"topic {stem}.{topic}")
-    refused(shell(f"alter-configs {stem}.{topic} {change}"), f"{warning}; {KEPT}")
+    refused(shell(f"alter-configs {stem}.{topic} {change}"), warning)
     assert shell(f"alter-configs {stem}.{topic} {change}", answer="n").status == 1
     assert shell.ok(f"describe-configs {stem}.{topic} --all").out == before
     shell.ok(f"alter-configs {stem}.{topic} {change} --yes")
@@ -101,15 +99,14 @@ def test_what_keeps_every_record_does_not(shell: Shell, stem: str, topic: str, c
 def test_tombstones_and_local_copies_count(shell: Shell, stem: str) -> None:
     refused(
         shell(f"alter-configs {stem}.compacted delete.retention.ms=1h"),
-        f"lowering delete.retention.ms of topic {stem}.compacted deletes tombstones older than 1h;"
-        " deleted tombstones cannot be restored",
+        f"lowering delete.retention.ms of topic {stem}.compacted deletes tombstones older than 1h",
     )
     refused(
         shell(f"alter-configs {stem}.week local.retention.ms=1h local.retention.bytes=1MiB"),
         f"lowering local.retention.ms of topic {stem}.week deletes local copies of records older"
-        " than 1h; deleted local copies cannot be restored",
+        " than 1h",
         f"lowering local.retention.bytes of topic {stem}.week deletes local copies of the oldest"
-        " records of partitions larger than 1MiB; deleted local copies cannot be restored",
+        " records of partitions larger than 1MiB",
     )
 
 
@@ -117,7 +114,7 @@ def test_the_warning_counts_the_topics(shell: Shell, stem: str) -> None:
     refused(
         shell(f"alter-configs {stem}.* retention.ms=3d"),
         f"lowering retention.ms of 2 topics ({stem}.month, {stem}.week) deletes records older"
-        f" than 3d; {KEPT}",
+        f" than 3d",
     )
 
 
@@ -126,7 +123,7 @@ def test_a_longer_policy_may_save_what_a_shorter_age_would_delete(shell: Shell, 
     shell.ok(f"alter-configs {stem}.compacted cleanup.policy=compact,delete retention.ms=-1")
     refused(
         shell(f"alter-configs {stem}.compacted retention.ms=1d"),
-        f"lowering retention.ms of topic {stem}.compacted deletes records older than 1d; {KEPT}",
+        f"lowering retention.ms of topic {stem}.compacted deletes records older than 1d",
     )
 
 
@@ -201,8 +198,8 @@ def test_undoing_several_changes_says_which_topic_a_warning_is_about(
     shell.ok(f"alter-configs {stem}.month retention.ms=60d --yes")
     refused(
         shell("undo --last 2"),
-        f"removing retention.ms of topic {stem}.week deletes records older than 7d; {KEPT}",
-        f"lowering retention.ms of topic {stem}.month deletes records older than 30d; {KEPT}",
+        f"removing retention.ms of topic {stem}.week deletes records older than 7d",
+        f"lowering retention.ms of topic {stem}.month deletes records older than 30d",
     )
 
 
@@ -210,7 +207,7 @@ def test_undoing_a_longer_retention_asks_too(shell: Shell, stem: str) -> None:
     shell.ok(f"alter-configs {stem}.week retention.ms=30d")
     refused(
         shell("undo"),
-        f"removing retention.ms of topic {stem}.week deletes records older than 7d; {KEPT}",
+        f"removing retention.ms of topic {stem}.week deletes records older than 7d",
     )
 
 
@@ -234,7 +231,7 @@ def aged(sandbox: Sandbox, shell: Shell) -> Iterator[str]:
 def counted(run: Answer) -> str:
     """The warning that counts what would be deleted."""
     (said,) = [line for line in run.err.splitlines() if "would be deleted immediately" in line]
-    return said.removeprefix("warning: ").removeprefix("note: ")
+    return said.removeprefix("warning: ")
 
 
 def test_records_older_than_the_new_age_are_counted(shell: Shell, aged: str) -> None:
@@ -244,8 +241,7 @@ def test_records_older_than_the_new_age_are_counted(shell: Shell, aged: str) -> 
         rf" {aged} would be deleted immediately",
         counted(run),
     ), counted(run)
-    nothing = counted(shell(f"alter-configs {aged} retention.ms=5h"))
-    assert nothing == "no records would be deleted immediately (2 partitions checked)"
+    assert "be deleted" not in shell(f"alter-configs {aged} retention.ms=5h --yes").err
     everything = counted(shell(f"alter-configs {aged} retention.ms=0"))
     assert everything.startswith("up to 10 records (up to "), everything
 

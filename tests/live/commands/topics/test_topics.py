@@ -121,7 +121,7 @@ def test_an_assignment_is_read_from_standard_input(
     kafka = Program(tmp_path, sandbox.bootstrap)
     words = (f"{stem}.b", "--replica-assignment", "-")
     run = kafka.ok("alter-topic", *words, stdin="1,1\n1,1\n")
-    assert "partitions: 2 -> 4" in run.stderr
+    assert "partitions 2 -> 4" in run.stdout
     wrong = kafka("alter-topic", *words, stdin="1,x")
     assert wrong.status == 2 and "x" in wrong.stderr
     in_a_script = kafka(stdin=f"alter-topic {stem}.b --replica-assignment -\n1,1\n")

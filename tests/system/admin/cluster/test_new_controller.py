@@ -23,5 +23,5 @@ def test_quorum_with_new_controller_is_available(three_brokers: Sandbox, three: 
         found = health.health(three).findings
     summaries = [each.summary for each in found]
     assert not any("quorum is unavailable" in each for each in summaries), summaries
-    silent = [each for each in found if f"controller {before} does not respond" in each.summary]
+    silent = [each for each in found if f"controller {before} is not responding" in each.summary]
     assert [each.severity for each in silent] == [Severity.CRITICAL], summaries

@@ -607,7 +607,7 @@ def test_a_cluster_without_an_authorizer_has_no_acls(
     applied = open_cluster("apply", file)
     assert applied.status == 1
     assert "acls cannot be compared with the file" in applied.stderr
-    assert "authorizer" in applied.stderr and "Nothing was sent." in applied.stderr
+    assert "authorizer" in applied.stderr and "Use --only KINDS" in applied.stderr
     assert "partitions: 1" in open_cluster.ok("export", "t", "--only", "topics").stdout
     open_cluster.ok("apply", file, "--only", "topics")
     only_scope = state("scope: {acls: ['topic *']}\n")
