@@ -11,12 +11,13 @@ from kafka_shell.base.errors import ShellError, near_miss
 from kafka_shell.wire.client_properties import Property, bad
 
 GUARDS = ("none", "confirm", "typed", "read-only")  # the strictest last
+ENVIRONMENTS = ("prod", "dev")  # of audits: findings in dev are less severe
 EDITING_MODES = ("emacs", "vi")
 BOOTSTRAP = "bootstrap.servers"
 PROGRAM_KEYS = ("default", "theme", "output", "editing-mode", "no-color", "profiles")
 PROFILE_KEYS = (
     "bootstrap", "command-config", "cluster-id", "username", "password-command", "keyring",
-    "guard", "color", "colour", "theme", "address-map",
+    "guard", "environment", "color", "colour", "theme", "address-map",
 )  # fmt: skip
 
 
@@ -123,6 +124,7 @@ class ConfigFile:
             if "." not in key and key not in PROFILE_KEYS:
                 raise self._unknown(header, key, (*PROFILE_KEYS, BOOTSTRAP))
         self._check_choice(header, "guard", settings.get("guard"), GUARDS)
+        self._check_choice(header, "environment", settings.get("environment"), ENVIRONMENTS)
 
     def _check_choice(
         self, header: str, key: str, setting: Property | None, choices: tuple[str, ...]

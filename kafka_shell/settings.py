@@ -243,6 +243,13 @@ def names_a_cluster(flags: Mapping[str, object]) -> bool:
     return "profile" in flags or BOOTSTRAP in ConnectionOptions(flags, {}).merged
 
 
+def development_profiles(config_file: Path) -> frozenset[str]:
+    """The profiles with environment = "dev"."""
+    file = ConfigFile.read(config_file)
+    found = {name: file.profile(name).get("environment") for name in file.profiles}
+    return frozenset(name for name, each in found.items() if each and each.value == "dev")
+
+
 def guarded_profiles(config_file: Path) -> tuple[GuardedProfile, ...]:
     """The profiles that have a guard. Raises ShellError for an unknown guard."""
     file = ConfigFile.read(config_file)

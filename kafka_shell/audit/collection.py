@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.audit import in_process, snapshot
-from kafka_shell.audit.engine import Engine, is_large_data
+from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import AuditSnapshot
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.tasks import (
@@ -32,7 +32,7 @@ from kafka_shell.base.results import Failure
 
 STATUS = "collection_status"
 # The columns of the table that are summed.
-COLUMNS = ("cluster", "table", "status", "rows", "error", "reason")
+COLUMNS = ("cluster", "table", "status", "rows", "error", "reason", "failures")
 
 
 class TableStatus(Struct):
@@ -59,7 +59,7 @@ Status = dict[tuple[str, str], TableStatus]
 def summed(rows: Iterable[tuple[Any, ...]]) -> Status:
     """Return the status of each table of each cluster, of rows with the values of COLUMNS."""
     found: Status = {}
-    for cluster, table, status, count, error, reason in rows:
+    for cluster, table, status, count, error, reason, failures in rows:
         at = found.setdefault((cluster, table), TableStatus())
         at.rows += count
         if status == "ok":
@@ -67,7 +67,7 @@ def summed(rows: Iterable[tuple[Any, ...]]) -> Status:
         else:
             if not at.errors:
                 at.error, at.reason = error or "", reason or ""
-            at.errors += 1
+            at.errors += failures or 1
     return found
 
 
@@ -99,8 +99,7 @@ _OLDER = "the snapshot does not contain this table (written by an older version 
 class Collection(Struct, frozen=True):
     """The collected tables. `frames` are Spark data frames by table; `status` is what was read;
     `unread` are the clusters that could not be read, with the reason; `cached` are the data frames
-    Spark keeps in memory; `stored` are those of a snapshot. `batches` are the record batches of all
-    tables, if this program read the clusters itself.
+    Spark keeps in memory; `stored` are those of a snapshot.
     """
 
     snapshot_id: str
@@ -111,7 +110,6 @@ class Collection(Struct, frozen=True):
     unread: Mapping[str, str] = field(default_factory=dict)
     cached: tuple[Any, ...] = ()
     stored: bool = False
-    batches: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def cluster_ids(self) -> dict[str, str]:
@@ -175,7 +173,7 @@ def collect(
         if engine.runs_locally and in_process.is_small(listed)
         else _read_by_executors
     )
-    frames, status, cached, batches = read(engine, listed, wanted, snapshot_id)
+    frames, status, cached = read(engine, listed, wanted, snapshot_id)
     return Collection(
         snapshot_id,
         int(started * 1000),
@@ -184,12 +182,11 @@ def collect(
         status,
         {each.target.name: each.unreached for each in listed if each.unreached},
         cached,
-        batches=batches,
     )
 
 
-# Data frames, status, data frames that Spark keeps in memory, and record batches.
-_Tables = tuple[dict[str, Any], Status, tuple[Any, ...], Mapping[str, Any]]
+# Data frames, status, and data frames that Spark keeps in memory.
+_Tables = tuple[dict[str, Any], Status, tuple[Any, ...]]
 
 
 def _read_in_process(
@@ -214,20 +211,19 @@ def _read_in_process(
     frames = engine.run("collecting", lambda: snapshot.frames_of(engine.session, batches, tables))
     columns = [column.name for column in tables[STATUS].all_columns]
     values = itemgetter(*map(columns.index, COLUMNS))
-    return frames, summed(map(values, rows.get(STATUS, ()))), (), batches
+    return frames, summed(map(values, rows.get(STATUS, ()))), ()
 
 
 def _read_by_executors(
     engine: Engine, listed: Sequence[ClusterTasks], tables: Mapping[str, Table], snapshot_id: str
 ) -> _Tables:
-    engine.restart_for_large_data()
     engine.prepare_executors()
     tasks, lost = _tasks(listed, snapshot_id)
 
     def read() -> _Tables:
         whole = snapshot.collect(engine.session, tasks, snapshot_id, tables, lost)
         frames, cached = snapshot.frames(engine.session, whole, tables)
-        return frames, summed(frames[STATUS].select(*COLUMNS).collect()), cached, {}
+        return frames, summed(frames[STATUS].select(*COLUMNS).collect()), cached
 
     return engine.run("reading the clusters", read)
 
@@ -249,13 +245,9 @@ def of_snapshot(
     from pyspark.sql import functions as f
 
     task = "reading the snapshot"
-    store, named = snapshot.address(text)
+    store, _ = snapshot.address(text)
     known = engine.run(task, lambda: snapshot.written(engine.session, store))
     chosen = {name: tables[name] for name in tables if name in {*names, STATUS}}
-    rows = known.get(named or max(known), {})
-    # The frames of another collection end with their session.
-    if of is None and is_large_data(sum(rows.values())):
-        engine.restart_for_large_data()
 
     def read() -> Collection:
         wanted = () if of is None else tuple(of.cluster_ids.values())
@@ -285,8 +277,6 @@ def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
             written.append(None)
 
         id, session = found.snapshot_id, engine.session
-        if found.batches and snapshot.writes_locally(session, folder, engine.opened.keep):
-            return snapshot.write_locally(_arrow_tables(found), folder, id, done)
         return snapshot.write(session, found.frames, folder, id, done, large=bool(found.cached))
 
     rows = engine.run("writing the snapshot", write, lambda: (len(written), len(found.frames)))
@@ -294,15 +284,3 @@ def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
     incomplete = {about: why.message for about, why in failures if about not in found.unread}
     unread = dict(found.unread)
     return AuditSnapshot(found.snapshot_id, folder, found.clusters, unread, rows, incomplete)
-
-
-def _arrow_tables(found: Collection) -> dict[str, Any]:
-    """The tables of a collection that this program read itself, and what was added to it."""
-    import pyarrow
-
-    return {
-        name: pyarrow.Table.from_batches([found.batches[name]])
-        if name in found.batches
-        else frame.toArrow()
-        for name, frame in found.frames.items()
-    }

@@ -11,13 +11,20 @@
     -- absence: topics
     -- configs: topic_configs retention.ms
     -- remedy: dynamic, disruptive
-    SELECT cluster, topic AS resource, ... AS status, ... AS reason, ... AS remedy FROM topics
+    -- fix: min.insync.replicas = {copies}
+    SELECT cluster, topic AS resource, ... AS status, ... AS reason FROM topics
 
-The SQL selects `cluster, resource, status, reason` and, if the control has a remedy, `remedy` and
-`undo`: kafka.sh commands, or null. A status is ok, info, alarm, skip or error. `{factor}` is
-replaced with the value of the parameter, which a policy can change. `{duration value}` in a reason
-is shown with its unit, and `{word name}` in a remedy is quoted (see macros.py). The value
-`$frameworks` of a parameter is a pattern of the topics of Kafka Connect, Kafka Streams and others.
+The SQL selects `cluster, resource, status, reason` and, if the control has another remedy than
+`fix`, `remedy` and `undo`: kafka.sh commands, or null. A status is ok, info, alarm, skip or
+error. `{factor}` is replaced with the value of the parameter, which a policy can change.
+`{duration value}` in a reason is shown with its unit, and `{word name}` in a remedy is quoted (see
+below). The value `$frameworks` of a parameter is a pattern of the topics of Kafka Connect, Kafka
+Streams and others, and `{mirrored}` a query of the topics that MirrorMaker copies. Controls with
+the tag `opinion` are evaluated only if they are selected.
+
+`fix` is a config of the topic and its value, as SQL of the selected columns (null: no remedy). The
+command and its undo follow from it. If all topics that inherit a value of this config are alarms,
+they are one finding: of the default.
 
 `needs` names the tables the control reads. `absence` names those of which missing rows alone can
 raise an alarm: where one was not read completely, the control has no alarms. `configs` names
@@ -61,14 +68,11 @@ from kafka_shell.language.tokens import tokenize
 # | `{size X}` | a measured size in bytes | `1.4 GiB`, rounded |
 # | `{number X}` | a count | `1,234` |
 # | `{word X}` | a name in a remedy | one word of a command, quoted if needed |
-# | `{override KEY = X}` | a config of a topic in a remedy | `KEY=X`, or its deletion if inherited |
 #
 # The query only marks the value; `render` formats it, with the functions of all other output. Marks
 # in the value are replaced by another control character, with which a command is no remedy.
-# `{override ...}` needs the columns `overridden` and `inherited` of topic_configs.
 
 _MACRO = re.compile(r"\{([a-z]+)\s+([^{}]+)\}")
-_OVERRIDE = re.compile(r"\{override\s+([\w.]+)\s*=\s*([^{}]+)\}")
 _MARK = re.compile("\x02([a-z]+) ([^\x02\x03]*)\x03")
 
 
@@ -82,16 +86,24 @@ def expand(sql: str) -> str:
         value = f"translate({found[2].strip()}, '\x02\x03', '\x01\x01')"
         return f"concat('\x02{found[1]} ', {value}, '\x03')"
 
-    return _MACRO.sub(one, _OVERRIDE.sub(_override, sql))
+    return _MACRO.sub(one, sql.replace("{mirrored}", _MIRRORED))
 
 
-def _override(found: re.Match[str]) -> str:
-    """An override that equals the inherited value would be another finding."""
-    key, value = found[1], found[2].strip()
-    return (
-        f"CASE WHEN overridden AND inherited = CAST({value} AS STRING)"
-        f" THEN '--delete-config={key}' ELSE concat('{key}=', {value}) END"
-    )
+# The topics that MirrorMaker copies to a cluster. It writes ALIAS.checkpoints.internal there, and
+# ALIAS.TOPIC; with the identity policy, any topic may be a copy.
+_MIRRORED = """(
+  SELECT DISTINCT c.cluster, t.topic
+  FROM (
+    SELECT a.cluster, a.alias, count_if(t.topic LIKE 'mm2-%' OR t.topic = 'heartbeats') > 0
+      AND count_if(startswith(t.topic, a.alias) AND t.topic NOT LIKE '%.internal'
+        AND t.topic NOT LIKE '%.heartbeats') = 0 AS identity
+    FROM (
+      SELECT cluster, replace(topic, 'checkpoints.internal', '') AS alias FROM topics
+      WHERE topic LIKE '%.checkpoints.internal'
+    ) a JOIN topics t ON t.cluster = a.cluster GROUP BY a.cluster, a.alias
+  ) c
+  JOIN topics t ON t.cluster = c.cluster AND (startswith(t.topic, c.alias) OR c.identity)
+)"""
 
 
 def sql_text(value: str) -> str:
@@ -147,11 +159,12 @@ FAMILIES = {
     "D": "log",
 }
 RISKS = ("safe", "disruptive", "irreversible")
+OPINION = "opinion"
 _FOLDER = Path(__file__).parent / "controls"
 _LINE = re.compile(r"--\s?(?:(?P<key>[a-z]+):)?\s*(?P<value>.*)")
 _ID = re.compile(r"[A-Z]\d{2,3}")
 _PARAMETER = re.compile(r"(?P<name>[a-z_]+)\s*=\s*(?P<value>\S.*)")
-_ONCE = ("id", "title", "severity", "description", "source", "remedy")
+_ONCE = ("id", "title", "severity", "description", "source", "remedy", "fix")
 _KEYS = {*_ONCE, "tags", "parameter", "needs", "absence", "configs"}
 _CONFIG_TABLES = ("topic_configs", "broker_configs")
 COLUMNS = "cluster, resource, status, reason, remedy, undo"
@@ -167,11 +180,59 @@ class Level(IntEnum):
     LOW = 3
 
 
+_COMMENT = re.compile(r"(?m)^\s*--.*")
+# What brokers have in common is one result: `brokers 1, 2, 3 CLIENTS`.
+_OF_BROKER = re.compile(r"concat\('broker ', (\w+\.)?broker_id\b[^\n]*\) AS resource")
+_MERGED = """\
+SELECT cluster,
+  IF(count(*) = 1, min(resource), concat('brokers ', array_join(sort_array(collect_set(
+    CAST(regexp_extract(resource, r'^broker (-?[0-9]+)', 1) AS INT))), ', '), rest)) AS resource,
+  status, reason, remedy, undo
+FROM (
+  SELECT *, regexp_replace(resource, r'^broker -?[0-9]+', '') AS rest FROM (
+{}
+  )
+) GROUP BY cluster, rest, status, reason, remedy, undo"""
+
+
+def _with_fix(sql: str, key: str, value: str) -> str:
+    """The query of a control whose remedy sets a config of the topic. If all topics that inherit a
+    value are alarms, they are one result: the default is the cause."""
+    name = sql_text(key)
+    changed = f"CASE WHEN status = 'alarm' THEN CAST({value} AS STRING) END"
+    alone = "NOT by_default OR count(*) = 1"
+    return f"""\
+SELECT cluster, IF({alone}, min(resource), concat('default of ', {name})) AS resource,
+  min(status) AS status,
+  IF({alone}, min(reason), concat(min(reason), '; inherited by ', {{number count(*)}},
+    ' topics, such as ', min(resource))) AS reason,
+  IF({alone}, min(remedy), NULL) AS remedy, IF({alone}, min(undo), NULL) AS undo
+FROM (
+  SELECT cluster, resource, status, reason, by_default, IF(by_default, before, resource) AS subject,
+    CASE WHEN changed IS NULL THEN NULL
+      WHEN overridden AND inherited = changed
+      THEN concat('alter-configs --topic=', resource, ' --delete-config=', {name})
+      ELSE concat('alter-configs --topic=', resource, ' ', {name}, '=', changed) END AS remedy,
+    CASE WHEN changed IS NOT NULL THEN concat('alter-configs --topic=', resource, ' ',
+      coalesce(pair, concat('--delete-config ', {name}))) END AS undo
+  FROM (
+    SELECT q.*, {changed} AS changed, k.overridden, k.inherited, k.pair, k.value AS before,
+      NOT coalesce(k.overridden, true) AND every(q.status = 'alarm')
+        OVER (PARTITION BY q.cluster, k.overridden, k.value) AS by_default
+    FROM (
+{sql}
+    ) q LEFT JOIN topic_configs k
+      ON k.cluster = q.cluster AND k.topic = q.resource AND k.key = {name}
+  )
+) GROUP BY cluster, by_default, subject"""
+
+
 class Control(Struct, frozen=True):
     """One control. `needs` are the tables it reads; `absence` are those of which missing rows can
     raise an alarm; `required_configs` are (table, config) pairs.
 
-    `dynamic` is whether the remedy works without a restart; None without a remedy.
+    `dynamic` is whether the remedy works without a restart; None without a remedy. `fix` is the
+    topic config that the remedy sets, and its value as SQL.
     """
 
     id: str
@@ -188,6 +249,12 @@ class Control(Struct, frozen=True):
     parameters: Mapping[str, str] = field(default_factory=dict)
     dynamic: bool | None = None
     risk: str = ""
+    fix: tuple[str, str] | None = None
+
+    @property
+    def is_opinion(self) -> bool:
+        """Whether it is evaluated only if it is selected."""
+        return OPINION in self.tags
 
     @property
     def built_in(self) -> bool:
@@ -207,7 +274,16 @@ class Control(Struct, frozen=True):
 
     def query(self, thresholds: Mapping[str, str]) -> str:
         """Return the SQL with parameters filled in; `thresholds` override their defaults."""
-        sql = self.sql
+        sql = self.sql if self.fix is None else _with_fix(self.sql, *self.fix)
+        columns = ", ".join(
+            name
+            if re.search(rf"\b{name}\b", _COMMENT.sub("", sql))
+            else f"CAST(NULL AS STRING) AS {name}"
+            for name in ("remedy", "undo")
+        )
+        sql = f"SELECT cluster, resource, status, reason, {columns} FROM (\n{sql}\n)"
+        if _OF_BROKER.search(sql):
+            sql = _MERGED.format(sql)
         for name, value in self.parameters.items():
             sql = sql.replace("{" + name + "}", thresholds.get(name, value))
         return expand(sql)
@@ -299,7 +375,7 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
     parameters = dict(_parameters(entries.get("parameter", ()), path))
     for at, line in enumerate(sql.splitlines(), first):
         for name in re.findall(r"\{([a-z_]+)\}", line):
-            if name not in parameters:
+            if name not in {*parameters, "mirrored"}:
                 raise _malformed(
                     path, at, f"`-- parameter: {name} = ...` is missing for {{{name}}}"
                 )
@@ -324,7 +400,18 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
         parameters=parameters,
         dynamic=dynamic,
         risk=risk,
+        fix=_fix(once.get("fix"), path),
     )
+
+
+def _fix(entry: _Entry | None, path: Path) -> tuple[str, str] | None:
+    """Parse `retention.ms = 3600000`."""
+    if entry is None:
+        return None
+    key, equals, value = (part.strip() for part in entry.text.partition("="))
+    if not (key and equals and value):
+        raise _malformed(path, entry.line, f"fix must be config = value, got {entry.text!r}")
+    return key, value
 
 
 def _parameters(entries: Iterable[_Entry], path: Path) -> Iterator[tuple[str, str]]:
@@ -405,6 +492,11 @@ def resources_outside(plan: Plan, findings: Iterable[str]) -> list[Resource]:
             if named.isdisjoint(_names(change)) and not _belongs_to_topic(change, named)
         )
     )
+
+
+def finding_name(change: Change) -> str:
+    """Return the resource of a finding about what this change sets."""
+    return min(_names(change), key=len)
 
 
 def _names(change: Change) -> set[str]:

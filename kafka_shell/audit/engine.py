@@ -24,7 +24,7 @@ from kafka_shell.base.plans import Report
 
 # How Spark runs queries of a few rows, and of many.
 
-_FEW, _MANY = 200_000, 2_000_000  # rows
+_FEW = 200_000  # rows
 # Compiling and adapting a query of a few rows takes longer than running it, and tables of one
 # partition need neither a broadcast nor a shuffle to be joined.
 SMALL_DATA_CONFIGS = {
@@ -41,11 +41,6 @@ SMALL_DATA_CONFIGS = {
 def is_small_data(rows: int) -> bool:
     """Whether tables with so many rows together are small."""
     return rows < _FEW
-
-
-def is_large_data(rows: int) -> bool:
-    """Whether it is worth starting a JVM with all compilers and collectors for them."""
-    return rows > _MANY
 
 
 @contextmanager
@@ -168,7 +163,6 @@ class Engine:
         self.deadline: float | None = None  # monotonic, of the current command
         self._folder = folder
         self._archive = archive
-        self._quick = True
         self._opened: Future[Opened] | None = None
         self._imported = threading.Event()
         self._shipped = False
@@ -193,7 +187,6 @@ class Engine:
                         open_session(
                             self._folder,
                             self.spark_target,
-                            quick=self._quick,
                             archive=self._archive,
                         )
                     )
@@ -237,17 +230,6 @@ class Engine:
             self._wait_for("starting Spark", self._started, lambda: (0, None))
             return self.opened.local
         return local
-
-    def restart_for_large_data(self) -> None:
-        """Use a JVM without the options for a short run, before much is read."""
-        self._wait_for("starting Spark", self._started, lambda: (0, None))
-        if self.opened.quick or self.spark_target.server_folder:
-            self.stop()
-            self.spark_target = (
-                SparkTarget() if self.spark_target.server_folder else self.spark_target
-            )
-            self._quick = False
-            self.begin()
 
     def prepare_executors(self) -> None:
         """Give executors our packages."""

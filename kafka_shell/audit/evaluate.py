@@ -20,7 +20,7 @@ from kafka_shell.audit.session import sentence
 from kafka_shell.audit.threads import in_threads
 from kafka_shell.wire.rounds import in_slices
 
-# Of each control, and of each Spark task of it. The counts are those of all results.
+# Of each control. The counts are those of all results.
 MOST_FINDINGS = 10_000
 _AT_ONCE = 4
 _CORES = max(2, os.cpu_count() or 2)  # few rows: each query keeps a core busy with planning
@@ -251,12 +251,10 @@ def _most_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:
     of_status = (f.count_if(f.col("status") == each).alias(each) for each in statuses)
     ((id, query),) = queries.items()
     results = select(session, query).observe(seen, *of_status)
-    # Each task returns alarms first: many rows of another status must not displace them.
+    # Alarms first: many rows of another status must not displace them.
     order = f.col("status") != "alarm", f.col("status") == "info"
-    number = f.monotonically_increasing_id().bitwiseAND((1 << 33) - 1)  # in its task
-    found = results.where(REPORTED).sortWithinPartitions(*order)
-    found = found.withColumn("number_in_task", number)
-    rows = [row.asDict() for row in found.where(f"number_in_task < {MOST_FINDINGS}").collect()]
+    found = results.where(REPORTED).orderBy(*order).limit(MOST_FINDINGS)
+    rows = [row.asDict() for row in found.collect()]
     for status, count in seen.get.items():
         if count:
             yield id, status, count, [row for row in rows if row["status"] == status]

@@ -89,7 +89,8 @@ class LeftOut(Struct, frozen=True):
 class AuditReport(Struct, frozen=True):
     """The result of an audit. `findings` are the results that are not ok, most severe first;
     `unread` are the clusters that could not be read, with the reason. `left_out` counts
-    the alarms that are not in `findings`: those of a control are limited.
+    the alarms that are not in `findings`: those of a control are limited. `fail_on` is the lowest
+    severity of a finding that makes the exit status 1.
     """
 
     snapshot_id: str
@@ -100,6 +101,7 @@ class AuditReport(Struct, frozen=True):
     findings: tuple[AuditFinding, ...]
     suppressed: int = 0
     left_out: tuple[LeftOut, ...] = ()
+    fail_on: str = SEVERITIES[-1]
 
     @property
     def alarms(self) -> Counter[str]:
@@ -134,12 +136,13 @@ class AuditReport(Struct, frozen=True):
 
     @property
     def exit_status(self) -> int:
-        """0 for no findings, 1 for findings or if something could not be checked, 3 for an
-        unreachable cluster."""
+        """0 for no findings from `fail_on` on, 1 for such findings or if a control of such a
+        severity could not be checked, 3 for an unreachable cluster."""
         if self.unread:
             return 3
-        listed = any(f.status in ("alarm", "error", "skip") for f in self.findings)
-        return int(listed or bool(self.left_out))
+        failing = SEVERITIES[: SEVERITIES.index(self.fail_on) + 1]
+        judged = (f.severity for f in self.findings if f.status in ("alarm", "error", "skip"))
+        return int(any(each in failing for each in (*judged, *(r.severity for r in self.left_out))))
 
 
 class ControlTest(Struct, frozen=True):

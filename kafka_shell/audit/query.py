@@ -53,14 +53,18 @@ def select(session: Any, text: str) -> Any:
     return session.sql(f"SELECT * FROM (\n{text}\n)")
 
 
+MOST_ROWS = 10_000  # of a query, in the memory of this program
+
+
 def rows(session: Any, text: str) -> tuple[Mapping[str, Any], ...]:
-    """Return the rows of the query. Raises InvalidQuery with the reason given by Spark."""
+    """Return the rows of the query, at most one more than MOST_ROWS. Raises InvalidQuery with the
+    reason given by Spark."""
     from pyspark.errors import PySparkException
 
     try:
         frame = select(session, text)
         columns = _unique(frame.columns)
-        found = frame.collect()
+        found = frame.limit(MOST_ROWS + 1).collect()
     except PySparkException as error:
         raise _invalid(error) from None
     return tuple(

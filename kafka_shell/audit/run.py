@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import date
 
 from kafka_shell.audit.collection import Collection, mentioned
-from kafka_shell.audit.control import Control
+from kafka_shell.audit.control import RISKS, Control, finding_name
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.evaluate import EvaluationProgress, evaluate, in_order
-from kafka_shell.audit.model import AuditFinding, AuditReport, ControlResult, Drift, LeftOut
-from kafka_shell.audit.policy import DRIFT, Policy
+from kafka_shell.audit.model import (
+    SEVERITIES,
+    AuditFinding,
+    AuditReport,
+    ControlResult,
+    Drift,
+    LeftOut,
+)
+from kafka_shell.audit.policy import DRIFT, STATE, Policy
 from kafka_shell.audit.snapshot import is_snapshot
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.tables import TABLES
+from kafka_shell.base.plans import Change
+from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
+from kafka_shell.base.text import quote
 from kafka_shell.base.units import ConfigType, format_config_value
 
 Thresholds = Mapping[str, Mapping[str, str]]
@@ -38,9 +48,10 @@ def audit(
     controls: Sequence[Control],
     policy: Policy,
     against: tuple[str, Collection] | None = None,
+    dev: Container[str] = (),
 ) -> AuditReport:
-    """Evaluate controls on a collection, and compare it with `against` (a name and a
-    collection)."""
+    """Evaluate controls on a collection, and compare it with `against` (a name and a collection).
+    Findings of clusters in `dev` are at most medium."""
     collection.show()
     at, today = EvaluationProgress(), date.today()
     found = engine.run(
@@ -61,14 +72,17 @@ def audit(
     findings = found.findings
     judged = [_judged(control, found.counts) for control in controls]
 
-    def suppressed(each: AuditFinding) -> bool:
-        return any(suppression.covers(each, today) for suppression in policy.suppressions)
-
     if against is not None:
         differences, summary = _compare(engine, collection, *against)
         findings += differences
-        judged.append(_with_suppressed(summary, sum(map(suppressed, differences))))
-    kept = [each for each in findings if not suppressed(each)]
+        judged.append(
+            _with_suppressed(summary, sum(policy.suppresses(each, today) for each in differences))
+        )
+    kept = [
+        replace(each, severity=_severity(each.severity, each.cluster, dev))
+        for each in findings
+        if not policy.suppresses(each, today)
+    ]
     return AuditReport(
         collection.snapshot_id,
         collection.collected_at,
@@ -79,12 +93,62 @@ def audit(
         in_order(f for f in kept if not (f.status == "skip" and f.cluster in collection.unread)),
         sum(each.counts.get("suppressed", 0) for each in judged),
         tuple(
-            LeftOut(control.control, control.severity, cluster, count)
+            LeftOut(control.control, _severity(control.severity, cluster, dev), cluster, count)
             for control in judged
             for (id, cluster), count in sorted(found.left_out.items())
             if id == control.control
         ),
     )
+
+
+def with_state(
+    report: AuditReport,
+    file: str,
+    cluster: str,
+    changes: Sequence[Change],
+    unread: Mapping[str, Failure],
+    policy: Policy,
+) -> AuditReport:
+    """Add the findings of X01: `changes` lead from the cluster to the state file."""
+    title, remedy, today = (
+        f"Differs from the state file {file}",
+        f"apply {quote(file)}",
+        date.today(),
+    )
+
+    def finding(change: Change) -> AuditFinding:
+        before = "not set" if change.before is None else change.before
+        why = f"{change.field} is {before}, declared: {change.after}"
+        where = finding_name(change)
+        if change.verb == "delete" or (change.field and change.after is None):  # by apply --prune
+            return AuditFinding(STATE, title, "high", "alarm", cluster, where, "not declared")
+        return AuditFinding(
+            STATE, title, "high", "alarm", cluster, where,
+            why if change.field else "declared, but missing", remedy, "", True, RISKS[-1],
+        )  # fmt: skip
+
+    alarms = [*map(finding, changes)]
+    kept = [each for each in alarms if not policy.suppresses(each, today)]
+    skipped = [
+        AuditFinding(STATE, title, "high", "skip", cluster, about, why.message)
+        for about, why in unread.items()
+    ]
+    known = len(alarms) - len(kept)
+    counts = {"alarm": len(kept), "skip": len(skipped), "suppressed": known}
+    result = ControlResult(
+        STATE, title, "high", "drift", counts, "The cluster should be as the file declares.", file
+    )
+    return replace(
+        report,
+        findings=in_order((*report.findings, *kept, *skipped)),
+        controls=(*report.controls, result),
+        suppressed=report.suppressed + known,
+    )
+
+
+def _severity(severity: str, cluster: str, dev: Container[str]) -> str:
+    """The severity of a finding in a cluster."""
+    return max(severity, "medium", key=SEVERITIES.index) if cluster in dev else severity
 
 
 def _with_suppressed(result: ControlResult, count: int) -> ControlResult:

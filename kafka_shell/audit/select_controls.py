@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kafka_shell.audit.control import FAMILIES, Control, Level
-from kafka_shell.audit.policy import DRIFT
-from kafka_shell.audit.policy import ID as POLICY
+from kafka_shell.audit.policy import DRIFT, STATE
 from kafka_shell.base.errors import UsageError, did_you_mean
+
+ALL = "all"
 
 
 def select_controls(
     controls: Mapping[str, Control], words: Iterable[str], threshold: str = ""
 ) -> tuple[Control, ...]:
-    """Return the controls with these IDs, families or tags (default: all) of at least a severity.
+    """Return the controls with these IDs, families or tags of at least a severity: by default all
+    but opinions, with the word `all` all.
 
     Raises UsageError for an unknown word.
     """
     wanted = [word.strip() for word in words if word.strip()]
-    chosen = (
-        {id for word in wanted for id in _matching(controls, word)} if wanted else set(controls)
-    )
+    if wanted:
+        chosen = {id for word in wanted for id in _matching(controls, word)}
+    else:
+        chosen = {id for id, control in controls.items() if not control.is_opinion}
     lowest = Level[threshold.upper()] if threshold else max(Level)
     return tuple(
         control for id, control in controls.items() if id in chosen and control.severity <= lowest
@@ -28,8 +31,10 @@ def select_controls(
 
 
 def _matching(controls: Mapping[str, Control], word: str) -> set[str]:
-    if word.upper() in (POLICY, *DRIFT) and word.upper() not in controls:
-        return set()  # of --policy and --against
+    if word.upper() in (STATE, *DRIFT):
+        return set()  # of --against
+    if word.lower() == ALL:
+        return set(controls)
     found = {
         id
         for id, control in controls.items()

@@ -60,14 +60,12 @@ LOCAL_CONFIG = {
 
 
 class Opened(Struct):
-    """A session. It is `local` if executors are on this machine only, and `quick` if its JVM has
-    options for a short run. `keep` are the configs that the user set. `ends_with_program` is
-    whether this program ends it."""
+    """A session. It is `local` if executors are on this machine only. `keep` are the configs that
+    the user set. `ends_with_program` is whether this program ends it."""
 
     session: Any
     local: bool
     keep: frozenset[str] = frozenset()
-    quick: bool = False
     ends_with_program: bool = True
 
 
@@ -79,13 +77,11 @@ def import_spark() -> None:
     from pyspark.sql import Observation, SparkSession, functions  # noqa: F401
 
 
-def open_session(
-    folder: Path, spark_target: SparkTarget, *, quick: bool = False, archive: Path | None = None
-) -> Opened:
+def open_session(folder: Path, spark_target: SparkTarget, *, archive: Path | None = None) -> Opened:
     """Return a session; `folder` gets the Spark log.
 
-    `quick` starts a local JVM with options for a short run, with an archive of classes in the
-    folder `archive`. Raises ShellError if there is no JDK or Spark does not start.
+    A local JVM uses the archive of classes in the folder `archive`. Raises ShellError if there is
+    no JDK or Spark does not start.
     """
     # PySpark logs failing queries to stderr in addition to raising an error.
     from pyspark.logger import PySparkLogger
@@ -97,7 +93,7 @@ def open_session(
         return _connect(spark_target)
     existing = _existing()
     return (
-        _launch(spark_target, folder, quick, archive)
+        _launch(spark_target, folder, archive)
         if existing is None
         else _adopt(existing, spark_target)
     )
@@ -132,7 +128,7 @@ def _complete(session: Any, given: Mapping[str, str], ours: Mapping[str, str]) -
             session.conf.set(key, value)
 
 
-def _launch(spark_target: SparkTarget, folder: Path, quick: bool, archive: Path | None) -> Opened:
+def _launch(spark_target: SparkTarget, folder: Path, archive: Path | None) -> Opened:
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
@@ -140,14 +136,14 @@ def _launch(spark_target: SparkTarget, folder: Path, quick: bool, archive: Path 
     os.environ.pop(_CONNECT_MODE, None)  # of a session that ended
     given = spark_target.user_configs()
     local = bool(spark_target.runs_locally())
-    quick = quick and local and _JAVA not in given and not is_submitted()
+    ours = local and _JAVA not in given and not is_submitted()
     if not is_submitted():
         java = jvm.spark_java()
         os.environ["JAVA_HOME"] = str(java.resolve().parent.parent)
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         given.setdefault("spark.master", LOCAL)
         given.setdefault(_MEMORY, f"{jvm.heap_mebibytes()}m")
-        if quick:
+        if ours:
             given[_JAVA] = jvm.options(java, archive, folder)
     log = open_private(folder / "spark.log", "w")
     try:
@@ -157,7 +153,7 @@ def _launch(spark_target: SparkTarget, folder: Path, quick: bool, archive: Path 
         with _environment(jvm.LOOPBACK if local else {}):
             streams = {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
             gateway = launch_gateway(started, {**streams, "umask": PRIVATE})
-        if quick and archive is not None:
+        if ours and archive is not None:
             atexit.register(jvm.archive_later, archive, gateway.proc.pid)
         conf = SparkConf(_jvm=gateway.jvm)  # also what spark-submit and spark-defaults.conf say
         keep = frozenset(key for key, _ in conf.getAll())
@@ -170,7 +166,7 @@ def _launch(spark_target: SparkTarget, folder: Path, quick: bool, archive: Path 
             hint=jvm.hint(folder / "spark.log"),
             code="spark",
         ) from None
-    return Opened(SparkSession(context), local, keep, quick)
+    return Opened(SparkSession(context), local, keep)
 
 
 def _fill(conf: Any, given: Mapping[str, str], local: bool, folder: Path) -> None:

@@ -6,16 +6,14 @@ in it is incomplete, and is not read.
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from kafka_shell import __version__
 from kafka_shell.audit.engine import tuned
-from kafka_shell.audit.session import CONFIG, SQL
+from kafka_shell.audit.session import sentence
 from kafka_shell.audit.source import (
     COLLECTION,
     EVERYTHING,
@@ -29,7 +27,6 @@ from kafka_shell.audit.table import Table
 from kafka_shell.audit.tasks import Read, ReadTask, to_json
 from kafka_shell.audit.threads import in_threads
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.files import open_private, private_folder
 from kafka_shell.base.units import counted, to_path
 
 # Where snapshots are kept: in a folder, as Parquet files, or in a schema of a Spark catalog, as
@@ -46,12 +43,6 @@ _DELEGATING = (
     "org.apache.iceberg.spark.SparkSessionCatalog",
 )
 _PARTITIONS = ("snapshot_id", "cluster")
-# How Spark writes files: its configs, and where those of Hadoop are.
-_OF_FILES = ("spark.hadoop.", "spark.sql.parquet.", "spark.sql.sources.")
-_HADOOP = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
-# What Spark and Hive escape in the values of partitions, and the name of one without a value.
-_IN_PATH = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\\{[\]^]""")
-_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 def address(text: str) -> tuple[str, str]:
@@ -89,42 +80,6 @@ def append(session: Any, store: str, table: str, frame: Any, snapshot_id: str) -
     # In a folder of its own: Spark's committer moves the files there when all are complete.
     writer = frame.drop("snapshot_id").write.partitionBy(*_partitions(frame)[1:])
     writer.parquet(_part(store, table, snapshot_id))
-
-
-def writes_locally(session: Any, store: str, keep: Iterable[str] = ()) -> bool:
-    """Whether Spark on this machine would write the store as files of this machine, in the way of
-    `append_locally`: not if the user (configs in `keep`) has set another file system or format."""
-    if is_catalog(store) or "://" in store or any(map(os.environ.get, _HADOOP)):
-        return False
-    theirs = (key for key in keep if key.startswith(_OF_FILES))
-    return all(session.conf.get(key, None) == {**SQL, **CONFIG}.get(key) for key in theirs)
-
-
-def append_locally(store: str, table: str, rows: Any, snapshot_id: str) -> None:
-    """Add the rows of a snapshot, an Arrow table, to a table in a local folder, as Spark would."""
-    from pyarrow import parquet
-
-    part = Path(_part(store, table, snapshot_id))
-    new = private_folder(part.with_name(f"_{part.name}"))  # Spark does not read it
-    for folder, some in _by_cluster(rows):
-        file = new / folder / "part-00000.snappy.parquet"
-        # Time is in microseconds, as Spark has it, with every version of Arrow.
-        with open_private(file, "xb") as stream:
-            parquet.write_table(some, stream, coerce_timestamps="us")
-    new.rename(part)
-
-
-def _by_cluster(rows: Any) -> Iterator[tuple[str, Any]]:
-    """The folder and the rows of each cluster, without the columns that are in the path."""
-    if "cluster" not in rows.column_names:
-        yield "", rows
-        return
-    ordered, start = rows.sort_by("cluster"), 0
-    data = ordered.drop_columns([each for each in _PARTITIONS if each in ordered.column_names])
-    for each in ordered["cluster"].value_counts().to_pylist():  # in their order
-        name = _IN_PATH.sub(lambda c: f"%{ord(c[0]):02X}", each["values"] or "") or _NULL
-        yield f"cluster={name}", data.slice(start, each["counts"])
-        start += each["counts"]
 
 
 def stored(session: Any, store: str, table: str, ddl: str, snapshot_id: str = "") -> Any:
@@ -340,7 +295,7 @@ def write(
 ) -> dict[str, int]:
     """Write the data frames of all tables as a snapshot, and return their numbers of rows.
     `written` is called after each table. A table that is not `large` becomes a file for each
-    cluster."""
+    cluster. Raises ShellError if a file cannot be written."""
 
     def one(name: str) -> None:
         frame = tables[name]
@@ -348,41 +303,23 @@ def write(
         append(session, store, name, frame, snapshot_id)
         written()
 
-    in_threads(one, sorted(tables), _WRITES_AT_ONCE)
-    rows = _counted(tables)
-    frame = session.createDataFrame(_manifest_of(rows)).coalesce(1)
-    append(session, store, MANIFEST, frame, snapshot_id)
-    return rows
-
-
-def _manifest_of(rows: Mapping[str, int]) -> Any:
-    """The rows of a snapshot with these tables in the table of snapshots."""
     import pyarrow
 
-    return pyarrow.table([[*rows], [*rows.values()], [__version__] * len(rows)], _MANIFEST_COLUMNS)
-
-
-def write_locally(
-    tables: Mapping[str, Any],
-    store: str,
-    snapshot_id: str,
-    written: Callable[[], None] = lambda: None,
-) -> dict[str, int]:
-    """Write Arrow tables as a snapshot to a local folder, without Spark, which takes seconds for a
-    few rows. Return their numbers of rows. Raises ShellError if a file cannot be written."""
-    counts = {name: rows.num_rows for name, rows in sorted(tables.items())}
     try:
-        for name, rows in sorted(tables.items()):
-            append_locally(store, name, rows, snapshot_id)
-            written()
-        append_locally(store, MANIFEST, _manifest_of(counts), snapshot_id)
-    except OSError as error:
+        in_threads(one, sorted(tables), _WRITES_AT_ONCE)
+        rows = _counted(tables)
+        manifest = [[*rows], [*rows.values()], [__version__] * len(rows)]
+        frame = session.createDataFrame(pyarrow.table(manifest, _MANIFEST_COLUMNS)).coalesce(1)
+        append(session, store, MANIFEST, frame, snapshot_id)
+    except ShellError:
+        raise
+    except Exception as error:
         raise ShellError(
-            f"cannot write the snapshot to {store}: {error.strerror or error}",
+            f"cannot write the snapshot to {store}: {sentence(error)}",
             hint="The snapshot is incomplete and will not be read.",
             code="no-file",
         ) from None
-    return counts
+    return rows
 
 
 def _counted(tables: Mapping[str, Any]) -> dict[str, int]:

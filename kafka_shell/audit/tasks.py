@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +118,7 @@ def from_json(text: str) -> tuple[ReadTask, ...]:
 # fail the whole Spark job.
 
 ROWS_PER_BATCH = 10_000
+_EXAMPLES = 10  # of resources that could not be read
 COLLECT_DEADLINE_S = 120.0  # per slice
 
 Opener = Callable[[Target], "Cluster"]
@@ -172,20 +173,44 @@ def _of_table(table: Table, task: ReadTask, cluster: Cluster, snapshot_id: str) 
     if rows:
         yield Read(table.name, rows)
     seconds = time.time() - started
-    for each in failures:
-        yield _status(table.name, task, snapshot_id, 0, seconds, each)
+    for of_error in _by_error(failures):
+        yield _status(table.name, task, snapshot_id, 0, seconds, *of_error)
     if not failures or count:
         yield _status(table.name, task, snapshot_id, count, seconds, None)
 
 
+def _by_error(failures: Iterable[ReadFailure]) -> Iterator[tuple[ReadFailure, int]]:
+    """Return one failure for each error, with ten of the resources and their number: if no leader
+    answers, each of 100,000 partitions fails in the same way."""
+    found: dict[str, list[ReadFailure]] = {}
+    for each in failures:
+        found.setdefault(each.error, []).append(each)
+    for error, same in found.items():
+        examples = ", ".join(each.resource for each in same[:_EXAMPLES] if each.resource)
+        yield ReadFailure(examples, error, same[0].reason), len(same)
+
+
 def _status(
-    table: str, task: ReadTask, snapshot_id: str, rows: int, seconds: float, why: ReadFailure | None
+    table: str,
+    task: ReadTask,
+    snapshot_id: str,
+    rows: int,
+    seconds: float,
+    why: ReadFailure | None,
+    failures: int = 1,
 ) -> Read:
-    return Read("collection_status", [status_row(table, task, snapshot_id, rows, seconds, why)])
+    row = status_row(table, task, snapshot_id, rows, seconds, why, failures)
+    return Read("collection_status", [row])
 
 
 def status_row(
-    table: str, task: ReadTask, snapshot_id: str, rows: int, seconds: float, why: ReadFailure | None
+    table: str,
+    task: ReadTask,
+    snapshot_id: str,
+    rows: int,
+    seconds: float,
+    why: ReadFailure | None,
+    failures: int = 1,
 ) -> tuple[Any, ...]:
     """Return the collection_status row of reading a table of this task."""
     names = task.names
@@ -198,6 +223,7 @@ def status_row(
         None if why is None else why.resource,
         None if why is None else why.error,
         None if why is None else why.reason,
+        0 if why is None else failures,
     )  # fmt: skip
 
 

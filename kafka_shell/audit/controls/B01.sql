@@ -14,8 +14,6 @@ SELECT
   CASE WHEN value = 'true'
     THEN concat('auto.create.topics.enable is true; set it to false in server.properties',
       ' and restart the broker')
-    ELSE 'auto.create.topics.enable is false' END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    ELSE 'auto.create.topics.enable is false' END AS reason
 FROM broker_configs
 WHERE key = 'auto.create.topics.enable'

@@ -2,20 +2,23 @@
 -- title: Low default replication factor
 -- severity: high
 -- tags: durability
--- description: Topics created without a replication factor get this one.
+-- description: Topics created without a replication factor get this one. It is judged by the number
+--   of brokers, of which B05 reports fewer than three.
 -- source: Apache Kafka documentation, Broker configs, default.replication.factor
--- needs: broker_configs
+-- needs: broker_configs, clusters
 -- configs: broker_configs default.replication.factor
 -- parameter: factor = 3
 -- remedy: restart, safe
+WITH judged AS (
+  SELECT b.*, least({factor}, c.brokers + coalesce(size(c.offline), 0)) AS factor
+  FROM broker_configs b JOIN clusters c ON c.cluster = b.cluster
+  WHERE key = 'default.replication.factor'
+)
 SELECT
   cluster,
   concat('broker ', broker_id) AS resource,
-  CASE WHEN try_cast(value AS INT) < {factor} THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN try_cast(value AS INT) < factor THEN 'alarm' ELSE 'ok' END AS status,
   concat('default.replication.factor is ', value,
     CASE WHEN try_cast(value AS INT) < {factor}
-      THEN '; set it to {factor} in server.properties and restart the broker' ELSE '' END) AS reason,
-  NULL AS remedy,
-  NULL AS undo
-FROM broker_configs
-WHERE key = 'default.replication.factor'
+      THEN concat('; set it to ', factor, ' in server.properties and restart the broker') ELSE '' END) AS reason
+FROM judged

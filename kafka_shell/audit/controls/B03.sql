@@ -3,10 +3,10 @@
 -- severity: high
 -- tags: durability
 -- description: Topics without their own min.insync.replicas use this value, so acks=all can mean
---   a single copy. Kafka uses the replication factor where that is lower. There is no remedy where
+--   a single copy. Kafka uses the replication factor where that is lower, as on a single broker. There is no remedy where
 --   the default of all brokers would change nothing, or would lower the value of a broker.
 -- source: Apache Kafka documentation, Broker configs, min.insync.replicas
--- needs: broker_configs, features
+-- needs: broker_configs, features, clusters
 -- configs: broker_configs min.insync.replicas
 -- parameter: copies = 2
 -- remedy: dynamic, disruptive
@@ -19,8 +19,9 @@ WITH judged AS (
   FROM broker_configs WHERE key = 'min.insync.replicas' GROUP BY cluster
 ),
 fixable AS (
-  SELECT *, lowest < {copies} AND inherited = lowest AND most_inherited <= {copies} AS fixable
-  FROM judged
+  SELECT j.*, lowest < {copies} AND c.brokers + coalesce(size(c.offline), 0) > 1 AS bad,
+    inherited = lowest AND most_inherited <= {copies} AS raises
+  FROM judged j JOIN clusters c ON c.cluster = j.cluster
 ),
 -- where eligible leader replicas are on, the default of all brokers can be set but not deleted
 kept AS (
@@ -30,14 +31,14 @@ kept AS (
 SELECT
   j.cluster,
   'brokers' AS resource,
-  CASE WHEN lowest < {copies} THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN lowest < {copies}
     THEN concat('min.insync.replicas is ', lowest, ' on brokers ', brokers)
     ELSE concat('min.insync.replicas is at least ', lowest) END AS reason,
-  CASE WHEN fixable THEN 'alter-configs --broker-default min.insync.replicas={copies}'
+  CASE WHEN bad AND raises THEN 'alter-configs --broker-default min.insync.replicas={copies}'
   END AS remedy,
   CASE
-    WHEN fixable IS NOT TRUE THEN NULL
+    WHEN (bad AND raises) IS NOT TRUE THEN NULL
     WHEN cluster_default IS NOT NULL OR kept
       THEN concat('alter-configs --broker-default min.insync.replicas=',
         coalesce(cluster_default, CAST(lowest AS STRING)))

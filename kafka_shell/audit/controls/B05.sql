@@ -2,18 +2,19 @@
 -- title: Fewer than three brokers
 -- severity: critical
 -- tags: availability
--- description: Three replicas, one of which may be offline, require three brokers.
+-- description: Three replicas, one of which may be offline, require three brokers. B24 reports
+--   registered brokers that are offline.
 -- source: Apache Kafka documentation, Replication
--- needs: brokers
+-- needs: brokers, clusters
 -- absence: brokers
 -- parameter: fewest = 3
+WITH known AS (
+  SELECT b.cluster, count(*) + max(coalesce(size(c.offline), 0)) AS brokers
+  FROM brokers b LEFT JOIN clusters c ON c.cluster = b.cluster GROUP BY b.cluster
+)
 SELECT
   cluster,
   'brokers' AS resource,
-  CASE WHEN count(*) < {fewest} THEN 'alarm' ELSE 'ok' END AS status,
-  concat(count(*), CASE WHEN count(*) = 1 THEN ' broker is online' ELSE ' brokers are online' END)
-    AS reason,
-  NULL AS remedy,
-  NULL AS undo
-FROM brokers
-GROUP BY cluster
+  CASE WHEN brokers < {fewest} THEN 'alarm' ELSE 'ok' END AS status,
+  concat(brokers, IF(brokers = 1, ' broker', ' brokers')) AS reason
+FROM known

@@ -13,7 +13,5 @@ SELECT
   cluster,
   'quorum' AS resource,
   CASE WHEN voters < {fewest} OR voters % 2 = 0 THEN 'alarm' ELSE 'ok' END AS status,
-  concat(voters, CASE WHEN voters = 1 THEN ' voter' ELSE ' voters' END) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  concat(voters, CASE WHEN voters = 1 THEN ' voter' ELSE ' voters' END) AS reason
 FROM voters

@@ -13,8 +13,6 @@ SELECT
   concat('broker ', broker_id) AS resource,
   CASE WHEN value LIKE '%broker%' AND value LIKE '%controller%' THEN 'alarm' ELSE 'ok'
   END AS status,
-  concat('process.roles is ', value) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  concat('process.roles is ', value) AS reason
 FROM broker_configs
 WHERE key = 'process.roles'

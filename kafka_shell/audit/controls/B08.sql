@@ -21,7 +21,5 @@ SELECT
     WHEN never THEN 'has not caught up with the current leader'
     WHEN behind_ms IS NULL THEN 'the quorum leader does not report when the voter caught up'
     ELSE concat({duration behind_ms}, ' and ', {number lag}, ' records behind the leader')
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM voters

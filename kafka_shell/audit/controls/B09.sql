@@ -21,8 +21,6 @@ SELECT
   CASE WHEN any(differs)
     THEN concat('the supported versions of ', count_if(differs), ' APIs differ, including ',
       min(CASE WHEN differs THEN api END))
-    ELSE 'all brokers support the same API versions' END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    ELSE 'all brokers support the same API versions' END AS reason
 FROM apis
 GROUP BY cluster

@@ -28,7 +28,5 @@ SELECT
   cluster,
   key AS resource,
   CASE WHEN differs THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN differs THEN static_values ELSE 'the same on all brokers' END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  CASE WHEN differs THEN static_values ELSE 'the same on all brokers' END AS reason
 FROM statics

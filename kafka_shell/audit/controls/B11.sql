@@ -1,28 +1,38 @@
 -- id: B11
--- title: Broker config overrides the cluster-wide default
--- severity: medium
+-- title: A broker has a dynamic config of its own
+-- severity: high
 -- tags: hygiene
--- description: The default of all brokers was changed, but this broker overrides it. There is no
+-- description: A dynamic config applies to this broker alone, and differs from the other brokers or
+--   from the cluster-wide default: a retention deletes the records of the partitions it leads, and
+--   a limit slows down only its clients. Configs of listeners and addresses may differ. There is no
 --   remedy for retention, which can delete records that cannot be restored, and for replication
 --   throttles, without which a running reassignment can saturate the network.
 -- source: Apache Kafka documentation, Updating broker configs (KIP-226)
 -- needs: broker_configs
+-- parameter: besides = listener\.name\..*|(advertised\.)?listeners|.*keystore.*|.*truststore.*|.*\.throttled\.rate
 -- remedy: dynamic, disruptive
-WITH judged AS (
-  SELECT *, source = 'dynamic_broker' AND cluster_default IS NOT NULL AS bad,
-    NOT key RLIKE r'^log\.(local\.)?retention\..*|^log\.cleanup\.policy$|\.throttled\.rate$'
+WITH others AS (
+  SELECT cluster, key, count(DISTINCT coalesce(value, '')) > 1 AS differ
+  FROM broker_configs GROUP BY cluster, key
+),
+judged AS (
+  SELECT c.*, source = 'dynamic_broker'
+      AND (cluster_default IS NOT NULL OR o.differ AND NOT c.key RLIKE r'^({besides})$') AS bad,
+    NOT c.key RLIKE r'^log\.(local\.)?retention\..*|^log\.cleanup\.policy$|\.throttled\.rate$'
       AS with_remedy
-  FROM broker_configs WHERE source IN ('dynamic_broker', 'dynamic_default_broker')
+  FROM broker_configs c JOIN others o ON o.cluster = c.cluster AND o.key = c.key
+  WHERE source IN ('dynamic_broker', 'dynamic_default_broker')
 )
 SELECT
   cluster,
   concat('broker ', broker_id, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN bad
-    THEN concat({config concat(key, '=', value)}, ' on this broker, ',
+  concat({config concat(key, '=', value)}, CASE
+    WHEN bad AND cluster_default IS NOT NULL THEN concat(' on this broker, ',
       {config concat(key, '=', cluster_default)}, ' as the cluster-wide default')
-    ELSE {config concat(key, '=', value)} END AS reason,
-  CASE WHEN bad AND with_remedy THEN concat('alter-configs --broker-id ', broker_id, ' --delete-config=', key)
-  END AS remedy,
-  CASE WHEN bad AND with_remedy THEN concat('alter-configs --broker-id ', broker_id, ' ', pair) END AS undo
+    WHEN bad THEN ' on this broker only' ELSE '' END) AS reason,
+  CASE WHEN bad AND with_remedy
+    THEN concat('alter-configs --broker-id ', broker_id, ' --delete-config=', key) END AS remedy,
+  CASE WHEN bad AND with_remedy
+    THEN concat('alter-configs --broker-id ', broker_id, ' ', pair) END AS undo
 FROM judged

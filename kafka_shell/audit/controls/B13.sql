@@ -46,6 +46,5 @@ SELECT
     WHEN bad AND measure = 'leaders' AND preferred > {times} * mean THEN 'rebalance --only-leaders'
     WHEN bad AND measure = 'leaders' THEN 'preferred-replica-leader-election'
     WHEN bad THEN "reassign-partitions --topics '*'"
-  END AS remedy,
-  NULL AS undo
+  END AS remedy
 FROM judged

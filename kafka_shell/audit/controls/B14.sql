@@ -2,7 +2,8 @@
 -- title: Disk is nearly full
 -- severity: high
 -- tags: capacity
--- description: A broker stops when a log directory is full.
+-- description: A log directory that is full goes offline with its replicas. The broker stops if it
+--   is its last one, or contains the metadata log.
 -- source: Apache Kafka documentation, Hardware and OS, disks; KIP-827
 -- needs: log_dirs
 -- parameter: percent = 80
@@ -20,7 +21,5 @@ SELECT
     WHEN total IS NULL OR usable IS NULL OR total = 0
       THEN 'the broker does not report the size of its volume (Kafka before 3.3)'
     ELSE concat(round(100.0 * (total - usable) / total, 0), '% of ', {size total}, ' are used')
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM log_dirs

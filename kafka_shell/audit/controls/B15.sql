@@ -10,7 +10,5 @@ SELECT
   cluster,
   concat('broker ', broker_id, ' ', path) AS resource,
   CASE WHEN error IS NOT NULL THEN 'alarm' ELSE 'ok' END AS status,
-  coalesce(error, 'online') AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  coalesce(error, 'online') AS reason
 FROM log_dirs

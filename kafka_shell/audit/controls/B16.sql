@@ -1,7 +1,7 @@
 -- id: B16
 -- title: Move to another log directory in progress
 -- severity: medium
--- tags: capacity
+-- tags: capacity, opinion
 -- description: A replica is being moved to another log directory of its broker. Until it has
 --   caught up, both copies use disk space. Kafka does not report when the move started, and a
 --   collection is a snapshot of one moment, so this is never an alarm, only info. A move that is in
@@ -14,7 +14,5 @@ SELECT
   cluster,
   concat('broker ', broker_id, ' ', topic, ':', partition) AS resource,
   'info' AS status,
-  concat('moving to ', path, ', ', offset_lag, ' offsets behind') AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  concat('moving to ', path, ', ', offset_lag, ' offsets behind') AS reason
 FROM disk_replicas WHERE future

@@ -1,7 +1,7 @@
 -- id: B17
 -- title: Too few threads
 -- severity: low
--- tags: performance
+-- tags: performance, opinion
 -- description: Brokers have fewer threads than the defaults of Kafka, or a single replica
 --   fetcher, so requests wait while CPUs and disks are idle. One change can at most double the
 --   number of threads. There is no remedy where the default of all brokers would change nothing,

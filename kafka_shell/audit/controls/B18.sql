@@ -1,7 +1,7 @@
 -- id: B18
 -- title: Several log directories on one broker
 -- severity: low
--- tags: capacity
+-- tags: capacity, opinion
 -- description: Kafka balances the number of partitions across log directories, not their size:
 --   one disk can be full while another is empty.
 -- source: Apache Kafka documentation, Hardware and OS, disks and filesystem
@@ -11,8 +11,6 @@ SELECT
   concat('broker ', broker_id) AS resource,
   CASE WHEN count(*) > 1 THEN 'alarm' ELSE 'ok' END AS status,
   concat(count(*), CASE WHEN count(*) = 1 THEN ' log directory'
-    ELSE ' log directories' END) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    ELSE ' log directories' END) AS reason
 FROM log_dirs
 GROUP BY cluster, broker_id

@@ -26,8 +26,6 @@ SELECT
   CASE WHEN try_cast(b.value AS BIGINT) * 60000 < longest.retention THEN 'alarm' ELSE 'ok'
   END AS status,
   concat('offsets.retention.minutes is ', {config concat(b.key, '=', b.value)}, ', topic ',
-    longest.topic, ' keeps records for ', {duration longest.retention}) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    longest.topic, ' keeps records for ', {duration longest.retention}) AS reason
 FROM broker_configs b JOIN longest ON longest.cluster = b.cluster
 WHERE b.key = 'offsets.retention.minutes'

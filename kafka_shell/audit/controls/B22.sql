@@ -38,8 +38,7 @@ SELECT
   CASE WHEN t.duration_ms > most.ms THEN 'alarm' ELSE 'ok' END AS status,
   concat(t.state, CASE WHEN t.duration_ms IS NOT NULL
     THEN concat(' for ', {age t.duration_ms}) ELSE '' END) AS reason,
-  CASE WHEN t.duration_ms > most.ms THEN concat('fence-producer --transactional-id=', t.word) END AS remedy,
-  NULL AS undo
+  CASE WHEN t.duration_ms > most.ms THEN concat('fence-producer --transactional-id=', t.word) END AS remedy
 FROM transactions t JOIN most ON most.cluster = t.cluster
 UNION ALL
 SELECT
@@ -65,6 +64,5 @@ SELECT
   END,
   CASE WHEN NOT listed AND old AND current IS NOT TRUE
     THEN concat('abort-transaction --topic=', topic, ':', partition, ' --start-offset ',
-      start_offset) END,
-  NULL
+      start_offset) END
 FROM opened

@@ -1,7 +1,7 @@
 -- id: C01
 -- title: Producers do not use acks=all
 -- severity: high
--- tags: clients, durability
+-- tags: clients, durability, opinion
 -- description: Without acks=all, acknowledged records can be lost when one broker fails.
 -- source: Apache Kafka documentation, Producer configs, acks
 -- needs: effective_client_configs

@@ -1,7 +1,7 @@
 -- id: C02
 -- title: Session timeout outside the limits of the brokers
 -- severity: medium
--- tags: clients, groups
+-- tags: clients, groups, opinion
 -- description: A consumer whose session.timeout.ms is outside the limits of the brokers cannot
 --   join its group.
 -- source: Apache Kafka documentation, Broker configs, group.min.session.timeout.ms and

@@ -1,7 +1,7 @@
 -- id: C03
 -- title: Heartbeat interval is too long
 -- severity: medium
--- tags: clients, groups
+-- tags: clients, groups, opinion
 -- description: heartbeat.interval.ms should be at most a third of session.timeout.ms; otherwise
 --   one lost heartbeat can remove the member. The default of Kafka is assumed if
 --   session.timeout.ms is not set.

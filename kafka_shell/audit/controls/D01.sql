@@ -27,9 +27,7 @@ SELECT
   concat(CAST(round(100 * c.plain) AS INT), '% of the sampled bytes are not compressed, ',
     {size bytes.bytes},
     ' on disk', CASE WHEN c.plain > 0 THEN coalesce(concat('; compression would save about ',
-      CAST(round(100 * c.plain * saved.saving) AS INT), '% of this size'), '') ELSE '' END) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+      CAST(round(100 * c.plain * saved.saving) AS INT), '% of this size'), '') ELSE '' END) AS reason
 FROM codecs c
 JOIN bytes ON bytes.cluster = c.cluster AND bytes.topic = c.topic
 JOIN topics t ON t.cluster = c.cluster AND t.topic = c.topic AND NOT t.internal

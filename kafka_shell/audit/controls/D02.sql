@@ -38,9 +38,7 @@ SELECT
   END AS status,
   concat('a median of ', s.records, ' records in ', s.batches, ' sampled batches, ',
     coalesce(concat(round(r.rate, 1), ' records per second'), 'unknown rate'),
-    IF(s.undated > 0, concat('; without a timestamp: ', s.undated), '')) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    IF(s.undated > 0, concat('; without a timestamp: ', s.undated), '')) AS reason
 FROM sizes s
 LEFT JOIN rates r ON r.cluster = s.cluster AND r.topic = s.topic
 JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal

@@ -21,25 +21,16 @@ WITH ends AS (
 sampled AS (
   SELECT cluster, topic, count(*) AS batches, count_if(producer_id IS NULL) AS plain
   FROM ends WHERE last_offset > latest - {last} GROUP BY cluster, topic
-),
--- MirrorMaker writes ALIAS.checkpoints.internal to the cluster that it copies to
-copied AS (
-  SELECT c.cluster, t.topic FROM topics c
-  JOIN topics t ON t.cluster = c.cluster
-    AND startswith(t.topic, replace(c.topic, 'checkpoints.internal', ''))
-  WHERE c.topic LIKE '%.checkpoints.internal'
 )
 SELECT
   s.cluster,
   s.topic AS resource,
   CASE WHEN s.plain > 0 THEN 'alarm' ELSE 'ok' END AS status,
-  concat(s.plain, ' of ', s.batches, ' batches at the end of the log have no producer ID') AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  concat(s.plain, ' of ', s.batches, ' batches at the end of the log have no producer ID') AS reason
 FROM sampled s
 JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal
 JOIN topic_configs p
   ON p.cluster = s.cluster AND p.topic = s.topic AND p.key = 'cleanup.policy'
-LEFT ANTI JOIN copied ON copied.cluster = s.cluster AND copied.topic = s.topic
+LEFT ANTI JOIN {mirrored} copied ON copied.cluster = s.cluster AND copied.topic = s.topic
 WHERE (p.value LIKE '%compact%' OR s.topic RLIKE r'^({ordered})$')
   AND NOT s.topic RLIKE r'^({besides})$'

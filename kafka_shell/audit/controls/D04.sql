@@ -31,9 +31,7 @@ SELECT
     WHEN ahead > {ahead_ms} THEN concat('up to ', {age ahead}, ' in the future')
     WHEN disorder > {disorder_ms} THEN concat('up to ', {age disorder}, ' out of order')
     ELSE 'in order'
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM judged j
 JOIN topics t ON t.cluster = j.cluster AND t.topic = j.topic AND NOT t.internal
 JOIN topic_configs p ON p.cluster = j.cluster AND p.topic = j.topic AND p.key = 'cleanup.policy'

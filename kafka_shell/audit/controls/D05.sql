@@ -39,12 +39,10 @@ SELECT
   END AS status,
   concat('the oldest record is ', {age age}, ' old, retention.ms is ', {duration retention},
     CASE WHEN early THEN concat('; the log starts at offset ', start)
-      ELSE '' END) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+      ELSE '' END) AS reason
 FROM judged WHERE at_start
 UNION ALL
 SELECT cluster, 'cluster', 'skip',
   concat('the start of the log was not sampled in ', count(*),
-    IF(count(*) = 1, ' partition', ' partitions')), NULL, NULL
+    IF(count(*) = 1, ' partition', ' partitions'))
 FROM judged WHERE NOT at_start GROUP BY cluster

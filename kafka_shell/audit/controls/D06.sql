@@ -1,7 +1,7 @@
 -- id: D06
 -- title: Retention is longer than consumers need
 -- severity: medium
--- tags: log, cost
+-- tags: log, cost, opinion
 -- description: The slowest group of the topic is never further behind than a small part of the
 --   retained records. Ages are upper bounds, taken from the sampled batch at or before the
 --   committed offset. If there is none, the group has read nothing of what is retained. Only topics
@@ -46,12 +46,10 @@ SELECT
   topic AS resource,
   CASE WHEN kept >= {shortest} AND unread < {share} * kept THEN 'alarm' ELSE 'ok' END AS status,
   concat('the records of ', {age kept}, ' are retained, the slowest group is at most ',
-    {age unread}, ' behind') AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    {age unread}, ' behind') AS reason
 FROM judged WHERE kept IS NOT NULL
 UNION ALL
 SELECT cluster, 'cluster', 'skip',
   concat('the start of the log was not sampled in ', count(*),
-    IF(count(*) = 1, ' topic', ' topics')), NULL, NULL
+    IF(count(*) = 1, ' topic', ' topics'))
 FROM judged WHERE kept IS NULL GROUP BY cluster

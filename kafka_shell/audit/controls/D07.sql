@@ -2,8 +2,8 @@
 -- title: Compacted topic without usable keys
 -- severity: high
 -- tags: log, compaction
--- description: A compacted topic rejects records without a key, and older records without one
---   stop the log cleaner. Unique keys are expected in a compacted topic and are not reported.
+-- description: A compacted topic rejects records without a key, and compaction deletes older
+--   records without one. Unique keys are expected in a compacted topic and are not reported.
 -- source: Apache Kafka documentation, Log compaction
 -- needs: record_samples, topic_configs, topics
 -- configs: topic_configs cleanup.policy
@@ -24,9 +24,7 @@ SELECT
     WHEN records = 0 AND unread > 0
       THEN 'records could not be decoded: their batch is corrupt or too large'
     ELSE concat(null_keys, ' of ', records, ' sampled records have no key')
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM sampled s
 JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal
 JOIN topic_configs p

@@ -24,9 +24,7 @@ SELECT
   END AS status,
   CASE WHEN records = 0 AND unread > 0
     THEN 'records could not be decoded: their batch is corrupt or too large'
-    ELSE concat('one key has ', top, ' of ', records, ' sampled records') END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    ELSE concat('one key has ', top, ' of ', records, ' sampled records') END AS reason
 FROM sampled s
 JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal
 WHERE t.partitions > 1 AND NOT s.topic RLIKE r'^({besides})$'

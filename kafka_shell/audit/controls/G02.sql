@@ -28,9 +28,7 @@ SELECT
     WHEN o.lag > 0 AND w.positions = 1 AND coalesce(w.lag_then, o.lag) > 0
       THEN concat('offset ', w.offset, ' in the last ', w.commits, ' commits, lag ', {number o.lag})
     ELSE concat('lag ', {number o.lag})
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM windows w
 JOIN group_offsets o ON o.cluster = w.cluster AND o.group = w.group AND o.topic = w.topic
   AND o.partition = w.partition AND (o.lag IS NOT NULL OR o.note <> 'no such topic')

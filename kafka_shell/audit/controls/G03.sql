@@ -18,9 +18,7 @@ SELECT
   concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
   CASE WHEN now < furthest THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN now < furthest THEN concat('at offset ', now, ', previously at ', furthest)
-    ELSE concat('at offset ', now) END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    ELSE concat('at offset ', now) END AS reason
 FROM windows w
 JOIN group_offsets o ON o.cluster = w.cluster AND o.group = w.group AND o.topic = w.topic
   AND o.partition = w.partition AND (o.lag IS NOT NULL OR o.note <> 'no such topic')

@@ -31,9 +31,7 @@ SELECT
       THEN 'the end offset at the first or the last commit is unknown'
     ELSE concat('lag ', {number w.lag_now}, ' at the last of ', w.commits, ' commits, ',
       {number w.lag_then}, ' at the first')
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM windows w
 JOIN group_offsets o ON o.cluster = w.cluster AND o.group = w.group AND o.topic = w.topic
   AND o.partition = w.partition AND (o.lag IS NOT NULL OR o.note <> 'no such topic')

@@ -1,10 +1,10 @@
 -- id: G07
 -- title: Group without members
 -- severity: low
--- tags: groups, hygiene
+-- tags: groups, hygiene, opinion
 -- description: The group has no members, or all topics it has read were deleted. Deletion is
---   suggested only in the latter case, because it removes the committed offsets. Where MirrorMaker copies groups
---   to this cluster, they have no members, and are only reported as info.
+--   suggested only in the latter case, because it removes the committed offsets. Groups that
+--   MirrorMaker copies have no members: with offsets in copied topics they are only info.
 -- source: Apache Kafka documentation, Managing consumer groups
 -- needs: groups, group_offsets, topics
 -- absence: group_offsets, topics
@@ -12,8 +12,10 @@
 WITH reads AS (
   -- A topic that was created after the topics were listed has an end offset.
   SELECT o.cluster, o.group, count(*) AS partitions,
-    count(CASE WHEN t.topic IS NOT NULL OR o.latest IS NOT NULL THEN o.topic END) AS existing
+    count(CASE WHEN t.topic IS NOT NULL OR o.latest IS NOT NULL THEN o.topic END) AS existing,
+    count(m.topic) > 0 AS copied
   FROM group_offsets o LEFT JOIN topics t ON t.cluster = o.cluster AND t.topic = o.topic
+  LEFT JOIN {mirrored} m ON m.cluster = o.cluster AND m.topic = o.topic
   GROUP BY o.cluster, o.group
 )
 SELECT
@@ -21,7 +23,7 @@ SELECT
   concat('group ', g.group) AS resource,
   CASE
     WHEN g.state NOT IN ('Empty', 'Dead') THEN 'ok'
-    WHEN copied.cluster IS NOT NULL THEN 'info'
+    WHEN reads.copied THEN 'info'
     ELSE 'alarm'
   END AS status,
   CASE
@@ -33,8 +35,5 @@ SELECT
       IF(reads.existing = 1, ' partition', ' partitions'))
   END AS reason,
   CASE WHEN g.state IN ('Empty', 'Dead') AND coalesce(reads.existing, 0) = 0
-      AND copied.cluster IS NULL THEN concat('delete-group --group=', g.word) END AS remedy,
-  NULL AS undo
+    THEN concat('delete-group --group=', g.word) END AS remedy
 FROM groups g LEFT JOIN reads ON reads.cluster = g.cluster AND reads.group = g.group
-LEFT JOIN (SELECT DISTINCT cluster FROM topics WHERE topic LIKE '%.checkpoints.internal') copied
-  ON copied.cluster = g.cluster

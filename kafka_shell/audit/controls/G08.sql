@@ -1,7 +1,7 @@
 -- id: G08
 -- title: Group uses the classic protocol
 -- severity: low
--- tags: groups, upgrade
+-- tags: groups, upgrade, opinion
 -- description: The cluster supports the consumer rebalance protocol, which does not stop all
 --   members during a rebalance. Set group.protocol=consumer in the consumers. Kafka Streams has a protocol
 --   of its own, and its groups are not checked.
@@ -17,9 +17,7 @@ SELECT
   concat('group ', g.group) AS resource,
   CASE WHEN g.type = 'classic' AND able.level > 0 AND g.members > 0 THEN 'alarm' ELSE 'ok'
   END AS status,
-  concat('protocol ', g.type, ', ', g.members, IF(g.members = 1, ' member', ' members')) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  concat('protocol ', g.type, ', ', g.members, IF(g.members = 1, ' member', ' members')) AS reason
 FROM groups g LEFT JOIN able ON able.cluster = g.cluster
 LEFT ANTI JOIN group_members m ON m.cluster = g.cluster AND m.group = g.group
   AND m.client_id RLIKE '-StreamThread-[0-9]+-consumer$'

@@ -1,7 +1,7 @@
 -- id: Q01
 -- title: No default quota
 -- severity: high
--- tags: quotas
+-- tags: quotas, opinion
 -- description: A single client can use the whole network bandwidth of a broker. A generous
 --   default quota limits all clients that have no quota of their own. The default for the clients
 --   of one user, or for the users of one client ID, limits only those. A default user quota takes

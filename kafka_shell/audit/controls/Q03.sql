@@ -1,7 +1,7 @@
 -- id: Q03
 -- title: Quota of an unknown user or client ID
 -- severity: medium
--- tags: quotas, hygiene
+-- tags: quotas, hygiene, opinion
 -- description: The user has no credential, is not a super user, and no ACL or client config names it;
 --   no group and no dynamic client config names the client ID. Users that authenticate in another
 --   way than SCRAM are not visible, so an unknown user is then only reported as info. Producers are

@@ -10,7 +10,5 @@ SELECT
   cluster,
   concat('broker ', broker_id, ' ', listener) AS resource,
   CASE WHEN protocol IN ('PLAINTEXT', 'SASL_PLAINTEXT') THEN 'alarm' ELSE 'ok' END AS status,
-  concat(protocol, ' at ', address) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  protocol AS reason
 FROM listeners

@@ -12,8 +12,6 @@ SELECT
   concat('broker ', broker_id) AS resource,
   CASE WHEN coalesce(value, '') = '' THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN coalesce(value, '') = '' THEN 'authorizer.class.name is not set'
-    ELSE concat('authorizer.class.name is ', value) END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    ELSE concat('authorizer.class.name is ', value) END AS reason
 FROM broker_configs
 WHERE key = 'authorizer.class.name'

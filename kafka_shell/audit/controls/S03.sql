@@ -12,18 +12,16 @@ SELECT
   concat('broker ', b.broker_id) AS resource,
   CASE
     WHEN open.key IS NULL THEN 'ok'
-    WHEN open.sensitive OR open.value IS NULL THEN 'skip'
+    WHEN open.sensitive OR open.value IS NULL THEN 'info'
     WHEN open.value = 'true' THEN 'alarm'
     ELSE 'ok'
   END AS status,
   CASE
     WHEN open.key IS NULL THEN 'allow.everyone.if.no.acl.found is not set (default: false)'
     WHEN open.sensitive OR open.value IS NULL
-      THEN 'allow.everyone.if.no.acl.found is set, but the broker does not return its value'
+      THEN 'allow.everyone.if.no.acl.found is set, but brokers do not return its value: check the properties file'
     ELSE concat('allow.everyone.if.no.acl.found is ', open.value)
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM brokers b
 LEFT SEMI JOIN broker_configs read ON read.cluster = b.cluster AND read.broker_id = b.broker_id
 LEFT JOIN broker_configs open

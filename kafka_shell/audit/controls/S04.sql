@@ -12,7 +12,7 @@ SELECT
   concat('broker ', b.broker_id) AS resource,
   CASE
     WHEN supers.key IS NULL THEN 'ok'
-    WHEN supers.sensitive OR supers.value IS NULL THEN 'skip'
+    WHEN supers.sensitive OR supers.value IS NULL THEN 'info'
     WHEN array_contains(transform(split(supers.value, ';'), p -> trim(p)), 'User:ANONYMOUS')
       THEN 'alarm'
     ELSE 'ok'
@@ -20,11 +20,9 @@ SELECT
   CASE
     WHEN supers.key IS NULL THEN 'super.users is not set'
     WHEN supers.sensitive OR supers.value IS NULL
-      THEN 'super.users is set, but the broker does not return its value'
+      THEN 'super.users is set, but brokers do not return its value: check the properties file'
     ELSE concat('super.users is ', supers.value)
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM brokers b
 LEFT SEMI JOIN broker_configs read ON read.cluster = b.cluster AND read.broker_id = b.broker_id
 LEFT JOIN broker_configs supers

@@ -3,13 +3,13 @@
 -- severity: high
 -- tags: access
 -- description: The principal may perform every operation on every resource of this type,
---   including future ones.
+--   including future ones. S05 reports ACLs of everyone.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: acls
 -- remedy: dynamic, disruptive
 WITH judged AS (
   SELECT *, permission = 'allow' AND operation = 'All' AND pattern_type = 'literal'
-    AND resource_name = '*' AS bad
+    AND resource_name = '*' AND principal NOT IN ('User:*', 'User:ANONYMOUS') AS bad
   FROM acls
 )
 SELECT

@@ -7,14 +7,32 @@
 -- source: Apache Kafka documentation, Security, Authorization and ACLs (KIP-290)
 -- needs: acls
 -- remedy: dynamic, safe
-WITH covered AS (
+WITH
+-- each ACL looks for the patterns that could cover it: its own, every name, and existing prefixes
+lengths AS (
+  SELECT cluster, resource_type, collect_set(length(resource_name)) AS lengths FROM acls
+  WHERE pattern_type = 'prefixed' GROUP BY cluster, resource_type
+),
+patterns AS (
+  SELECT a.*, explode(array_union(
+    array(struct(pattern_type AS pattern, resource_name AS name), struct('literal' AS pattern, '*' AS name)),
+    IF(pattern_type = 'literal' AND resource_name = '*', array(), transform(
+      filter(coalesce(l.lengths, array()), n -> n <= length(resource_name)),
+      n -> struct('prefixed' AS pattern, substr(resource_name, 1, n) AS name))))) AS wider
+  FROM acls a LEFT JOIN lengths l ON l.cluster = a.cluster AND l.resource_type = a.resource_type
+),
+wanted AS (
+  SELECT *, explode(array_distinct(array(principal, 'User:*'))) AS wider_principal FROM patterns
+),
+covered AS (
   SELECT a.cluster, a.acl, a.word, min(b.acl) AS cover,
     min(CASE WHEN b.permission = 'deny' AND a.permission = 'allow' THEN b.acl END) AS denied
-  FROM acls a
+  FROM wanted a
   LEFT JOIN acls b
-    ON b.cluster = a.cluster AND b.acl <> a.acl AND b.resource_type = a.resource_type
+    ON b.cluster = a.cluster AND b.resource_type = a.resource_type
+    AND b.pattern_type = a.wider.pattern AND b.resource_name = a.wider.name
+    AND b.principal = a.wider_principal AND b.acl <> a.acl
     AND (b.permission = a.permission OR b.permission = 'deny')
-    AND b.principal IN (a.principal, 'User:*')
     AND b.host IN (a.host, '*')
     AND (
       b.operation IN (a.operation, 'All')
@@ -22,12 +40,6 @@ WITH covered AS (
         AND b.operation IN ('Read', 'Write', 'Delete', 'Alter')
       OR b.permission = 'allow' AND a.operation = 'DescribeConfigs'
         AND b.operation = 'AlterConfigs'
-    )
-    AND (
-      b.resource_name = a.resource_name AND b.pattern_type = a.pattern_type
-      OR b.resource_name = '*' AND b.pattern_type = 'literal'
-      OR b.pattern_type = 'prefixed' AND startswith(a.resource_name, b.resource_name)
-        AND NOT (a.pattern_type = 'literal' AND a.resource_name = '*')
     )
   GROUP BY a.cluster, a.acl, a.word
 )

@@ -53,6 +53,5 @@ SELECT
   END AS reason,
   CASE WHEN NOT named AND NOT super AND NOT hidden AND opened IS NULL
     THEN concat('scram-credentials --username=', word, ' --delete ', mechanisms)
-  END AS remedy,
-  NULL AS undo
+  END AS remedy
 FROM judged j

@@ -16,6 +16,5 @@ SELECT
   concat({number iterations}, ' iterations') AS reason,
   CASE WHEN iterations <= {floor}
     THEN concat('scram-credentials --username=', word, ' --add ', mechanism,
-      ' --iterations {iterations}') END AS remedy,
-  NULL AS undo
+      ' --iterations {iterations}') END AS remedy
 FROM scram_users s

@@ -16,8 +16,6 @@ SELECT
     ELSE 'ok'
   END AS status,
   concat(protocol, ' with ', IF(size(sasl_mechanisms) = 0, 'unknown mechanisms',
-    array_join(sasl_mechanisms, ', '))) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    array_join(sasl_mechanisms, ', '))) AS reason
 FROM listeners
 WHERE protocol LIKE 'SASL%'

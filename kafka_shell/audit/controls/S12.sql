@@ -23,7 +23,5 @@ SELECT
     WHEN dynamic THEN concat(' as a dynamic config, which only a restart applies;',
       ' set it to required in server.properties, delete the dynamic config and restart the broker')
     WHEN bad THEN '; set it to required in server.properties and restart the broker'
-    ELSE '' END) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    ELSE '' END) AS reason
 FROM judged

@@ -29,7 +29,5 @@ SELECT
       ' set it to https in server.properties, delete the dynamic config and restart the broker')
     WHEN bad THEN '; set it to https in server.properties and restart the broker'
     WHEN identification = '' THEN '; brokers do not connect to this listener'
-    ELSE '' END) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    ELSE '' END) AS reason
 FROM judged

@@ -27,7 +27,5 @@ SELECT
       ' set it to TLSv1.2,TLSv1.3 in server.properties, delete the dynamic config and restart',
       ' the broker')
     WHEN bad THEN '; set it to TLSv1.2,TLSv1.3 in server.properties and restart the broker'
-    ELSE '' END) AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    ELSE '' END) AS reason
 FROM judged

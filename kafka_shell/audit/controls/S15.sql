@@ -34,7 +34,5 @@ SELECT
     WHEN unlimited = 0 AND unknown > 0 THEN 'the broker does not return connections.max.reauth.ms'
     WHEN same THEN concat('connections.max.reauth.ms is ', {duration ms})
     ELSE concat('connections.max.reauth.ms is ', each_ms)
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM judged

@@ -20,7 +20,5 @@ SELECT
     WHEN own IS NULL THEN 'the inter-broker listener is unknown'
     WHEN listeners = 1 THEN concat(own, ' is the only listener')
     ELSE concat(own, ' is one of ', listeners, ' listeners')
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM doors

@@ -21,7 +21,5 @@ SELECT
     WHEN expires < collected_at
       THEN concat('expired ', date_format(expires, 'yyyy-MM-dd HH:mm'), ' UTC')
     ELSE concat('expires ', date_format(expires, 'yyyy-MM-dd HH:mm'), ' UTC')
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM certificates

@@ -3,21 +3,24 @@
 -- severity: critical
 -- tags: durability
 -- description: There is a single copy of every record: if its broker is offline, so is the topic,
---   and if its disk is lost, so are the records.
+--   and if its disk is lost, so are the records. A cluster with one broker, which B05 reports, can
+--   keep no other copy.
 -- source: Apache Kafka documentation, Replication
--- needs: topics, brokers
+-- needs: topics, clusters
 -- parameter: factor = 3
 -- remedy: dynamic, disruptive
-WITH size AS (SELECT cluster, count(*) AS brokers FROM brokers GROUP BY cluster)
+WITH judged AS (
+  SELECT t.*, c.brokers + coalesce(size(c.offline), 0) AS known, c.brokers AS online
+  FROM topics t JOIN clusters c ON c.cluster = t.cluster
+)
 SELECT
-  t.cluster,
-  t.topic AS resource,
-  CASE WHEN t.min_factor = 1 THEN 'alarm' ELSE 'ok' END AS status,
-  concat('replication factor ', t.min_factor) AS reason,
-  CASE WHEN t.min_factor = 1 AND size.brokers > 1
-    THEN concat('alter-topic --topic=', t.topic, ' --replication-factor ', least({factor}, size.brokers))
+  cluster,
+  topic AS resource,
+  CASE WHEN min_factor = 1 AND known > 1 THEN 'alarm' ELSE 'ok' END AS status,
+  concat('replication factor ', min_factor, IF(known > 1, '', ' on the only broker')) AS reason,
+  CASE WHEN min_factor = 1 AND online > 1
+    THEN concat('alter-topic --topic=', topic, ' --replication-factor ', least({factor}, online))
   END AS remedy,
-  CASE WHEN t.min_factor = 1 AND size.brokers > 1
-    THEN concat('alter-topic --topic=', t.topic, ' --replication-factor 1')
-  END AS undo
-FROM topics t JOIN size ON size.cluster = t.cluster
+  CASE WHEN min_factor = 1 AND online > 1
+    THEN concat('alter-topic --topic=', topic, ' --replication-factor 1') END AS undo
+FROM judged

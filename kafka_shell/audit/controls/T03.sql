@@ -8,21 +8,15 @@
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
 -- needs: topics, topic_configs
 -- configs: topic_configs min.insync.replicas
--- remedy: dynamic, safe
-WITH judged AS (
-  SELECT t.cluster, t.topic, t.min_factor, k.pair, k.overridden, k.inherited, try_cast(k.value AS INT) AS wanted,
-    t.min_factor > 1 AND try_cast(k.value AS INT) >= t.min_factor AS bad
-  FROM topics t
-  JOIN topic_configs k
-    ON k.cluster = t.cluster AND k.topic = t.topic AND k.key = 'min.insync.replicas'
-)
+-- remedy: dynamic, disruptive
+-- fix: min.insync.replicas = CASE WHEN min_factor > 2 THEN min_factor - 1 END
 SELECT
-  cluster,
-  topic AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('min.insync.replicas is ', wanted, ', replication factor is ', min_factor) AS reason,
-  CASE WHEN bad AND min_factor > 2 THEN concat('alter-configs --topic=', topic, ' ',
-    {override min.insync.replicas = min_factor - 1}) END AS remedy,
-  CASE WHEN bad AND min_factor > 2 THEN concat('alter-configs --topic=', topic, ' ',
-    coalesce(pair, '--delete-config min.insync.replicas')) END AS undo
-FROM judged
+  t.cluster,
+  t.topic AS resource,
+  CASE WHEN t.min_factor > 1 AND try_cast(k.value AS INT) >= t.min_factor THEN 'alarm' ELSE 'ok'
+  END AS status,
+  concat('min.insync.replicas is ', k.value, ', replication factor is ', t.min_factor) AS reason,
+  t.min_factor
+FROM topics t
+JOIN topic_configs k
+  ON k.cluster = t.cluster AND k.topic = t.topic AND k.key = 'min.insync.replicas'

@@ -8,15 +8,11 @@
 -- needs: topic_configs
 -- configs: topic_configs unclean.leader.election.enable
 -- remedy: dynamic, safe
+-- fix: unclean.leader.election.enable = 'false'
 SELECT
   cluster,
   topic AS resource,
   CASE WHEN value = 'true' THEN 'alarm' ELSE 'ok' END AS status,
-  concat('unclean.leader.election.enable is ', value) AS reason,
-  CASE WHEN value = 'true'
-    THEN concat('alter-configs --topic=', topic, ' ', {override unclean.leader.election.enable = 'false'})
-  END AS remedy,
-  CASE WHEN value = 'true' THEN concat('alter-configs --topic=', topic, ' ',
-    coalesce(pair, '--delete-config unclean.leader.election.enable')) END AS undo
+  concat('unclean.leader.election.enable is ', value) AS reason
 FROM topic_configs
 WHERE key = 'unclean.leader.election.enable'

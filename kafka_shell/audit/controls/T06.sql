@@ -4,7 +4,8 @@
 -- tags: durability
 -- description: The replication factor should be the target, or min.insync.replicas plus one if
 --   that is higher, limited by the number of brokers, and the same for all partitions of a topic.
---   Topics that are being reassigned are ignored: they have more replicas until the end.
+--   Topics that are being reassigned are ignored: they have more replicas until the end. T01 and
+--   T02 report topics with one and two replicas.
 -- source: Apache Kafka documentation, Replication
 -- needs: topics, topic_configs, brokers, reassignments
 -- absence: reassignments
@@ -34,7 +35,7 @@ judged AS (
 SELECT
   cluster,
   topic AS resource,
-  CASE WHEN NOT differs THEN 'ok' WHEN moves THEN 'info' ELSE 'alarm' END AS status,
+  CASE WHEN NOT differs OR min_factor < 3 THEN 'ok' WHEN moves THEN 'info' ELSE 'alarm' END AS status,
   concat(
     CASE WHEN min_factor <> max_factor
       THEN concat('partitions have ', min_factor, ' to ', max_factor, ' replicas')
@@ -42,8 +43,8 @@ SELECT
     END,
     ', expected ', wanted, IF(moves, '; a reassignment is in progress', '')
   ) AS reason,
-  CASE WHEN differs AND NOT moves
+  CASE WHEN differs AND min_factor > 2 AND NOT moves
     THEN concat('alter-topic --topic=', topic, ' --replication-factor ', wanted) END AS remedy,
-  CASE WHEN min_factor = max_factor AND min_factor <> wanted
+  CASE WHEN min_factor = max_factor AND min_factor > 2 AND min_factor <> wanted
     THEN concat('alter-topic --topic=', topic, ' --replication-factor ', min_factor) END AS undo
 FROM judged

@@ -4,22 +4,27 @@
 -- tags: availability
 -- description: The partition cannot be read or written until one of its in-sync replicas is back.
 --   An unclean leader election makes another replica the leader and loses the records that
---   replica does not have. If all replicas are offline, there is none to elect.
+--   replica does not have. Where all in-sync replicas are on offline brokers, B24 counts the
+--   partition: start the broker.
 -- source: Apache Kafka documentation, Unclean leader election
--- needs: partitions
+-- needs: partitions, clusters
 -- remedy: dynamic, irreversible
+WITH judged AS (
+  SELECT p.*, p.leader IS NULL AND (size(p.isr) = 0
+    OR size(array_except(p.isr, coalesce(c.offline, array()))) > 0) AS bad
+  FROM partitions p LEFT JOIN (SELECT cluster, offline FROM clusters) c ON c.cluster = p.cluster
+)
 SELECT
   cluster,
   concat(topic, ':', partition) AS resource,
-  CASE WHEN leader IS NULL THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN leader IS NULL
     THEN concat('no leader; replicas on brokers ', array_join(replicas, ', '),
       ', in-sync replicas: ', array_join(isr, ', '),
       IF(size(array_except(replicas, offline)) = 0, '; all replicas are offline', ''))
     ELSE concat('leader is broker ', leader)
   END AS reason,
-  CASE WHEN leader IS NULL AND size(array_except(replicas, offline)) > 0
+  CASE WHEN bad AND size(array_except(replicas, offline)) > 0
     THEN concat('elect-leaders --topic=', topic, ':', partition, ' --election-type unclean')
-  END AS remedy,
-  NULL AS undo
-FROM partitions
+  END AS remedy
+FROM judged

@@ -2,18 +2,21 @@
 -- title: Under-replicated partition
 -- severity: high
 -- tags: durability, availability
--- description: The partition has fewer in-sync replicas than replicas: a broker is offline, or its
---   disk or fetchers cannot keep up. Replicas that a reassignment is adding are not in sync yet,
---   and are ignored.
+-- description: The partition has fewer in-sync replicas than replicas: the disk or the fetchers of a
+--   broker cannot keep up. Replicas that a reassignment is adding are not in sync yet, and are
+--   ignored; B24 counts the replicas on offline brokers.
 -- source: Apache Kafka documentation, Monitoring, UnderReplicatedPartitions
--- needs: partitions, reassignments
+-- needs: partitions, reassignments, clusters
 -- absence: reassignments
 WITH judged AS (
   SELECT p.cluster, p.topic, p.partition, array_except(p.replicas, p.isr) AS behind,
-    array_except(array_except(p.replicas, p.isr), coalesce(r.adding, array())) AS missing
+    array_except(array_except(p.replicas, p.isr),
+      concat(coalesce(r.adding, array()), coalesce(c.offline, array()))) AS missing,
+    size(array_intersect(array_except(p.replicas, p.isr), coalesce(c.offline, array()))) > 0 AS down
   FROM partitions p
   LEFT JOIN reassignments r
     ON r.cluster = p.cluster AND r.topic = p.topic AND r.partition = p.partition
+  LEFT JOIN (SELECT cluster, offline FROM clusters) c ON c.cluster = p.cluster
 )
 SELECT
   cluster,
@@ -21,10 +24,9 @@ SELECT
   CASE WHEN size(missing) > 0 THEN 'alarm' ELSE 'ok' END AS status,
   CASE
     WHEN size(missing) > 0 THEN concat('not in sync: brokers ', array_join(missing, ', '))
+    WHEN down THEN concat('on offline brokers: ', array_join(behind, ', '))
     WHEN size(behind) > 0
       THEN concat('a reassignment is adding replicas on brokers ', array_join(behind, ', '))
     ELSE 'all replicas are in sync'
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM judged

@@ -3,18 +3,25 @@
 -- severity: low
 -- tags: balance
 -- description: After an outage leaders stay on the brokers that were online; the brokers that
---   restarted lead no partitions.
--- source: Apache Kafka documentation, Balancing leadership
--- needs: partitions
+--   restarted lead no partitions. With auto.leader.rebalance.enable the controller elects the
+--   preferred leaders itself, within minutes.
+-- source: Apache Kafka documentation, Balancing leadership; Broker configs,
+--   auto.leader.rebalance.enable
+-- needs: partitions, broker_configs
+-- absence: broker_configs
 -- remedy: dynamic, safe
+WITH automatic AS (
+  SELECT DISTINCT cluster FROM broker_configs
+  WHERE key = 'auto.leader.rebalance.enable' AND value = 'true'
+)
 SELECT
-  cluster,
+  p.cluster,
   concat(topic, ':', partition) AS resource,
-  CASE WHEN leader <> preferred_leader THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN leader <> preferred_leader AND a.cluster IS NULL THEN 'alarm' ELSE 'ok' END AS status,
   concat('leader is broker ', leader, ', preferred leader is broker ', preferred_leader) AS reason,
-  CASE WHEN leader <> preferred_leader AND array_contains(isr, preferred_leader)
+  CASE WHEN leader <> preferred_leader AND a.cluster IS NULL AND array_contains(isr, preferred_leader)
+      AND NOT array_contains(offline, preferred_leader)
     THEN concat('preferred-replica-leader-election --topic=', topic, ':', partition)
-  END AS remedy,
-  NULL AS undo
-FROM partitions
+  END AS remedy
+FROM partitions p LEFT JOIN automatic a ON a.cluster = p.cluster
 WHERE leader IS NOT NULL

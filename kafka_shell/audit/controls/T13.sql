@@ -3,26 +3,23 @@
 -- severity: medium
 -- tags: retention
 -- description: A consumer that is offline for an hour loses records. Topics that are only compacted
---   have no retention.
+--   have no retention, and those of replies and of frameworks are short-lived on purpose.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: topic_configs
 -- configs: topic_configs retention.ms, cleanup.policy
 -- parameter: shortest = 3600000
+-- parameter: besides = $frameworks
+-- parameter: replies = (?i)(.*[-_.])?(reply|replies|responses?)([-_.].*)?
 -- remedy: dynamic, safe
-WITH judged AS (
-  SELECT t.*, try_cast(t.value AS BIGINT) BETWEEN 0 AND {shortest} - 1
-    AND p.value LIKE '%delete%' AS bad
-  FROM topic_configs t
-  JOIN topic_configs p
-    ON p.cluster = t.cluster AND p.topic = t.topic AND p.key = 'cleanup.policy'
-  WHERE t.key = 'retention.ms'
-)
+-- fix: retention.ms = {shortest}
 SELECT
-  cluster,
-  topic AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('retention.ms is ', {duration value}) AS reason,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ', {override retention.ms = '{shortest}'}) END AS remedy,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
-    coalesce(pair, '--delete-config retention.ms')) END AS undo
-FROM judged
+  t.cluster,
+  t.topic AS resource,
+  CASE WHEN try_cast(t.value AS BIGINT) BETWEEN 0 AND {shortest} - 1 AND p.value LIKE '%delete%'
+    THEN 'alarm' ELSE 'ok' END AS status,
+  concat('retention.ms is ', {duration t.value}) AS reason
+FROM topic_configs t
+JOIN topic_configs p
+  ON p.cluster = t.cluster AND p.topic = t.topic AND p.key = 'cleanup.policy'
+WHERE t.key = 'retention.ms' AND NOT t.topic RLIKE r'^({besides})$'
+  AND NOT t.topic RLIKE r'^({replies})$'

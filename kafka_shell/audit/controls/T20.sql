@@ -11,23 +11,17 @@
 -- configs: broker_configs replica.fetch.max.bytes
 -- parameter: overhead = 12
 -- remedy: dynamic, disruptive
+-- fix: max.message.bytes = bytes
 WITH fetch AS (
   SELECT cluster, min(try_cast(value AS BIGINT)) AS bytes
   FROM broker_configs WHERE key = 'replica.fetch.max.bytes' GROUP BY cluster
-),
-judged AS (
-  SELECT m.*, fetch.bytes, try_cast(m.value AS BIGINT) > fetch.bytes + {overhead} AS bad
-  FROM topic_configs m JOIN fetch ON fetch.cluster = m.cluster
-  WHERE m.key = 'max.message.bytes'
 )
 SELECT
-  cluster,
+  m.cluster,
   topic AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('max.message.bytes is ', {bytes value}, ', replica.fetch.max.bytes is ',
+  CASE WHEN try_cast(m.value AS BIGINT) > bytes + {overhead} THEN 'alarm' ELSE 'ok' END AS status,
+  concat('max.message.bytes is ', {bytes m.value}, ', replica.fetch.max.bytes is ',
     {bytes bytes}) AS reason,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
-    {override max.message.bytes = bytes}) END AS remedy,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
-    coalesce(pair, '--delete-config max.message.bytes')) END AS undo
-FROM judged
+  bytes
+FROM topic_configs m JOIN fetch ON fetch.cluster = m.cluster
+WHERE m.key = 'max.message.bytes'

@@ -11,8 +11,9 @@
 -- configs: topic_configs cleanup.policy, retention.ms
 -- parameter: after = 3600000
 -- remedy: dynamic, disruptive
+-- fix: message.timestamp.after.max.ms = {after}
 WITH judged AS (
-  SELECT a.*, t.value AS type,
+  SELECT a.cluster, a.topic, a.value, t.value AS type,
     t.value = 'CreateTime' AND a.value = '9223372036854775807'
       AND p.value LIKE '%delete%' AND r.value <> '-1' AS bad
   FROM topic_configs a
@@ -28,9 +29,5 @@ SELECT
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN bad THEN 'message.timestamp.after.max.ms is unlimited and producers set the timestamps'
-    ELSE concat('message.timestamp.after.max.ms is ', {duration value}, ', ', type) END AS reason,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ', {override message.timestamp.after.max.ms = '{after}'})
-  END AS remedy,
-  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
-    coalesce(pair, '--delete-config message.timestamp.after.max.ms')) END AS undo
+    ELSE concat('message.timestamp.after.max.ms is ', {duration value}, ', ', type) END AS reason
 FROM judged

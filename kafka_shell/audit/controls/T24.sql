@@ -1,7 +1,7 @@
 -- id: T24
 -- title: Topic name collides or violates the naming pattern
 -- severity: low
--- tags: naming
+-- tags: naming, opinion
 -- description: Metric names do not distinguish . and _, so the metrics of two topics collide. The
 --   pattern is a regular expression that must match the whole name; the default matches every
 --   name.
@@ -20,9 +20,7 @@ SELECT
         array_join(array_remove(collect_list(topic) OVER alike, topic), ', '))
     WHEN NOT topic RLIKE r'^({pattern})$' THEN concat('the name does not match ', r'{pattern}')
     ELSE 'unique name'
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM topics
 WHERE NOT internal
 WINDOW alike AS (PARTITION BY cluster, replace(topic, '.', '_'))

@@ -1,7 +1,7 @@
 -- id: T25
 -- title: Redundant config override
 -- severity: low
--- tags: hygiene
+-- tags: hygiene, opinion
 -- description: The topic sets a config to the value it inherits, so it will not follow when the
 --   default changes. Topics of Kafka Streams, Kafka Connect and others are ignored: they set what
 --   they depend on. An override also protects the topic: without it, a broker with another default,

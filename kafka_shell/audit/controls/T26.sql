@@ -3,9 +3,9 @@
 -- severity: high
 -- tags: durability, availability
 -- description: Groups, transactions and share groups stop if their internal topics are
---   unavailable. Checked only if there are enough brokers. min.insync.replicas is not raised while
---   a partition has fewer replicas or in-sync replicas than it should, or while the topic is being
---   reassigned: it has more replicas until the end.
+--   unavailable. Checked only if there are enough brokers. T01 reports a single replica, and B03 the
+--   default of min.insync.replicas, which is not raised while a partition has fewer replicas or
+--   in-sync replicas than it should, or while the topic is being reassigned.
 -- source: Apache Kafka documentation, Broker configs, offsets.topic.replication.factor and
 --   transaction.state.log.min.isr
 -- needs: topics, topic_configs, brokers, partitions, reassignments
@@ -20,7 +20,8 @@ synced AS (
 ),
 moving AS (SELECT DISTINCT cluster, topic FROM reassignments),
 internal AS (
-  SELECT t.cluster, t.topic, t.min_factor, k.pair, try_cast(k.value AS INT) AS wanted,
+  SELECT t.cluster, t.topic, t.min_factor, k.pair,
+    IF(k.overridden, try_cast(k.value AS INT), {copies}) AS wanted,
     t.min_factor >= {factor} AND synced.in_sync >= {copies} AND moving.topic IS NULL AS can_raise
   FROM topics t
   JOIN size ON size.cluster = t.cluster AND size.brokers >= {factor}
@@ -33,11 +34,11 @@ internal AS (
 SELECT
   cluster,
   topic AS resource,
-  CASE WHEN min_factor < {factor} THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN min_factor BETWEEN 2 AND {factor} - 1 THEN 'alarm' ELSE 'ok' END AS status,
   concat('replication factor ', min_factor) AS reason,
-  CASE WHEN min_factor < {factor}
+  CASE WHEN min_factor BETWEEN 2 AND {factor} - 1
     THEN concat('alter-topic --topic=', topic, ' --replication-factor {factor}') END AS remedy,
-  CASE WHEN min_factor < {factor}
+  CASE WHEN min_factor BETWEEN 2 AND {factor} - 1
     THEN concat('alter-topic --topic=', topic, ' --replication-factor ', min_factor) END AS undo
 FROM internal
 UNION ALL

@@ -11,9 +11,7 @@ SELECT
   cluster,
   concat(topic, ':', partition) AS resource,
   CASE WHEN max(size) > {most} THEN 'alarm' ELSE 'ok' END AS status,
-  {size max(size)} AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  {size max(size)} AS reason
 FROM disk_replicas
 WHERE NOT future
 GROUP BY cluster, topic, partition

@@ -24,7 +24,5 @@ SELECT
   CASE WHEN largest >= {smallest} AND largest > {times} * middle THEN 'alarm' ELSE 'ok'
   END AS status,
   concat('partition ', worst, ' has ', {size largest}, ', the median is ', {size middle})
-    AS reason,
-  NULL AS remedy,
-  NULL AS undo
+    AS reason
 FROM judged

@@ -1,7 +1,7 @@
 -- id: T29
 -- title: Unused topic
 -- severity: low
--- tags: hygiene
+-- tags: hygiene, opinion
 -- description: No records were written for a week. Find the owner of the topic. Kafka does not report
 --   when a topic was created, so one without any records is only reported as info. Compacted topics,
 --   and those of Kafka Connect, Kafka Streams, MirrorMaker and Schema Registry, may be inactive.
@@ -26,7 +26,7 @@ SELECT
   CASE
     WHEN written = 0 OR records = 0 THEN 'info'
     WHEN compacted THEN 'ok'
-    WHEN newest IS NULL THEN 'skip'
+    WHEN newest IS NULL OR newest < '1980-01-01' THEN 'skip'
     WHEN newest < now - INTERVAL '{days}' DAY THEN 'alarm'
     ELSE 'ok'
   END AS status,
@@ -35,8 +35,7 @@ SELECT
     WHEN records = 0 THEN 'the topic is empty: its records have expired or were deleted'
     WHEN compacted THEN 'compacted'
     WHEN newest IS NULL THEN 'the broker does not report the newest timestamp (Kafka before 3.0)'
+    WHEN newest < '1980-01-01' THEN 'the newest timestamp is not in milliseconds'
     ELSE concat('last written ', date_format(newest, 'yyyy-MM-dd HH:mm'), ' UTC')
-  END AS reason,
-  NULL AS remedy,
-  NULL AS undo
+  END AS reason
 FROM judged

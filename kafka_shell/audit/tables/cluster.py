@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     brokers        int     Number of brokers online.
     topics         int     Number of topics, including internal ones.
     partitions     long    Number of partitions.
+    offline        ints    The registered brokers that are offline.
     """,
 )
 def read_clusters(cluster: Cluster, names: Names) -> Rows:
-    """Metadata (API key 3)."""
+    """Metadata and DescribeCluster (API keys 3, 60)."""
+    from kafka_shell.admin.cluster.registrations import not_running
     from kafka_shell.wire import metadata_scan
 
     found = metadata_scan.scan(cluster)
@@ -39,6 +41,7 @@ def read_clusters(cluster: Cluster, names: Names) -> Rows:
         len(found.brokers),
         len(found),
         found.partitions,
+        sorted(not_running(cluster)),
     )
 
 

@@ -12,16 +12,17 @@ if TYPE_CHECKING:
 
 @table(
     "collection_status",
-    "One row per table and slice: the number of rows, or why it could not be read.",
+    "One row per table and slice: the number of rows, or, for each error, what could not be read.",
     """
     table     string   The table.
     slice     string   A range of topics, a broker, or empty for the whole table.
     status    string   ok or error.
     rows      long     Number of rows.
     seconds   double   Duration of the read in seconds.
-    resource  string?  The resource that could not be read; empty for the whole slice.
+    resource  string?  What could not be read, at most ten resources; empty for the whole slice.
     error     string?  The error name, of Kafka or of kafka.sh.
-    reason    string?  The error message.
+    reason    string?  The error message, of the first resource.
+    failures  long?    The number of resources that could not be read.
     """,
     by="none",
 )

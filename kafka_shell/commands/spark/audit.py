@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
 
 
+_FAIL_ON = {each: each for each in SEVERITIES[:-1]} | {"any": SEVERITIES[-1]}
+
+
 def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRows:
     """Check clusters with the controls; with --fix, plan the remedies."""
     for option in ("report", "findings"):
@@ -46,8 +49,9 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
     wait_for_import(context)
     from kafka_shell.audit import drift, findings, report, run
     from kafka_shell.audit.collection import unread_tables
-    from kafka_shell.audit.policy import DRIFT
+    from kafka_shell.audit.policy import DRIFT, STATE
     from kafka_shell.audit.tables import TABLES
+    from kafka_shell.settings import development_profiles
 
     if invocation["fix"]:
         _check_fix(invocation, context)
@@ -56,6 +60,10 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
     controls = _without_samples(invocation, context, controls, policy)
     names = run.tables_for(controls, policy.thresholds, TABLES)
     other = invocation["against"]
+    state = other if other and _is_state_file(other) else ""
+    if state:
+        _check_one_cluster(invocation, context, "--against STATE-FILE")
+        other = None
     if other:
         names |= {*drift.KEYS, "clusters"}
     if invocation["report"]:
@@ -66,7 +74,11 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
         against = (other, collection_of(other, engine, context, collection)) if other else None
         if invocation["fix"]:
             _check_cluster(collection, context)
-        found = run.audit(engine, collection, controls, policy, against)
+        dev = development_profiles(context.paths.config_file)
+        found = run.audit(engine, collection, controls, policy, against, dev)
+        found = replace(found, fail_on=_FAIL_ON[invocation["fail-on"] or "high"])
+        if state:
+            found = _against_state(found, state, context, policy)
         if invocation["new-only"]:
             found = _without_known(found, engine, collection, invocation["new-only"], context)
         if folder is not None:
@@ -76,7 +88,7 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
                 if each.status == "error" and not each.cluster
             }
             judged = [each for each in controls if each.id not in failed]
-            others = [each for each in found.findings if each.control in {*failed, *DRIFT}]
+            others = [each for each in found.findings if each.control in {*failed, STATE, *DRIFT}]
             unread = unread_tables(collection.status)
             findings.write(engine, judged, policy, folder, unread, others)
         if invocation["report"]:
@@ -116,25 +128,16 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
     if folder is not None:
         file = folder / policy.FILE if (folder / policy.FILE).exists() else None
     if file is not None:
-        declared = policy.read(file, known, _acls)
+        declared = policy.read(file, known)
         for each in declared.expired(date.today()):
             context.note(
                 f"the suppression of {each.control} by {each.owner} has expired: {each.reason}"
             )
-    if declared.declared is not None:
-        known[policy.ID] = declared.declared
     try:
         chosen = select_controls(known, words, invocation["severity"] or "")
         given = {word.strip().upper() for word in words}
-        if given and given <= {policy.ID, *policy.DRIFT} and not (chosen or invocation["against"]):
-            first = min(given)
-            raise UsageError(
-                f"control {first} requires {'--policy' if first == policy.ID else '--against'}",
-                hint="X01 requires --policy, X02 and X03 require --against."
-                if len(given) > 1
-                else "",
-                code="no-control",
-            )
+        if given and given <= {policy.STATE, *policy.DRIFT} and not invocation["against"]:
+            raise UsageError(f"control {min(given)} requires --against", code="no-control")
     except UsageError as error:
         error.span = invocation.span("controls")
         raise
@@ -160,14 +163,18 @@ def _without_samples(
     return kept
 
 
-def _acls(rule: str) -> list[str]:
-    """The ACLs of a rule, as the ACLs of brokers are printed."""
-    from kafka_shell.commands.acls.rules import parse_rule
+def _against_state(report: AuditReport, file: str, context: Context, policy: Policy) -> AuditReport:
+    """The report with findings of X01: one for each difference of the cluster from a state file."""
+    from kafka_shell.audit.run import with_state
+    from kafka_shell.commands.state.compare import StateSource, compare_sources, this_cluster
+    from kafka_shell.commands.state.load import load
+    from kafka_shell.commands.state.model import KINDS
 
-    parsed = parse_rule(rule)
-    if parsed.target is None:
-        raise UsageError("the rule has no resource", hint="Add a resource: on topic orders")
-    return [str(binding) for binding in parsed.bindings(())]
+    wanted = StateSource(file, file=load(file))
+    found = compare_sources(this_cluster(context), wanted, KINDS, context)
+    changes = [each.change for each in found.changes]
+    cluster = context.settings.cluster_name
+    return with_state(report, file, cluster, changes, found.unread, policy)
 
 
 def _write_report(file: str, page: str) -> None:
@@ -182,18 +189,30 @@ def _write_report(file: str, page: str) -> None:
 def _check_fix(invocation: Invocation, context: Context) -> None:
     if invocation["output"] == "sarif":
         raise UsageError("--fix cannot be used with --output sarif")
+    _check_one_cluster(invocation, context, "--fix")
+
+
+def _check_one_cluster(invocation: Invocation, context: Context, option: str) -> None:
+    """Raise UsageError unless the current cluster is audited, and no other one."""
     if invocation["snapshot"]:
         raise UsageError(
-            "--fix cannot be used with --snapshot",
+            f"{option} cannot be used with --snapshot",
             hint="Leave out --snapshot to audit the current cluster.",
         )
     named = [name for word in invocation["clusters"] for name in word.split(",")]
     if named and named != [context.settings.profile]:
         raise UsageError(
-            "--fix can change only one cluster at a time",
-            hint=f"Use spark audit --profile {named[0]} --fix.",
+            f"{option} can be used with only one cluster at a time",
+            hint=f"Use spark audit --profile {named[0]} {option}.",
             span=invocation.span("clusters"),
         )
+
+
+def _is_state_file(name: str) -> bool:
+    """Whether it is a YAML or JSON file, not a snapshot or a profile."""
+    from kafka_shell.commands.state.load import is_state_file
+
+    return is_state_file(to_path(name))
 
 
 def _check_cluster(collection: Collection, context: Context) -> None:
@@ -359,16 +378,20 @@ COMMANDS = (
         options=(
             *SOURCE_OPTIONS,
             *SAMPLE_OPTIONS,
-            Option("--controls", AUDIT_CONTROL, "Only controls with these IDs, families or tags.",
-                   many=True),
+            Option("--controls", AUDIT_CONTROL, "Only controls with these IDs, families or tags;"
+                   " all adds those of the tag opinion.", many=True),
             Option("--severity", kinds.CHOICE, "Only controls with at least this severity.",
                    choices=SEVERITIES),
+            Option("--fail-on", kinds.CHOICE,
+                   "The lowest severity of findings for exit status 1 (default: high).",
+                   choices=(*_FAIL_ON,)),
             Option("--output", kinds.CHOICE, "The output format.",
                    choices=(*FORMATS, "sarif")),
             Option("--policy", kinds.FILE,
-                   "A TOML file with the policy, thresholds and suppressions, or a folder with"
-                   " policy.toml and controls (.sql)."),
-            Option("--against", kinds.TEXT, "Also compare with a snapshot (DIR) or a profile.",
+                   "A TOML file with thresholds and suppressions, or a folder with policy.toml and"
+                   " controls (.sql)."),
+            Option("--against", kinds.TEXT,
+                   "Also compare with a state file, a snapshot (DIR) or a profile.",
                    metavar="WHAT"),
             Option("--new-only", kinds.FILE, "Leave out findings that the newest audit in the"
                    " snapshots of a folder has, too.", metavar="DIR"),
@@ -386,8 +409,12 @@ COMMANDS = (
         description=(
             "The state of the clusters is collected as tables; each control is a query over them."
             " Add your own controls as .sql files in the folder controls next to config.toml.\n"
-            "Exit status: 0 without findings, 1 with findings or if a control could not be"
-            " evaluated (skip, with the reason), 3 if a cluster could not be read.\n"
+            "Exit status: 0 without findings of a high severity (--fail-on), 1 with such findings"
+            " or if such a control could not be evaluated (skip, with the reason), 3 if a cluster"
+            " could not be read. Findings of profiles with environment = \"dev\" are at most"
+            " medium.\n"
+            "Controls with the tag opinion depend on taste, and are evaluated only if they are"
+            " selected.\n"
             "--fix shows the remedies of all findings as one plan: those that are safe, unless"
             " --risk is disruptive or irreversible. A remedy is refused if it would change another"
             " resource than that of its finding, or, together with the others, remove access that"

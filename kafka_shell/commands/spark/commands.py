@@ -54,7 +54,9 @@ def sql(invocation: Invocation, context: Context) -> Rows[Mapping[str, Any]] | N
             error.span = invocation.span("query")
             raise
         failures = engine.run("querying", lambda: collection.failures(names))
-    return with_failures(rows, failures) or NoRows("no rows")
+    if len(rows) > query.MOST_ROWS:
+        context.note(f"only the first {query.MOST_ROWS:,} rows are shown")
+    return with_failures(rows[: query.MOST_ROWS], failures) or NoRows("no rows")
 
 
 def tables(
@@ -76,8 +78,10 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
     context.refuse_dry_run("spark snapshot")
     wait_for_import(context)
     from kafka_shell.audit import collection, control, history, policy, run
+    from kafka_shell.audit.select_controls import select_controls
     from kafka_shell.audit.tables import TABLES
     from kafka_shell.base.structs import replace
+    from kafka_shell.settings import development_profiles
 
     known = control.controls_of(context.paths.config / "controls")
 
@@ -87,7 +91,11 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
     try:
         whole = found
         if not invocation["no-findings"]:
-            report = run.audit(engine, found, tuple(known.values()), policy.Policy())
+            controls, dev = (
+                select_controls(known, ()),
+                development_profiles(context.paths.config_file),
+            )
+            report = run.audit(engine, found, controls, policy.Policy(), dev=dev)
             frame = history.frame(engine, found, report.findings)
             whole = replace(found, frames={**found.frames, history.TABLE: frame})
         return collection.store(engine, whole, invocation["dir"])
@@ -140,7 +148,8 @@ COMMANDS = (
         arguments=(Argument("query", SQL, "A quoted SELECT statement."),),
         options=(*SOURCE_OPTIONS, *SAMPLE_OPTIONS, *SPARK_OPTIONS),
         search=("select", "query"),
-        description="spark tables lists the tables. Only tables named in the query are read.",
+        description="spark tables lists the tables. Only tables named in the query are read."
+        " At most 10,000 rows are shown.",
         examples=(
             Example("spark sql 'select topic, partitions from topics order by partitions desc"
                     " limit 5'", "show the five topics with the most partitions"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from kafka_shell.audit.control import render
@@ -48,3 +50,12 @@ def test_every_dynamic_control_has_a_remedy_that_is_a_command(results: list[Resu
                 parse(tokenize(render(line)), REGISTRY)
                 with_remedy.add(control)
     assert {name for name, control in CONTROLS.items() if control.dynamic} == with_remedy
+
+
+def test_a_change_of_a_config_has_one_risk_everywhere(results: list[Result]) -> None:
+    risks: dict[str, set[str]] = {}
+    for (control, *_), result in zip(CASES, results, strict=True):
+        for row in result.rows:
+            for key in re.findall(r"^alter-configs .* ([\w.]+)=\S+$", row["remedy"] or ""):
+                risks.setdefault(key, set()).add(CONTROLS[control].risk)
+    assert len(risks) > 10 and all(len(found) == 1 for found in risks.values()), risks

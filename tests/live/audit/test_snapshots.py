@@ -40,13 +40,13 @@ def test_only_whole_snapshots_are_read(
     # Interrupted: the last table to be written is missing.
     shutil.rmtree(folder / "snapshots" / f"snapshot_id={second}")
     assert shell.ok(f"{newest} {folder}").json == [{"snapshot_id": first}]
-    run = shell(f"spark audit --controls T01 --snapshot {folder}@{second}")
+    run = shell(f"spark audit --controls T16 --snapshot {folder}@{second}")
     assert run.status == 1 and "or is incomplete" in run.err, str(run)
 
     # Damaged: a table has lost its rows.
     for part in (folder / "topics" / f"snapshot_id={first}").rglob("*.parquet"):
         part.unlink()
-    run = shell(f"spark audit --controls T01 --snapshot {folder}")
+    run = shell(f"spark audit --controls T16 --snapshot {folder}")
     assert run.status == 1 and "is damaged: topics has 0 rows" in run.err, str(run)
     run = shell(f"spark diff {folder} now")
     assert run.status == 1 and "is damaged" in run.err, str(run)
@@ -62,11 +62,12 @@ def test_a_table_that_an_older_version_did_not_write_was_not_read(
     shutil.rmtree(folder / "acls")
     (manifest,) = (folder / "snapshots" / f"snapshot_id={id}").rglob("*.parquet")
     rows = parquet.ParquetFile(manifest).read()
+    manifest.with_name(f".{manifest.name}.crc").unlink()
     parquet.write_table(rows.filter(compute.field("table") != "acls"), manifest)
-    run = shell(f"spark audit --controls S05,T01 --snapshot {folder} --output json")
+    run = shell(f"spark audit --controls S05,T16 --snapshot {folder} --output json")
     found = {(each["control"], each["status"]): each["reason"] for each in run.json["findings"]}
     assert "the snapshot does not contain this table" in found["S05", "skip"], str(run)
-    assert ("T01", "alarm") in found and ("T01", "skip") not in found
+    assert ("T16", "alarm") in found and ("T16", "skip") not in found
 
 
 @pytest.mark.parametrize("table", ["acls", "snapshots"])  # the first and the last one
@@ -76,7 +77,7 @@ def test_a_snapshot_that_cannot_be_written(shell: Shell, tmp_path: Path, table: 
     (folder / table).touch()
     run = shell(f"spark snapshot {folder} --no-findings")
     assert run.status == 1, str(run)
-    assert f"error: cannot write the snapshot to {folder}: Not a directory" in run.err, str(run)
+    assert f"error: cannot write the snapshot to {folder}: " in run.err, str(run)
     assert "will not be read" in run.err
     (folder / table).unlink()
     run = shell(f"spark trend --snapshot {folder}")

@@ -95,6 +95,7 @@ def test_a_query_without_rows_says_so(shell: Shell) -> None:
     assert (run.out, run.err.strip()) == ("", "no rows")
 
 
+@pytest.mark.usefixtures("few_tables")
 def test_a_snapshot_is_read_again_and_differs_by_what_was_changed(
     shell: Shell, topic: str, tmp_path: Path
 ) -> None:

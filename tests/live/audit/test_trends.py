@@ -19,7 +19,7 @@ from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import SEVERITIES
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
-from tests.support import cluster_tables
+from tests.support import cluster_tables, snapshot_files
 from tests.support.in_process_shell import Shell
 
 GIB = 1 << 30
@@ -57,12 +57,12 @@ def _write(engine: Engine, tables: cluster_tables.ClusterTables, folder: str, da
         if name == "disk_replicas" and day < 2:  # as an older version wrote it
             given = given.drop_columns(["offset_lag"])
         written[name] = given
-    if day == 0:  # Spark and this program write the same
+    if day == 0:  # Spark and this test write the same
         session = engine.session
         frames = {name: session.createDataFrame(given) for name, given in written.items()}
         snapshot.write(session, frames, folder, _id(day))
     else:
-        snapshot.write_locally(written, folder, _id(day))
+        snapshot_files.write(written, folder, _id(day))
 
 
 def _id(day: int) -> str:
@@ -155,21 +155,22 @@ def test_what_was_not_read_completely_is_left_out(
 def test_findings_are_new_fixed_or_open(sandbox: Sandbox, engine: Engine, tmp_path: Path) -> None:
     shell = Shell(tmp_path, sandbox.bootstrap, Resources(spark=engine))
     folder, topic = tmp_path / "state", f"trend.{uuid4().hex[:8]}"
-    shell.ok(f"create-topic {topic} --config retention.ms=60000")
+    unclean = "--config unclean.leader.election.enable=true"
+    shell.ok(f"create-topic {topic} --config retention.ms=60000 {unclean}")
     try:
         shell.ok(f"spark snapshot {folder}")
         shell.ok(f"alter-configs {topic} flush.ms=1 --delete-config retention.ms")
         shell.ok(f"spark snapshot {folder}")
         shown = shell.ok(f"spark trend findings --snapshot {folder} --output json").json
         found = {each["control"]: each for each in shown if each["resource"] == topic}
-        states = {id: found[id]["state"] for id in ("T13", "T16", "T22")}
-        assert states == {"T13": "fixed", "T16": "open", "T22": "new"}
-        old = found["T16"]
+        states = {id: found[id]["state"] for id in ("T13", "T05", "T22")}
+        assert states == {"T13": "fixed", "T05": "open", "T22": "new"}
+        old = found["T05"]
         assert old["since"] == old["first"] < old["until"] == old["now"]
 
-        new = f"spark audit --controls T13,T16,T22 --new-only {folder} --output json"
+        new = f"spark audit --controls T13,T05,T22 --new-only {folder} --output json"
         assert not [f for f in shell(new).json["findings"] if f["resource"] == topic]
-        shell.ok(f"create-topic {topic}.more")
+        shell.ok(f"create-topic {topic}.more {unclean}")
         told = shell(new)
         assert told.status == 1
         assert [f["resource"] for f in told.json["findings"]] == [f"{topic}.more"]
@@ -237,7 +238,7 @@ def _audits(folder: Path, *controls: str) -> list[str]:
         given = [dict(zip(history._COLUMNS, row, strict=True)) for row in rows]
         findings = pyarrow.Table.from_pylist(given, FINDINGS)
         tables = {"clusters": pyarrow.Table.from_pylist(clusters), history.TABLE: findings}
-        snapshot.write_locally(tables, str(folder), ids[-1])
+        snapshot_files.write(tables, str(folder), ids[-1])
     return ids
 
 

@@ -58,10 +58,10 @@ def test_an_audit_uses_the_server_that_ends_when_idle(own_demo: Sandbox, tmp_pat
         open_to_all = [each for each in state_folder.rglob("*") if each.stat().st_mode & 0o077]
         assert not open_to_all, "others may read what is in a snapshot"
         audit = run(tmp_path, "--broker", own_demo.bootstrap, "spark", "audit", "--controls",
-                    "T01,Q02,S05")  # fmt: skip
+                    "T16,Q02,S05", "--fail-on", "any")  # fmt: skip
         assert audit.returncode == 1, audit.stderr
         controls = {each["control"] for each in msgspec.json.decode(audit.stdout)["findings"]}
-        assert {"T01", "Q02"} <= controls
+        assert {"T16", "Q02"} <= controls
         assert not (tmp_path / "state" / "spark" / "spark.log").exists(), "Spark was started"
         _ends_when_idle(own_demo.bootstrap, tmp_path, folder)
         assert state(tmp_path, "status")["state"] == "stopped"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from tests.support.control_rows import NOW, Case, Rows, found
+from tests.support.control_rows import DAY, NOW, Case, Rows, batch, configs, found
 
 MS = timedelta(milliseconds=1)
 SECOND = timedelta(seconds=1)
@@ -53,10 +53,12 @@ CASES: list[Case] = [
     ("G01", "a pause of seconds after a burst of commits",
      {"group_commits": [*commits("busy", range(10), every=5 * MS, ago=3 * SECOND),
                         *commits("stopped", range(10), every=5 * MS, ago=300 * SECOND),
+                        *commits("batch", range(10), every=5 * MS, ago=300 * SECOND),
                         *commits("slow", range(10), every=60 * SECOND, ago=300 * SECOND)],
-      "group_offsets": [each for name in ("busy", "stopped", "slow")
-                        for each in committed(name, 1000)]},
-     [found("group busy orders:0", "ok"), found("group stopped orders:0", "alarm"),
+      "group_offsets": [each for name in ("busy", "stopped", "slow", "batch")
+                        for each in committed(name, 1000)],
+      "groups": [group("stopped", "Stable", members=1), group("batch")]},
+     [found("group batch orders:0", "info"), found("group busy orders:0", "ok"), found("group stopped orders:0", "alarm"),
       found("group slow orders:0", "ok")]),
     ("G02", "the group had read everything at its first commit",
      {"group_commits": [{"group": name, "topic": "orders", "offset": 7, "position": n,
@@ -110,21 +112,29 @@ CASES: list[Case] = [
     ("G03", "the furthest offset", {"group_commits": commits("on", [5, 500]), "group_offsets": committed("on", 5)},
      [found("group on orders:0", "ok", reason="at offset 500")]),
     ("G06", "more members than partitions",
-     {"groups": [*(group(name, "Stable") for name in ("idle", "busy", "streams")),
+     {"groups": [*(group(name, "Stable") for name in ("idle", "busy", "streams", "standby")),
                  group("joining", "PreparingRebalance"), group("connect", "Stable", protocol="connect")],
-      "group_members": [{"group": name, "member": f"m{partitions}", "partitions": partitions,
+      "group_members": [{"group": name, "member": f"m{partitions}", "partitions": partitions % 2,
                          "client_id": "shop-1-StreamThread-1-consumer" if name == "streams" else "c"}
-                        for name, partitions in (("idle", 0), ("idle", 1), ("busy", 1), ("streams", 0),
+                        for name, partitions in (("idle", 0), ("idle", 2), ("idle", 1), ("busy", 1), ("streams", 0),
+                                                 ("standby", 0), ("standby", 1),
                                                  ("joining", 0), ("connect", 0))]},
-     [found("group idle", "alarm", reason="members without partitions: 1 of 2"),
+     [found("group idle", "alarm", reason="members without partitions: 2 of 3"), found("group standby", "ok"),
       found("group busy", "ok")]),
     ("G07", "a group is deleted if it has no offsets of a topic that exists",
-     {"topics": [{"topic": "orders"}, {"topic": "west.checkpoints.internal", "cluster": "copy"}],
+     {"topics": [{"topic": "orders"}, {"topic": "x.checkpoints.internal"},
+                 *({"topic": name, "cluster": "copy"} for name in ("west.checkpoints.internal", "west.a", "b")),
+                 *({"topic": name, "cluster": "same"} for name in ("west.checkpoints.internal", "heartbeats", "b"))],
       "groups": [group("orphan"), group("archive"), group("active", "Stable", members=2),
-                 group("copied") | {"cluster": "copy"}],
+                 *(group(name) | {"cluster": "copy"} for name in ("copied", "own")),
+                 group("copied") | {"cluster": "same"}],
       "group_offsets": [{"group": "orphan", "topic": "gone"}, {"group": "archive", "topic": "orders"},
-                        {"group": "active", "topic": "orders"}]},
-     [found("group orphan", "alarm", remedy="delete-group --group=orphan",
+                        {"group": "active", "topic": "orders"},
+                        {"group": "copied", "topic": "west.a", "cluster": "copy"},
+                        {"group": "own", "topic": "b", "cluster": "copy"},
+                        {"group": "copied", "topic": "b", "cluster": "same"}]},
+     [found("group own", "alarm", cluster="copy"), found("group copied", "info", cluster="same"),
+      found("group orphan", "alarm", remedy="delete-group --group=orphan",
             reason="no members, and no existing topic with committed offsets"),
       found("group archive", "alarm", remedy="",
             reason="no members; committed offsets in 1 partition"),
@@ -138,4 +148,12 @@ CASES: list[Case] = [
       "group_members": [{"group": "streams", "client_id": "shop-1-StreamThread-1-consumer"}]},
      [found("group old", "alarm", reason="protocol classic, 1 member"), found("group new", "ok"),
       found("group gone", "ok"), found("group old", "ok", cluster="3.9")]),
+    ("G09", "records that the group has not read are deleted soon",
+     {"topic_configs": configs("orders", retention_ms="604800000", cleanup_policy="delete"),
+      "group_offsets": [{"group": name, "topic": "orders", "offset": offset, "lag": 2000 - offset}
+                        for name, offset in (("late", 5), ("busy", 1500), ("done", 2000))],
+      "batches": [batch("earliest", 0, 9, 6.5 * DAY), batch("latest", 1990, 1999, MS)]},
+     [found("group late orders:0", "alarm",
+            reason="lag 1,995; the next record is at least 6d12h old, retention.ms is 7d"),
+      found("group busy orders:0", "ok")]),
 ]  # fmt: skip

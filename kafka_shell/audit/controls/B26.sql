@@ -1,0 +1,23 @@
+-- id: B26
+-- title: Limit that shuts out clients
+-- severity: high
+-- tags: availability
+-- description: The broker accepts so few connections that a deployment of clients uses them up; other
+--   clients, and with max.connections other brokers, cannot connect.
+-- source: Apache Kafka documentation, Broker configs, max.connections, max.connections.per.ip and
+--   max.connection.creation.rate
+-- needs: broker_configs
+-- configs: broker_configs max.connections
+-- parameter: fewest = 20
+-- remedy: dynamic, safe
+SELECT
+  cluster,
+  concat('broker ', broker_id, ' ', key) AS resource,
+  CASE WHEN try_cast(value AS INT) < {fewest} THEN 'alarm' ELSE 'ok' END AS status,
+  concat(key, ' is ', value) AS reason,
+  CASE WHEN try_cast(value AS INT) < {fewest} AND startswith(source, 'dynamic_broker')
+    THEN concat('alter-configs --broker-id ', broker_id, ' --delete-config=', key) END AS remedy,
+  CASE WHEN try_cast(value AS INT) < {fewest} AND startswith(source, 'dynamic_broker')
+    THEN concat('alter-configs --broker-id ', broker_id, ' ', pair) END AS undo
+FROM broker_configs
+WHERE key RLIKE r'(^|\.)(max\.connections|max\.connections\.per\.ip|max\.connection\.creation\.rate)$'

@@ -1,0 +1,24 @@
+-- id: S18
+-- title: An ordinary principal may alter the cluster
+-- severity: high
+-- tags: access
+-- description: ALTER on the cluster is the permission to create ACLs, and so to get every other one;
+--   ALTER_CONFIGS changes the configs of brokers. Administrators and the principals of brokers are
+--   named by the parameter.
+-- source: Apache Kafka documentation, Security, Authorization and ACLs, operations and resources
+-- needs: acls
+-- parameter: admins = User:(.*[-_.])?(admin|broker|kafka|controller)s?([-_.0-9].*)?
+-- remedy: dynamic, disruptive
+WITH judged AS (
+  SELECT *, permission = 'allow' AND operation IN ('Alter', 'AlterConfigs', 'All')
+    AND principal NOT IN ('User:*', 'User:ANONYMOUS') AND NOT principal RLIKE r'^({admins})$' AS bad
+  FROM acls WHERE resource_type = 'cluster'
+)
+SELECT
+  cluster,
+  acl AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat(principal, ' has ', permission, ' ', operation, ' on the cluster') AS reason,
+  CASE WHEN bad THEN concat('alter-acls --remove=', word) END AS remedy,
+  CASE WHEN bad THEN concat('alter-acls --add=', word) END AS undo
+FROM judged

@@ -1,0 +1,24 @@
+-- id: S19
+-- title: An ACL denies everyone
+-- severity: critical
+-- tags: access, availability
+-- description: A deny takes precedence over every allow: all clients but super users are shut out
+--   of all resources of the type, and of the cluster the brokers as well.
+-- source: Apache Kafka documentation, Security, Authorization and ACLs
+-- needs: acls
+-- remedy: dynamic, disruptive
+WITH judged AS (
+  SELECT *, permission = 'deny' AND principal = 'User:*' AND host = '*'
+    AND (resource_name = '*' AND pattern_type = 'literal' OR resource_type = 'cluster')
+    AND operation IN ('All', 'Read', 'Write', 'Describe', 'ClusterAction') AS bad
+  FROM acls
+)
+SELECT
+  cluster,
+  acl AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  IF(bad, concat('denies ', operation, ' on every ', resource_type, ' to everyone'),
+    'does not deny everyone') AS reason,
+  CASE WHEN bad THEN concat('alter-acls --remove=', word) END AS remedy,
+  CASE WHEN bad THEN concat('alter-acls --add=', word) END AS undo
+FROM judged

@@ -1,0 +1,21 @@
+-- id: T31
+-- title: State topic is deleted from
+-- severity: critical
+-- tags: durability, compaction
+-- description: Committed offsets, transactions, schemas and the state of Kafka Connect are kept by
+--   compaction. With cleanup.policy=delete they are gone after the retention, and their owners start
+--   from the beginning, or not at all.
+-- source: Apache Kafka documentation, Kafka Connect, internal topics; Broker configs,
+--   offsets.topic
+-- needs: topic_configs
+-- configs: topic_configs cleanup.policy
+-- parameter: state = __consumer_offsets|__transaction_state|_schemas|(.*[-_.])?connect([-_.].*)?[-_.](configs?|offsets?|status(es)?)
+-- remedy: dynamic, safe
+-- fix: cleanup.policy = 'compact'
+SELECT
+  cluster,
+  topic AS resource,
+  CASE WHEN value LIKE '%delete%' THEN 'alarm' ELSE 'ok' END AS status,
+  concat('cleanup.policy is ', value) AS reason
+FROM topic_configs
+WHERE key = 'cleanup.policy' AND topic RLIKE r'^({state})$'
