@@ -145,10 +145,7 @@ _AGAIN_S = 0.5
 
 class Engine:
     """A Spark session, which runs where `spark_target` says. It is started in the background by
-    `begin`, or when it is first used.
-
-    `archive` is the folder for the archive of classes that makes the JVM start faster.
-    """
+    `begin`, or when it is first used."""
 
     def __init__(
         self,
@@ -156,13 +153,11 @@ class Engine:
         report: Report,
         *,
         spark_target: SparkTarget | None = None,
-        archive: Path | None = None,
     ) -> None:
         self.spark_target = spark_target or SparkTarget()
         self.report = report
         self.deadline: float | None = None  # monotonic, of the current command
         self._folder = folder
-        self._archive = archive
         self._opened: Future[Opened] | None = None
         self._imported = threading.Event()
         self._shipped = False
@@ -183,13 +178,7 @@ class Engine:
                 try:
                     import_spark()
                     self._imported.set()
-                    opened.set_result(
-                        open_session(
-                            self._folder,
-                            self.spark_target,
-                            archive=self._archive,
-                        )
-                    )
+                    opened.set_result(open_session(self._folder, self.spark_target))
                 except BaseException as error:
                     opened.set_exception(error)
                 finally:

@@ -76,14 +76,14 @@ def last_used(folder: Path) -> float:
         return 0.0
 
 
-def start(folder: Path, archive: Path, idle_s: int = IDLE_S) -> Generator[None]:
+def start(folder: Path, idle_s: int = IDLE_S) -> Generator[None]:
     """Start a server; iterate until it accepts connections. Raises ShellError if it does not. It
     ends if the iteration is interrupted or closed."""
     private_folder(folder)
     (folder / _STATE).unlink(missing_ok=True)
     log = os.open(folder / _LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     process = start_module(
-        "kafka_shell.audit.server_process", folder, archive, idle_s,
+        "kafka_shell.audit.server_process", folder, idle_s,
         stdout=log, stderr=log, start_new_session=True,
     )  # fmt: skip
     os.close(log)

@@ -24,12 +24,12 @@ _END_S = 10.0
 _ROUNDS = 2  # of queries that prepare the JVM
 
 
-def main(folder: Path, archive: Path, idle_s: int) -> int:
+def main(folder: Path, idle_s: int) -> int:
     """Keep a server until it is idle for this time, its JVM ends, or SIGTERM."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with alone(folder):
         server = _new_server(idle_s)
-        spark = _launch(server, folder, archive)
+        spark = _launch(server, folder)
         others = [spark]
         try:
             while spark.poll() is None and time.time() - last_used(folder) < idle_s:
@@ -45,7 +45,6 @@ def main(folder: Path, archive: Path, idle_s: int) -> int:
                 spark.wait(_END_S)
             except subprocess.TimeoutExpired:
                 spark.kill()
-            jvm.archive_later(archive, spark.pid)
     return 0
 
 
@@ -68,7 +67,7 @@ def _new_server(idle_s: int) -> Server:
     return Server(os.getpid(), port, secrets.token_urlsafe(32), idle_s, int(time.time() * 1000))
 
 
-def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[bytes]:
+def _launch(server: Server, folder: Path) -> subprocess.Popen[bytes]:
     java = jvm.spark_java()
     heap = jvm.heap_mebibytes()
     young = min(768, heap // 2)
@@ -81,7 +80,7 @@ def _launch(server: Server, folder: Path, archive: Path) -> subprocess.Popen[byt
         "spark.connect.grpc.binding.port": str(server.port),
         "spark.connect.grpc.port.maxRetries": "0",
         "spark.driver.memory": f"{heap}m",
-        "spark.driver.extraJavaOptions": f"{jvm.options(java, archive, folder)} {memory}",
+        "spark.driver.extraJavaOptions": f"{jvm.options(folder)} {memory}",
         # Each sort of a few rows would get a page of 64 MiB.
         "spark.buffer.pageSize": "1m",
         "spark.log.level": "WARN",
@@ -148,7 +147,7 @@ def _row(table: Any) -> tuple[Any, ...]:
 if __name__ == "__main__":
     try:
         if len(sys.argv) > 2:
-            sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])))
+            sys.exit(main(Path(sys.argv[1]), int(sys.argv[2])))
         sys.exit(prepare_jvm(Path(sys.argv[1])))
     except ShellError as error:
         sys.exit(str(error))

@@ -77,12 +77,9 @@ def import_spark() -> None:
     from pyspark.sql import Observation, SparkSession, functions  # noqa: F401
 
 
-def open_session(folder: Path, spark_target: SparkTarget, *, archive: Path | None = None) -> Opened:
-    """Return a session; `folder` gets the Spark log.
-
-    A local JVM uses the archive of classes in the folder `archive`. Raises ShellError if there is
-    no JDK or Spark does not start.
-    """
+def open_session(folder: Path, spark_target: SparkTarget) -> Opened:
+    """Return a session; `folder` gets the Spark log. Raises ShellError if there is no JDK or Spark
+    does not start."""
     # PySpark logs failing queries to stderr in addition to raising an error.
     from pyspark.logger import PySparkLogger
 
@@ -92,11 +89,7 @@ def open_session(folder: Path, spark_target: SparkTarget, *, archive: Path | Non
     if spark_target.remote:
         return _connect(spark_target)
     existing = _existing()
-    return (
-        _launch(spark_target, folder, archive)
-        if existing is None
-        else _adopt(existing, spark_target)
-    )
+    return _launch(spark_target, folder) if existing is None else _adopt(existing, spark_target)
 
 
 def _existing() -> Any:
@@ -128,7 +121,7 @@ def _complete(session: Any, given: Mapping[str, str], ours: Mapping[str, str]) -
             session.conf.set(key, value)
 
 
-def _launch(spark_target: SparkTarget, folder: Path, archive: Path | None) -> Opened:
+def _launch(spark_target: SparkTarget, folder: Path) -> Opened:
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
@@ -144,7 +137,7 @@ def _launch(spark_target: SparkTarget, folder: Path, archive: Path | None) -> Op
         given.setdefault("spark.master", LOCAL)
         given.setdefault(_MEMORY, f"{jvm.heap_mebibytes()}m")
         if ours:
-            given[_JAVA] = jvm.options(java, archive, folder)
+            given[_JAVA] = jvm.options(folder)
     log = open_private(folder / "spark.log", "w")
     try:
         started = SparkConf(loadDefaults=False)
@@ -153,8 +146,6 @@ def _launch(spark_target: SparkTarget, folder: Path, archive: Path | None) -> Op
         with _environment(jvm.LOOPBACK if local else {}):
             streams = {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
             gateway = launch_gateway(started, {**streams, "umask": PRIVATE})
-        if ours and archive is not None:
-            atexit.register(jvm.archive_later, archive, gateway.proc.pid)
         conf = SparkConf(_jvm=gateway.jvm)  # also what spark-submit and spark-defaults.conf say
         keep = frozenset(key for key, _ in conf.getAll())
         local = is_local(conf.get("spark.master", LOCAL) or LOCAL)

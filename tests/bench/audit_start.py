@@ -76,7 +76,6 @@ def compare(bootstrap: str, folder: Path, runs: int) -> None:
     audit = ("-m", "kafka_shell", "--broker", bootstrap, "spark", "audit")
     again = ("-m", "tests.bench.audit_start", "--second", bootstrap, str(folder / "again"))
     say("first audit of all", [timed(folder, *audit)], None)
-    say("the second, which makes the archive of classes", [timed(folder, *audit)], None)
     empty, cold, twice = [], [], []
     for _ in range(runs):
         empty.append(timed(folder, "-c", EMPTY))

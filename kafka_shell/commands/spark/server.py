@@ -22,7 +22,6 @@ def folder_of(context: Context) -> Path:
 def start(invocation: Invocation, context: Context) -> SparkServer:
     """Start the server; the state of the one that runs, if there is one."""
     from kafka_shell.audit import jvm, require_spark, server
-    from kafka_shell.base.java import archive_folder
 
     context.refuse_dry_run("spark start")
     require_spark()
@@ -31,7 +30,7 @@ def start(invocation: Invocation, context: Context) -> SparkServer:
     if server.running(folder) is None:
         idle = invocation["idle"] or server.IDLE_S * 1000
         try:
-            with closing(server.start(folder, archive_folder(), max(1, idle // 1000))) as starting:
+            with closing(server.start(folder, max(1, idle // 1000))) as starting:
                 for _ in starting:
                     context.report("starting Spark", 0, None)
         finally:

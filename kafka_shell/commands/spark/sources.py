@@ -94,13 +94,11 @@ def _local(context: Context) -> SparkTarget:
 
 def _engine(context: Context, spark_target: SparkTarget) -> Engine:
     from kafka_shell.audit.engine import Engine
-    from kafka_shell.base.java import archive_folder
 
     return Engine(
         context.paths.state / "spark",
         lambda task, done, total: None,
         spark_target=spark_target,
-        archive=archive_folder(),
     )
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.audit import control, drift, jvm, report
+from kafka_shell.audit import control, drift, report
 from kafka_shell.audit.collection import STATUS
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.base.java import archive_folder
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.in_process_shell import Shell
@@ -21,12 +20,8 @@ from tests.support.places import CONTROLS
 
 @pytest.fixture(scope="session")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """Spark on this machine's cores, with the archive of its classes if an earlier Spark made
-    one."""
-    cache = archive_folder()
-    archive = cache if jvm.spark_archive(jvm.spark_java(), cache).find() else None
-    folder = tmp_path_factory.mktemp("spark")
-    started = Engine(folder, lambda task, done, total: None, archive=archive)
+    """Spark on this machine's cores."""
+    started = Engine(tmp_path_factory.mktemp("spark"), lambda task, done, total: None)
     yield started
     started.stop()
 

@@ -71,7 +71,7 @@ def test_an_audit_uses_the_server_that_ends_when_idle(own_demo: Sandbox, tmp_pat
 
 
 def test_ctrl_c_while_it_starts_leaves_no_process(tmp_path: Path) -> None:
-    starting = server.start(tmp_path / "server", tmp_path / "archive")
+    starting = server.start(tmp_path / "server")
     before = set(psutil.Process().children())
     next(starting)
     (group,) = set(psutil.Process().children()) - before
@@ -96,8 +96,7 @@ def _ends_when_idle(bootstrap: str, home: Path, folder: Path) -> None:
         "spark sql 'select 1 as n'\n"
         f"!touch -d '2 hours ago' {folder}/server.used;"
         f" while [ -e {folder}/server.json ]; do sleep 0.1; done\n"
-        # With options of its own, the JVM makes no archive of classes.
-        "spark sql 'select 2 as n' --conf spark.driver.extraJavaOptions=-XX:+UseSerialGC\n"
+        "spark sql 'select 2 as n'\n"
     )
     done = subprocess.run(
         [sys.executable, "-m", "kafka_shell", "--broker", bootstrap, "--output", "csv"],

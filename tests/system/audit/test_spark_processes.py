@@ -23,7 +23,7 @@ import pytest
 from kafka_shell import submit
 from kafka_shell.audit import jvm
 from kafka_shell.audit.control import controls_of
-from kafka_shell.base.java import archive_folder, find_java
+from kafka_shell.base.java import find_java
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan
@@ -60,18 +60,12 @@ SELECT cluster, topic AS resource, 'alarm' AS status, 'it is there' AS reason FR
 """
 
 
-def jvm_options() -> str:
-    """Options for short runs, with the archive of Spark's classes if an earlier Spark made one."""
-    archive = jvm.spark_archive(jvm.spark_java(), archive_folder()).find()
-    return f"{jvm.SHORT} {jvm.QUIET}" + (f" -XX:SharedArchiveFile={archive}" if archive else "")
-
-
 def environment(home: Path, **more: str) -> dict[str, str]:
     """Nothing of this machine's user; Python's packages come from the interpreter alone."""
     return {
         "PATH": os.environ["PATH"], "KAFKA_SH_HOME": str(home), "PYSPARK_PYTHON": sys.executable,
         "JAVA_HOME": str(find_java().resolve().parent.parent), "SPARK_HOME": str(SPARK),
-        "SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": jvm_options(), **more,
+        "SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": jvm.SHORT, **more,
     }  # fmt: skip
 
 
@@ -141,8 +135,8 @@ def test_spark_submit_audits_many_clusters_without_secrets(
     events = tmp_path / "events"
     events.mkdir()
     confs = {
-        "spark.driver.extraJavaOptions": jvm_options(),
-        "spark.executor.extraJavaOptions": jvm_options(),
+        "spark.driver.extraJavaOptions": jvm.SHORT,
+        "spark.executor.extraJavaOptions": jvm.SHORT,
         "spark.executorEnv.PYTHONPATH": unusable,
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
@@ -369,7 +363,7 @@ def test_snapshots_in_a_catalog(own_demo: Sandbox, tmp_path: Path) -> None:
     """They outlive the session. The rows of one that was not written to its end are ignored, and a
     table of an older version gets the columns that it does not have."""
     (tmp_path / "spark-defaults.conf").write_text(
-        METASTORE.format(folder=tmp_path, options=jvm_options())
+        METASTORE.format(folder=tmp_path, options=jvm.SHORT)
     )
     first, second = run(
         ("-c", OLDER + FEW),
