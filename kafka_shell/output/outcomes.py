@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kafka_shell.base.outcome import ChangeResult, Outcome, has_moves
-from kafka_shell.base.plans import Change, Plan, Resource
+from kafka_shell.base.plans import Change, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, mentions
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import common_prefix, is_printable
@@ -225,12 +225,8 @@ def plan_lines(
 
 def remark_lines(plan: Plan, room: int | None = None, *, notes: bool = True) -> Iterator[Text]:
     """The warnings and notes of the plan, and what was not checked."""
-    for warning in plan.advice.warnings:
+    for warning in [*plan.advice.warnings, *dict.fromkeys(_lookalikes(plan))]:
         yield from hang(text("warning: ", "warning") + text(warning), room, 2)
-    for name in dict.fromkeys(title_of(each.resource) for each in plan.changes if _is_marked(each)):
-        spelled = name.encode("ascii", "backslashreplace").decode()
-        mark = text("warning: ", "warning") + text(f"a name that may look like another: {spelled}")
-        yield from hang(mark, room, 2)
     for note in plan.advice.notes if notes else ():
         yield from hang(text("note: ", "hint") + text(note), room, 2)
     for each in plan.advice.not_checked:
@@ -238,9 +234,13 @@ def remark_lines(plan: Plan, room: int | None = None, *, notes: bool = True) -> 
         yield from hang(line, room, 2)
 
 
-def _is_marked(change: Change) -> bool:
-    """Whether a change deletes what has a name that is not ASCII."""
-    return change.verb == "delete" and not change.resource.name.isascii()
+def _lookalikes(plan: Plan) -> Iterator[str]:
+    """The names that are not ASCII of what the plan destroys or removes, with escapes."""
+    for change in plan.changes:
+        removes = change.after is None and change.verb != "create"
+        if (removes or plan.effect is Effect.DESTROY) and not change.resource.name.isascii():
+            spelled = title_of(change.resource).encode("ascii", "backslashreplace").decode()
+            yield f"a name that may look like another: {spelled}"
 
 
 def figure_lines(plan: Plan, renderers: Renderers, room: int | None = None) -> Iterator[Text]:

@@ -7,7 +7,7 @@ from itertools import chain
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.fetching import fetching
 from kafka_shell.admin.records.model import Record
-from kafka_shell.admin.records.read import spans
+from kafka_shell.admin.records.read import Reading, last, spans
 from kafka_shell.wire.connection import Cluster
 
 
@@ -21,3 +21,8 @@ def read_all(cluster: Cluster, topic: str, partitions: int = 3) -> list[Record]:
                 found += chain.from_iterable(chunk.records(batch, at))
     assert not reading.failures
     return sorted(found, key=lambda each: (each.partition, each.offset))
+
+
+def last_records(reading: Reading, count: int) -> list[Record]:
+    """The last records of a reading."""
+    return list(chain.from_iterable(last(reading, count)))

@@ -15,8 +15,10 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 """Kafka's names of the codecs. A batch's attributes contain the index."""
 
 MOST_BYTES = 64 << 20
-"""The decompressed size of the records of a batch, at most. Java's consumer has no limit, as it
-keeps only one record in memory; its producer by default has at most 1 MiB in a batch."""
+"""The decompressed size of the records of a batch, at most, unless a caller needs more. Java's
+consumer has no limit, as it keeps only one record in memory; its producer by default has at most
+1 MiB in a batch."""
+_USUAL_BYTES = 1 << 20
 
 # snappy-java: this magic, its version and the oldest compatible one, then blocks with their sizes.
 _SNAPPY_MAGIC = b"\x82SNAPPY\x00"
@@ -54,30 +56,42 @@ def compress(codec: int, data: bytes) -> bytes:
     return bytes(library.compress(data))
 
 
-def decompress(codec: int, data: bytes) -> bytes:
+def decompress(codec: int, data: bytes, most: int = MOST_BYTES) -> bytes:
     """The records of a batch. Raises ShellError for corrupt data ("corrupt"), for an unknown codec
-    ("unsupported-codec") and for more than MOST_BYTES ("too-large")."""
+    ("unsupported-codec") and for more than `most` bytes ("too-large")."""
     if codec == NONE:
         return data
+    found = _into(_SPACE.memory, codec, data)
+    if found is None:
+        with mmap(-1, most) as space:  # only the pages that are written take memory
+            found = _into(space, codec, data)
+    if found is None or len(found) > most:
+        raise ShellError(
+            f"records are larger than {format_bytes(most)} when decompressed",
+            code="too-large",
+            hint="Raise the maximum batch size to read them.",
+        )
+    return found
+
+
+def _into(space: mmap, codec: int, data: bytes) -> bytes | None:
+    """Decompress into this space. Returns None if it is too small."""
     unpack = _unsnappy if codec == SNAPPY else _library(codec).decompress_into
     try:
-        return _SPACE.memory[: unpack(data, _SPACE.memory)]
+        return space[: unpack(data, space)]
     except Exception as error:  # what cramjam raises for corrupt data depends on the codec
         if str(error) == _FULL:
-            raise ShellError(
-                f"records are larger than {format_bytes(MOST_BYTES)} when decompressed",
-                code="too-large",
-            ) from None
+            return None
         raise ShellError(
             f"records are not valid {codec_name(codec)} data: {error}", code="corrupt"
         ) from error
 
 
 class _Space(threading.local):
-    """Where a thread decompresses. Only the pages that are written take memory."""
+    """Where a thread decompresses batches of the usual sizes."""
 
     def __init__(self) -> None:
-        self.memory = mmap(-1, MOST_BYTES)
+        self.memory = mmap(-1, _USUAL_BYTES)
 
 
 _SPACE = _Space()

@@ -16,8 +16,9 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records.codecs import NONE
+from kafka_shell.admin.records.decode import ALL, Decoder
 from kafka_shell.admin.records.encode import ProducerId, encoded_size, sequences_between
-from kafka_shell.admin.records.fetching import Chunk, Fetching, Filter, Span, fetching
+from kafka_shell.admin.records.fetching import Chunk, Fetching, Span, fetching
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.offsets import leader_log_end, list_offsets
 from kafka_shell.admin.records.produce import stops
@@ -160,10 +161,10 @@ class Progress(Struct, frozen=True):
 
 
 class CopyRecords(Struct, BaseStep, frozen=True):
-    """Copies the records between two offsets of each partition of `source` that the filter keeps.
+    """Copies the records between two offsets of each partition of `source`.
 
-    `counts` are the numbers of records by partition. `saved` is what else to save with the
-    progress.
+    `decoder` says which of them. `counts` are the numbers of records by partition. `saved` is what
+    else to save with the progress.
     """
 
     source: str
@@ -173,7 +174,7 @@ class CopyRecords(Struct, BaseStep, frozen=True):
     counts: dict[int, int]
     monitor: Monitor
     saved: dict[str, Any] = field(default_factory=dict)
-    keep: Filter | None = None
+    decoder: Decoder = ALL
     committed: bool = True
     keep_timestamps: bool = False
     add_headers: bool = False
@@ -292,10 +293,10 @@ class _Copier:
         """Records, the offset after them, and their uncompressed size. With a filter, the size of a
         batch is added, so that progress is saved even if no record is copied."""
         for batch, at in chunk.batches():
-            for found in chunk.records(batch, at, self._step.keep):
+            for found in chunk.records(batch, at, self._step.decoder):
                 if found:
                     yield found, found[-1].offset + 1, sum(map(encoded_size, found))
-            yield [], batch.last_offset + 1, 0 if self._step.keep is None else batch.size
+            yield [], batch.last_offset + 1, 0 if self._step.decoder.keep is None else batch.size
 
     # -- one window --------------------------------------------------------------------------------
 
@@ -438,7 +439,7 @@ class CopyRequest(Struct, frozen=True):
     start: Position = FROM_EARLIEST
     end: Position = TO_LATEST
     limit: int | None = None
-    keep: Filter | None = None
+    decoder: Decoder = ALL
     committed: bool = True
     keep_timestamps: bool = False
     add_headers: bool = False
@@ -557,7 +558,7 @@ def _plan(
     monitor = Monitor()
     step = CopyRecords(
         request.source, request.target, source.config, progress, counts, monitor,
-        dict(request.saved), request.keep, request.committed, request.keep_timestamps,
+        dict(request.saved), request.decoder, request.committed, request.keep_timestamps,
         request.add_headers, request.codec,
     )  # fmt: skip
     return Plan(Effect.CHANGE, (step,), bookkeeping=Bookkeeping(monitor=monitor))
@@ -573,11 +574,11 @@ def _survey(
     report: Report,
 ) -> _Survey:
     reading = Reading(
-        cluster, Results(dict(ranges)), committed=request.committed, keep=request.keep,
+        cluster, Results(dict(ranges)), committed=request.committed, decoder=request.decoder,
         progress=lambda reading: report("counting records", reading.done, reading.offsets),
     )  # fmt: skip
     survey = _Survey(dict(ranges))
-    if request.keep is None and request.limit is None and reading.offsets > _COUNTED:
+    if request.decoder.keep is None and request.limit is None and reading.offsets > _COUNTED:
         survey.counts = {where: (span.end or 0) - span.start for where, span in ranges.items()}
         blocks = reading.ordered()
         survey.keys = _sample(next((block for block in blocks if block), []))

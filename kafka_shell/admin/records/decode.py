@@ -6,12 +6,15 @@ return blocks, as a batch of 2 KB can have millions of records.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Protocol, TypeVar
+
+from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.batches import HEADER_BYTES, Batch, headers
-from kafka_shell.admin.records.codecs import crc32c, decompress
+from kafka_shell.admin.records.codecs import MOST_BYTES, crc32c, decompress
 from kafka_shell.admin.records.model import CREATE_TIME, LOG_APPEND_TIME, Header, Record
 from kafka_shell.admin.records.numbers import varint
 from kafka_shell.base.errors import ShellError
@@ -25,6 +28,25 @@ _LEAST_RECORD = 7  # bytes
 _BLOCK, _BLOCK_BYTES = 1_000, 1 << 20  # of records that are returned together, or one record
 _MOST_HEADERS = 100_000  # of a record
 _ENDS = "its records do not end where the batch ends"
+
+
+class Filter(Protocol):
+    """Which records to return. `may_keep` is asked first, with the bytes of many records: False if
+    none of them can be kept, so that they need not be decoded."""
+
+    def may_keep(self, data: bytes) -> bool: ...
+    def keeps(self, record: Record) -> bool: ...
+
+
+class Decoder(Struct, frozen=True):
+    """Which records to return (None: all), and how large the records of a batch may be when they
+    are decompressed."""
+
+    keep: Filter | None = None
+    most_bytes: int = MOST_BYTES
+
+
+ALL = Decoder()
 
 
 def data_batches(
@@ -50,17 +72,19 @@ def _is_abort(raw: bytes, batch: Batch, at: int) -> bool:
     return any(each.key and each.key[2:4] == _ABORT_MARKER for block in markers for each in block)
 
 
-def body(raw: bytes, batch: Batch, at: int) -> bytes:
-    """The decompressed records of the batch at this position. Raises ShellError if corrupt."""
+def body(raw: bytes, batch: Batch, at: int, most: int = MOST_BYTES) -> bytes:
+    """The decompressed records of the batch at this position. Raises ShellError if it is corrupt,
+    or larger than `most` bytes."""
     covered = raw[at + _CRC_END : at + batch.size]
     if crc32c(covered) != int.from_bytes(raw[at + _CRC_AT : at + _CRC_END], "big"):
         raise _corrupt(batch, "its checksum (CRC-32C) does not match")
     try:
-        return decompress(batch.attributes & _CODEC_BITS, covered[HEADER_BYTES - _CRC_END :])
+        return decompress(batch.attributes & _CODEC_BITS, covered[HEADER_BYTES - _CRC_END :], most)
     except ShellError as error:
         raise ShellError(
-            f"batch at offset {batch.base_offset}: {error.message}", code=error.code
-        ) from error
+            f"batch at offset {batch.base_offset}: {error.message}", code=error.code,
+            hint=error.hint,
+        ) from error  # fmt: skip
 
 
 def _corrupt(batch: Batch, why: str) -> ShellError:
@@ -69,21 +93,76 @@ def _corrupt(batch: Batch, why: str) -> ShellError:
     )
 
 
-def records(where: TopicPartition, batch: Batch, data: bytes) -> Iterator[list[Record]]:
-    """The records of a batch in blocks, from its decompressed bytes. Raises ShellError."""
-    return _checked(batch, data, _records(where, batch, data))
+def records(
+    where: TopicPartition, batch: Batch, data: bytes, count: int | None = None
+) -> Iterator[list[Record]]:
+    """The records of a batch in blocks, from its decompressed bytes, or from those of only `count`
+    records. Raises ShellError."""
+    count = batch.records if count is None else count
+    return _checked(batch, data, count, _records(where, batch, data, count))
 
 
-def _checked(batch: Batch, data: bytes, blocks: Iterator[list[T]]) -> Iterator[list[T]]:
-    if not 0 <= batch.records <= len(data) // _LEAST_RECORD:
-        raise _corrupt(batch, f"its header has {batch.records:,} records, in {len(data):,} bytes")
+def _checked(batch: Batch, data: bytes, count: int, found: Iterator[T]) -> Iterator[T]:
+    if not 0 <= count <= len(data) // _LEAST_RECORD:
+        raise _corrupt(batch, f"its header has {count:,} records, in {len(data):,} bytes")
+    with _reported(batch):
+        yield from found
+
+
+@contextmanager
+def _reported(batch: Batch) -> Iterator[None]:
+    """Raise ShellError for what the bytes of a batch make impossible."""
     try:
-        yield from blocks
+        yield
     except (IndexError, ValueError) as error:
         raise _corrupt(batch, _ENDS if isinstance(error, IndexError) else str(error)) from error
 
 
-def _records(where: TopicPartition, batch: Batch, data: bytes) -> Iterator[list[Record]]:
+class Piece(Struct, frozen=True):
+    """The bytes of consecutive records of a batch, which begin at `start` of its records."""
+
+    data: bytes
+    start: int
+    records: int
+
+
+def pieces(batch: Batch, load: Callable[[], bytes], share: int) -> Iterator[Piece]:
+    """The records of a batch in pieces of at most `share` bytes, or one record: `load`, which
+    decompresses them, is called for each piece, so that only this one takes memory. Raises
+    ShellError."""
+    start, left = 0, batch.records
+    while True:
+        data = load()
+        if not start and len(data) <= share:
+            yield Piece(data, 0, left)
+            return
+        with _reported(batch):
+            end, count = _piece(data, start, left, share)
+        piece = [Piece(data[start:end], start, count)]
+        del data
+        yield piece.pop()  # which is not kept here meanwhile
+        start, left = end, left - count
+        if not left:
+            return
+
+
+def _piece(data: bytes, start: int, left: int, share: int) -> tuple[int, int]:
+    """Where the records end that have at most `share` bytes, and their number: at least one."""
+    at = start
+    for count in range(left):
+        size, begin = varint(data, at)
+        end = begin + size
+        if count and end > start + share:
+            return at, count
+        if not at < end <= len(data):
+            raise ValueError(_ENDS)
+        at = end
+    if at != len(data):
+        raise ValueError(_ENDS)
+    return at, left
+
+
+def _records(where: TopicPartition, batch: Batch, data: bytes, left: int) -> Iterator[list[Record]]:
     topic, partition = where.topic, where.partition
     base_offset, base_time = batch.base_offset, batch.base_timestamp
     kind, append_time = CREATE_TIME, batch.append_time
@@ -91,7 +170,7 @@ def _records(where: TopicPartition, batch: Batch, data: bytes) -> Iterator[list[
         kind, base_time = LOG_APPEND_TIME, batch.max_timestamp
     key: bytes | None
     value: bytes | None
-    at, left = 0, batch.records
+    at = 0
     while True:
         found: list[Record] = []
         add, stop = found.append, at + _BLOCK_BYTES
@@ -172,7 +251,7 @@ def _records(where: TopicPartition, batch: Batch, data: bytes) -> Iterator[list[
 
 def values(batch: Batch, data: bytes) -> Iterator[list[bytes | None]]:
     """Only the values of a batch, in half of the time."""
-    return _checked(batch, data, _values(batch.records, data))
+    return _checked(batch, data, batch.records, _values(batch.records, data))
 
 
 def _values(records: int, data: bytes) -> Iterator[list[bytes | None]]:

@@ -11,7 +11,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
 
@@ -26,7 +27,15 @@ from kafka_shell.admin.records.batches import (
     held_back,
     wait_out,
 )
-from kafka_shell.admin.records.decode import body, data_batches, records
+from kafka_shell.admin.records.decode import (
+    ALL,
+    Decoder,
+    Piece,
+    body,
+    data_batches,
+    pieces,
+    records,
+)
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.offsets import list_offsets, partition_rows
 from kafka_shell.admin.topics.partitions import leaders_in
@@ -48,14 +57,6 @@ if TYPE_CHECKING:
 # What is read of a partition: a span of offsets, in chunks of record batches.
 
 
-class Filter(Protocol):
-    """Which records to return. `may_keep` is asked first, with the bytes of a whole batch: False
-    if no record of it can be kept, so that the batch need not be decoded."""
-
-    def may_keep(self, data: bytes) -> bool: ...
-    def keeps(self, record: Record) -> bool: ...
-
-
 class Span(Struct, frozen=True):
     """Offsets of a partition: from `start` up to, not including, `end`; None has no end.
     `topic_id` is the ID of their topic, if known: a topic that is created again has a new ID."""
@@ -63,6 +64,13 @@ class Span(Struct, frozen=True):
     start: int
     end: int | None = None
     topic_id: str = ""
+
+
+class LargeRecord(Struct, frozen=True):
+    """A record that is too large to wait in memory: `load` decodes it again."""
+
+    timestamp: int
+    load: Callable[[], Record]
 
 
 class Chunk(Struct, frozen=True):
@@ -92,12 +100,35 @@ class Chunk(Struct, frozen=True):
             self.end is None or batch.last_offset < self.end
         )
 
-    def records(self, batch: Batch, at: int, keep: Filter | None = None) -> Iterator[list[Record]]:
-        """The records of a batch that are in the span, and that the filter keeps, in blocks."""
-        data = body(self.raw, batch, at)
-        if keep is not None and not keep.may_keep(data):
+    def records(self, batch: Batch, at: int, decoder: Decoder = ALL) -> Iterator[list[Record]]:
+        """The records of a batch that are in the span, and that the decoder keeps, in blocks."""
+        data = body(self.raw, batch, at, decoder.most_bytes)
+        yield from self._kept(batch, Piece(data, 0, batch.records), decoder)
+
+    def waiting(
+        self, batch: Batch, load: Callable[[], bytes], decoder: Decoder, share: int
+    ) -> Iterator[list[Record | LargeRecord]]:
+        """The same, with at most `share` bytes in memory until the next block: what is larger is
+        taken from `load` again, which decompresses the batch."""
+        for piece in pieces(batch, load, share):
+            size, start = len(piece.data), piece.start
+            blocks = self._kept(batch, piece, decoder)
+            del piece
+            if size <= share:
+                yield from cast("Iterator[list[Record | LargeRecord]]", blocks)
+                continue
+            for timestamp in [record.timestamp for block in blocks for record in block]:
+                yield [LargeRecord(timestamp, partial(self._large, batch, load, start, size))]
+
+    def _large(self, batch: Batch, load: Callable[[], bytes], start: int, size: int) -> Record:
+        ((record,),) = records(self.where, batch, load()[start : start + size], 1)
+        return record
+
+    def _kept(self, batch: Batch, piece: Piece, decoder: Decoder) -> Iterator[list[Record]]:
+        keep = decoder.keep
+        if keep is not None and not keep.may_keep(piece.data):
             return
-        for found in records(self.where, batch, data):
+        for found in records(self.where, batch, piece.data, piece.records):
             if not self.whole(batch):
                 end = batch.last_offset + 1 if self.end is None else self.end
                 found = [record for record in found if self.start <= record.offset < end]

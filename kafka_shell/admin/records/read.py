@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import chain
 from typing import TypeVar
@@ -13,12 +14,12 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.admin.records.batches import Batch
-from kafka_shell.admin.records.decode import body, values
+from kafka_shell.admin.records.decode import ALL, Decoder, body, values
 from kafka_shell.admin.records.fetching import (
     PARTITION_BYTES,
     Chunk,
     Fetching,
-    Filter,
+    LargeRecord,
     Span,
     failure_in,
     fetching,
@@ -35,7 +36,9 @@ from kafka_shell.wire.metadata_scan import scan
 
 T = TypeVar("T")
 
-_BLOCK = 1_000  # records that are merged before they are returned
+_BLOCK, _BLOCKS = 1_000, 16  # records, and blocks, that are merged before they are returned
+_WAITING_BYTES, _LEAST_SHARE = 64 << 20, 1 << 16  # decompressed, of all records that wait
+Waiting = Record | LargeRecord
 
 
 class Position(Struct, frozen=True):
@@ -138,8 +141,9 @@ class Reading:
     read, `done` that of offsets passed, and `failures` are the partitions that could not be read to
     their end, or without some batches that cannot be decoded.
 
-    `keep` filters the records, `warn` is called with what changed meanwhile, and `progress` after
-    every response. New partitions of the topics in `grows` are read, too, without end.
+    `decoder` says which records to return, `warn` is called with what changed meanwhile, and
+    `progress` after every response. New partitions of the topics in `grows` are read, too, without
+    end.
     """
 
     def __init__(
@@ -148,7 +152,7 @@ class Reading:
         found: Results[TopicPartition, Span],
         *,
         committed: bool = False,
-        keep: Filter | None = None,
+        decoder: Decoder = ALL,
         warn: Callable[[str], None] = lambda message: None,
         progress: Callable[[Reading], None] = lambda reading: None,
         grows: Collection[str] = (),
@@ -158,9 +162,10 @@ class Reading:
         self.ended: dict[TopicPartition, Failure] = dict(found.failures)
         self._skipped: dict[TopicPartition, tuple[Failure, set[int]]] = {}
         self.committed = committed
-        self.keep = keep
+        self.decoder = decoder
         self.warn = warn
         self.scanned = self.done = 0
+        self._loaded: tuple[tuple[TopicPartition, int] | None, bytes] = None, b""
         self._passed = {where: span.start for where, span in self.spans.items()}
         self._progress = progress
         self._grows = grows
@@ -178,8 +183,11 @@ class Reading:
     def ordered(self) -> Iterator[list[Record]]:
         """The records in the order of their timestamps; those of a partition by offset. In blocks,
         as soon as every partition has sent its next records."""
+        share = _share(len(self.spans))
         with self._fetching() as source:
-            yield from merge([self._of_partition(source, where) for where in self.spans])
+            waiting = [self._of_partition(source, where, share) for where in self.spans]
+            for block in merge(waiting):
+                yield from loaded(block)
 
     def arriving(self) -> Iterator[list[Record]]:
         """The records by partition and offset as they arrive, also of spans without end."""
@@ -192,7 +200,7 @@ class Reading:
         nothing else is decoded; not filtered."""
         with self._fetching() as source:
             while (chunk := source.chunk()) is not None:
-                yield from self._read(source, chunk, _values)
+                yield from self._read(source, chunk, self._values)
 
     def count(self) -> int:
         """How many records there are, without those that the filter does not keep. Batches are
@@ -214,13 +222,31 @@ class Reading:
             finally:
                 self.ended |= source.failures
 
-    def _of_partition(self, source: Fetching, where: TopicPartition) -> Iterator[list[Record]]:
+    def _of_partition(
+        self, source: Fetching, where: TopicPartition, share: int
+    ) -> Iterator[list[Waiting]]:
         while (chunk := source.chunk(where)) is not None:
-            yield from self.blocks(source, chunk)
+            yield from self.waiting(source, chunk, share)
 
     def blocks(self, source: Fetching, chunk: Chunk) -> Iterator[list[Record]]:
         """The records of a chunk."""
         return self._read(source, chunk, self._records)
+
+    def waiting(self, source: Fetching, chunk: Chunk, share: int) -> Iterator[list[Waiting]]:
+        """The records of a chunk, of which at most `share` bytes wait in memory."""
+
+        def read(chunk: Chunk, batch: Batch, at: int) -> Iterator[list[Waiting]]:
+            return chunk.waiting(batch, partial(self._load, chunk, batch, at), self.decoder, share)
+
+        return self._read(source, chunk, read)
+
+    def _load(self, chunk: Chunk, batch: Batch, at: int) -> bytes:
+        """The decompressed records of a batch; the last one is kept."""
+        of = chunk.where, batch.base_offset
+        if self._loaded[0] != of:
+            self._loaded = None, b""  # before the next one needs its memory
+            self._loaded = of, body(chunk.raw, batch, at, self.decoder.most_bytes)
+        return self._loaded[1]
 
     def _read(
         self, source: Fetching, chunk: Chunk, read: Callable[[Chunk, Batch, int], Iterator[T]]
@@ -251,21 +277,38 @@ class Reading:
         return replace(first, message=first.message + more) if len(offsets) > 1 else first
 
     def _records(self, chunk: Chunk, batch: Batch, at: int) -> Iterator[list[Record]]:
-        return chunk.records(batch, at, self.keep)
+        return chunk.records(batch, at, self.decoder)
 
     def _count(self, chunk: Chunk, batch: Batch, at: int) -> Iterator[int]:
-        if self.keep is None and chunk.whole(batch):
+        if self.decoder.keep is None and chunk.whole(batch):
             return iter([batch.records])
-        return map(len, chunk.records(batch, at, self.keep))
+        return map(len, chunk.records(batch, at, self.decoder))
+
+    def _values(self, chunk: Chunk, batch: Batch, at: int) -> Iterator[list[bytes | None]]:
+        if chunk.whole(batch):
+            return values(batch, body(chunk.raw, batch, at, self.decoder.most_bytes))
+        return ([record.value for record in block] for block in self._records(chunk, batch, at))
 
 
-def _values(chunk: Chunk, batch: Batch, at: int) -> Iterator[list[bytes | None]]:
-    if chunk.whole(batch):
-        return values(batch, body(chunk.raw, batch, at))
-    return ([record.value for record in block] for block in chunk.records(batch, at))
+def _share(waiting: int) -> int:
+    """The bytes for each of so many that wait at the same time."""
+    return max(_LEAST_SHARE, _WAITING_BYTES // max(1, waiting))
 
 
-def merge(sources: Iterable[Iterator[list[Record]]]) -> Iterator[list[Record]]:
+def loaded(block: list[Waiting]) -> Iterator[list[Record]]:
+    """The records of a block; a large one is decoded when it is asked for."""
+    small: list[Record] = []
+    for record in block:
+        if isinstance(record, LargeRecord):
+            yield small
+            small = []
+            yield [record.load()]
+        else:
+            small.append(record)
+    yield small
+
+
+def merge(sources: Iterable[Iterator[list[Waiting]]]) -> Iterator[list[Waiting]]:
     """The records of all sources by timestamp, in blocks. Each source keeps its own order."""
     heads = []
     for order, source in enumerate(sources):
@@ -273,7 +316,8 @@ def merge(sources: Iterable[Iterator[list[Record]]]) -> Iterator[list[Record]]:
         if block:
             heads.append((block[0].timestamp, order, 0, block, source))
     heapify(heads)
-    out: list[Record] = []
+    out: list[Waiting] = []
+    ended = 0
     while heads:
         _, order, first, block, source = heappop(heads)
         if not heads:
@@ -285,16 +329,17 @@ def merge(sources: Iterable[Iterator[list[Record]]]) -> Iterator[list[Record]]:
             at += 1
         out += block[first:at]
         if at == size:
-            if len(out) >= _BLOCK:
+            ended += 1
+            if len(out) >= _BLOCK or ended == _BLOCKS:
                 yield out
-                out = []
+                out, ended = [], 0
             block, at = _next_block(source), 0
         if block:
             heappush(heads, (block[at].timestamp, order, at, block, source))
     yield out
 
 
-def _next_block(source: Iterator[list[Record]]) -> list[Record]:
+def _next_block(source: Iterator[list[Waiting]]) -> list[Waiting]:
     """The next records of a source that has any, else an empty list."""
     return next((block for block in source if block), [])
 
@@ -316,14 +361,14 @@ class _Tail:
         assert span.end is not None
         self.first, self.low, self.width = span.start, span.end, count
         self.topic_id = span.topic_id
-        self.records: list[Record] = []
+        self.records: list[Waiting] = []
 
     @property
     def window(self) -> Span:
         return Span(max(self.first, self.low - self.width), self.low, self.topic_id)
 
 
-def last(reading: Reading, count: int) -> list[Record]:
+def last(reading: Reading, count: int) -> Iterator[list[Record]]:
     """The last records of the spans, at most `count`, in the order of their timestamps. Failures
     are added to those of the reading."""
     tails = {where: _Tail(span, count) for where, span in reading.spans.items()}
@@ -335,13 +380,15 @@ def last(reading: Reading, count: int) -> list[Record]:
         _read_windows(reading, open_, count)
     blocks = merge([iter([tail.records]) for tail in tails.values()])
     found = [record for block in blocks for record in block]
-    return found[-count:]
+    return loaded(found[-count:])
 
 
 def _read_windows(reading: Reading, tails: dict[TopicPartition, _Tail], count: int) -> None:
-    chunk_bytes = _CHUNK_BYTES if reading.keep is None else PARTITION_BYTES
-    most = _WINDOW_BYTES if reading.keep is None else 16 * _WINDOW_BYTES
-    found: dict[TopicPartition, list[Record]] = {where: [] for where in tails}
+    every = reading.decoder.keep is None
+    chunk_bytes = _CHUNK_BYTES if every else PARTITION_BYTES
+    most = _WINDOW_BYTES if every else 16 * _WINDOW_BYTES
+    share = _share(count * len(reading.spans))
+    found: dict[TopicPartition, list[Waiting]] = {where: [] for where in tails}
     sizes = dict.fromkeys(tails, 0)
     with fetching(
         reading.cluster,
@@ -356,7 +403,7 @@ def _read_windows(reading: Reading, tails: dict[TopicPartition, _Tail], count: i
             if sizes[where] > most and tails[where].width > count:
                 source.stop(where)
                 continue
-            for block in reading.blocks(source, chunk):
+            for block in reading.waiting(source, chunk, share):
                 found[where] += block
                 del found[where][:-count]
         reading.ended |= source.failures
@@ -417,7 +464,7 @@ class RecordStream:
 
 def last_of(count: int) -> Blocks:
     """The last records of a reading."""
-    return lambda reading: iter([last(reading, count)])
+    return lambda reading: last(reading, count)
 
 
 # The log of one partition, read to its end or appended to (API keys 0, 1 and 22).

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from kafka_shell.admin.schemas.errors import MissingSchema, SchemaError
 from kafka_shell.admin.schemas.settings import RegistrySettings
@@ -52,7 +52,6 @@ class Client(Struct):
     settings: RegistrySettings
     _opener: Any = None
     _down: tuple[float, str] = (0.0, "")
-    _subjects: dict[str, Schema] = field(default_factory=dict)
 
     def by_id(self, schema_id: int | str) -> Schema:
         """The schema with this ID or GUID. Raises SchemaError."""
@@ -93,12 +92,10 @@ class Client(Struct):
         path = f"/subjects/{quote(subject, safe='')}/versions/{version}"
         path += "?deleted=true"  # by_id also returns deleted schemas
         try:
-            found = self._subjects.get(path) or self._schema(path)
+            return self._schema(path)
         except MissingSchema:
             about = f"version {version} of subject {subject}"
             raise SchemaError(f"it references {about}, which is not in the registry") from None
-        self._subjects[path] = found
-        return found
 
     def _schema(self, path: str) -> Schema:
         body = self._get(path)

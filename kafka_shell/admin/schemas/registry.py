@@ -61,6 +61,9 @@ class SchemaRegistry:
             until, failure = self._failures.get(number, (0.0, None))
             if failure is not None and time.monotonic() < until:
                 raise failure
+            if len(self._missing) >= _MOST_MISSING and number not in self._missing:
+                missing = f"{len(self._missing)} other schema IDs were not found"
+                raise SchemaError(f"schema {number} was not requested: {missing}")
             try:
                 found = self._readers[number] = self._compiled(number)
                 self._missing.discard(number)
@@ -72,9 +75,6 @@ class SchemaRegistry:
         return found
 
     def _compiled(self, number: SchemaId) -> tuple[str, Read]:
-        if len(self._missing) >= _MOST_MISSING and number not in self._missing:
-            missing = f"{len(self._missing)} other schema IDs were not found"
-            raise SchemaError(f"schema {number} was not requested: {missing}")
         try:
             schema = self._client.by_id(number)
         except MissingSchema:

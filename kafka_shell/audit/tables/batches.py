@@ -19,7 +19,15 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.records import batches, decode
 from kafka_shell.admin.topics.partitions import by_leader
-from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table, with_leaders
+from kafka_shell.audit.table import (
+    Names,
+    ReadFailure,
+    Rows,
+    read_failure,
+    readable,
+    table,
+    with_leaders,
+)
 from kafka_shell.audit.tasks import CURRENT, ReadTask, Target
 from kafka_shell.base.errors import ShellError
 from kafka_shell.wire.rounds import in_slices
@@ -87,11 +95,10 @@ def _last_offset(raw: bytes) -> int:
 
 
 def _offset(place: str, span: OffsetRange) -> int:
-    if place == "earliest":
-        return span.earliest
-    if place == "middle":
-        return (span.earliest + span.latest) // 2
-    return max(span.earliest, span.latest - _NEAR_THE_END)
+    newest = max(span.earliest, span.latest - _NEAR_THE_END)
+    return {"earliest": span.earliest, "middle": (span.earliest + span.latest) // 2}.get(
+        place, newest
+    )
 
 
 def _fetch_all(
@@ -186,6 +193,7 @@ class _Tally(Struct):
     null_keys: int = 0
     keys: Counter[int] = field(default_factory=Counter)  # by hash
     unread: int = 0
+    why: ShellError | None = None  # of the first batch that was not decoded
     plain_bytes: int = 0
     packed_bytes: int = 0
 
@@ -228,6 +236,8 @@ def read_record_samples(cluster: Cluster, names: Names) -> Rows:
         statistics = _statistics(cluster, names)
     yield from statistics.failures
     for where, tally in statistics.tallies.items():
+        if tally.why is not None:
+            yield read_failure(f"partition {where}", tally.why)
         yield (
             where.topic, where.partition, tally.records, tally.null_keys, len(tally.keys),
             max(tally.keys.values(), default=0), tally.unread,
@@ -264,5 +274,6 @@ def _count(tally: _Tally, where: TopicPartition, batch: batches.Batch, raw: byte
             tally.records += len(keys)
             tally.null_keys += sum(key is None for key in keys)
             tally.keys.update(hash(key) for key in keys if key is not None)
-    except ShellError:
+    except ShellError as error:
         tally.unread += max(0, batch.records)
+        tally.why = tally.why or error

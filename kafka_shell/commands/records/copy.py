@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import journal
@@ -14,10 +15,11 @@ from kafka_shell.base.units import format_time
 from kafka_shell.commands.records.read_records import (
     ENDS,
     ISOLATION_LEVELS,
+    MAX_BATCH_SIZE,
     READ_COMMITTED,
     STARTS,
     check_order,
-    filter_of,
+    decoder_of,
     formats_of,
     position,
 )
@@ -27,12 +29,12 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 
 if TYPE_CHECKING:
     from kafka_shell.admin.records.copy import CopyRequest, Progress
-    from kafka_shell.admin.records.where import RecordFilter
+    from kafka_shell.admin.records.decode import Decoder
     from kafka_shell.context import Context, OtherClusterPlan
 
 # What a continued copy takes from the journal.
 _SAVED = ("where", "grep", "keep-timestamps", "add-source-headers", "isolation-level",
-          "compression-type", "to-profile")  # fmt: skip
+          "max-batch-size", "compression-type", "to-profile")  # fmt: skip
 
 
 def copy_records(invocation: Invocation, context: Context) -> Plan | OtherClusterPlan | NoRows:
@@ -124,7 +126,7 @@ def _request(invocation: Invocation, context: Context) -> CopyRequest:
         start=start,
         end=end,
         limit=invocation["limit"],
-        keep=_filter(context, source, invocation["where"], invocation["grep"]),
+        decoder=_decoder(context, source, invocation.values),
         committed=(invocation["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
         keep_timestamps=invocation["keep-timestamps"],
         add_headers=invocation["add-source-headers"],
@@ -132,10 +134,8 @@ def _request(invocation: Invocation, context: Context) -> CopyRequest:
     )
 
 
-def _filter(
-    context: Context, source: str, where: tuple[str, ...], grep: tuple[str, ...]
-) -> RecordFilter | None:
-    return filter_of(where, grep, formats_of(context), internal=source.startswith("__"))
+def _decoder(context: Context, source: str, options: Mapping[str, Any]) -> Decoder:
+    return decoder_of(options, formats_of(context), internal=source.startswith("__"))
 
 
 def _with_saved(
@@ -195,7 +195,7 @@ def _continued(
     request = CopyRequest(
         source=saved["source"],
         target=saved["target"],
-        keep=_filter(context, saved["source"], tuple(options["where"]), tuple(options["grep"])),
+        decoder=_decoder(context, saved["source"], options),
         committed=(options["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
         keep_timestamps=options["keep-timestamps"],
         add_headers=options["add-source-headers"],
@@ -239,6 +239,7 @@ COMMANDS: tuple[Command, ...] = (
                    "read_committed (default): without aborted transactions, up to the first open"
                    " one.",
                    choices=ISOLATION_LEVELS, metavar="LEVEL"),
+            MAX_BATCH_SIZE,
             Option("--compression-type", kinds.CHOICE, "Codec of the batches (default: none).",
                    choices=CODECS),
             Option("--resume", kinds.TEXT, "Continue an interrupted copy of the journal.",

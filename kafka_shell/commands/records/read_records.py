@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka_shell.base.command_results import NoRows, StreamedOutput
 from kafka_shell.base.errors import ShellError, UsageError
@@ -18,11 +18,11 @@ from kafka_shell.language.kinds import select as matching
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
+    from kafka_shell.admin.records.decode import Decoder
     from kafka_shell.admin.records.fetching import Span
     from kafka_shell.admin.records.formats import Formats
     from kafka_shell.admin.records.model import Record
     from kafka_shell.admin.records.read import Position, Reading
-    from kafka_shell.admin.records.where import RecordFilter
     from kafka_shell.base.plans import Plan
     from kafka_shell.base.results import Failure, Parts, Results
     from kafka_shell.context import Context
@@ -44,17 +44,23 @@ def formats_of(context: Context, key: str | None = None, value: str | None = Non
     return Formats(key or AUTO, value or AUTO, registry_of(context.settings.properties))
 
 
-def filter_of(
-    where: tuple[str, ...], grep: tuple[str, ...], formats: Formats, *, internal: bool
-) -> RecordFilter | None:
-    """The filter of these conditions, or None without any. `internal`: there may be records of
-    internal topics, which are decoded."""
+MAX_BATCH_SIZE = Option(
+    "--max-batch-size", kinds.SIZE, "Skip record batches that are larger when decompressed"
+    " (default: 64MiB).", least=1, most=(1 << 31) - 1,
+)  # fmt: skip
+
+
+def decoder_of(options: Mapping[str, Any], formats: Formats, *, internal: bool) -> Decoder:
+    """The decoder for the conditions and the batch size of these options. `internal`: there may be
+    records of internal topics, which are decoded."""
+    from kafka_shell.admin.records.decode import Decoder
     from kafka_shell.admin.records.where import RecordFilter
 
-    if not where and not grep:
-        return None
+    where, grep = options["where"], options["grep"]
     decoded = internal or formats.registry is not None
-    return RecordFilter(where, grep, formats, schemas=decoded)
+    keep = RecordFilter(where, grep, formats, schemas=decoded) if where or grep else None
+    most = options["max-batch-size"]
+    return Decoder(keep) if most is None else Decoder(keep, most)
 
 
 # The isolation levels of consumers (KIP-98).
@@ -176,9 +182,7 @@ class _Reading:
         self._committed = invocation["isolation-level"] == READ_COMMITTED
         self._follow = bool(invocation["follow"])
         self.formats = formats_of(context, invocation["key-format"], invocation["value-format"])
-        self._keep = filter_of(
-            invocation["where"], invocation["grep"], self.formats, internal=_internal(invocation)
-        )
+        self._decoder = decoder_of(invocation.values, self.formats, internal=_internal(invocation))
         start = position(invocation, "from", context) or read.FROM_EARLIEST
         end = position(invocation, "to", context) or read.TO_LATEST
         check_order(invocation, start, end, "to")
@@ -208,7 +212,7 @@ class _Reading:
         """Say on standard error that no record was printed, unless some could not be read."""
         if found or self.failures:
             return
-        if self._keep is not None and reading.scanned:
+        if self._decoder.keep is not None and reading.scanned:
             self._say("no record matches", "note")
         else:
             ranged = self._invocation["from"] is not None or self._invocation["to"] is not None
@@ -217,7 +221,13 @@ class _Reading:
     def values(self) -> Iterator[list[bytes | None]] | None:
         """Only the values, if the order of arrival is that of the records, and all are wanted."""
         options = self._invocation
-        if self._keep or self._follow or self._last or options["limit"] or len(self.spans) != 1:
+        if (
+            self._decoder.keep
+            or self._follow
+            or self._last
+            or options["limit"]
+            or len(self.spans) != 1
+        ):
             return None
         return self._values()
 
@@ -254,11 +264,12 @@ class _Reading:
             from kafka_shell.admin.records.read import last
 
             reading = self._reading()
-            found = last(reading, self._last)
-            self._finish(reading)
-            if not self._follow:
-                self._note_if_none(bool(found), reading)
-            yield found
+            blocks = last(reading, self._last)
+            if self._follow:
+                yield from blocks
+                self._finish(reading)
+            else:
+                yield from self._noted(blocks, reading)
         if self._follow:
             yield from self._arriving()
         elif not self._last:
@@ -292,7 +303,7 @@ class _Reading:
 
         return Reading(
             self._context.cluster, replace(self.spans, failures={}), committed=self._committed,
-            keep=self._keep, warn=self._warn,
+            decoder=self._decoder, warn=self._warn,
             progress=self._progress, grows=self._whole_topics() if self._follow else (),
         )  # fmt: skip
 
@@ -367,6 +378,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--isolation-level", kinds.CHOICE,
                    "read_committed: without aborted transactions, up to the first open one.",
                    choices=ISOLATION_LEVELS, metavar="LEVEL"),
+            MAX_BATCH_SIZE,
             Option("--key-format", kinds.CHOICE, "How to decode keys (default: auto).",
                    choices=FORMATS, metavar="FORMAT"),
             Option("--value-format", kinds.CHOICE, "How to decode values (default: auto).",

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pytest
+
 from kafka_shell.admin.topics.model import TopicsUse, TopicUse
-from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.plans import Change, Effect, Resource
 from kafka_shell.base.results import Results
+from kafka_shell.base.structs import replace
 from kafka_shell.output.outcomes import draw_plan, plan_lines
 from tests.support.samples import GONE, RENDERERS, Tty, err_of, out_of, plain, plan, topic, writer
 
@@ -230,3 +233,25 @@ def test_deleted_name_that_may_look_like_another_is_marked() -> None:
     assert "- group orders\\ufe0f" in shown
     assert "look like" not in lines(Change(Resource("group", "orders"), "delete"))
     assert "look like" not in lines(Change(Resource("group", lookalike), "create"))
+
+
+@pytest.mark.parametrize(
+    ("change", "effect", "marked"),
+    [
+        (Change(Resource("acl", "User:\u0430lice has ALL"), "delete"), Effect.DESTROY, True),
+        (Change(Resource("user", "\u0430lice"), "alter", "SCRAM-SHA-256", "4096", None),
+         Effect.DESTROY, True),
+        (Change(Resource("user", "\u0430lice"), "alter", "producer_byte_rate", 5, None),
+         Effect.CHANGE, True),
+        (Change(Resource("group", "\u043erders"), "alter", "orders:0", 5, 9), Effect.DESTROY, True),
+        (Change(Resource("transactional-id", "p\u0430y"), "fence", "epoch", 1, 2),
+         Effect.DESTROY, True),
+        (Change(Resource("user", "\u0430lice"), "alter", "producer_byte_rate", 5, 9),
+         Effect.CHANGE, False),
+    ],
+)  # fmt: skip
+def test_names_in_a_plan_that_destroys_are_marked(
+    change: Change, effect: Effect, marked: bool
+) -> None:
+    found = plain(plan_lines(replace(plan(change), effect=effect)))
+    assert ("a name that may look like another" in found) == marked, found

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import fetching as fetching_module
-from kafka_shell.admin.records import read as tail
 from kafka_shell.admin.records.fetching import Span, fetching
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import TO_LATEST, Reading, merge, spans
@@ -22,6 +21,7 @@ from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.calls_in_flight import CallsInFlight
 from kafka_shell.wire.connection import Cluster
 from tests.support.changes import connect, done, make_topic
+from tests.support.read_records import last_records
 
 
 def _by_time(records: Sequence[Record]) -> bool:
@@ -84,7 +84,7 @@ def test_the_last_records_are_not_those_of_a_topic_that_was_created_again(
         reading = Reading(own, spans(own, [where]))
         _recreate(cluster, topic)
         Writer(cluster, topic).write({0: [NewRecord(None, b"new")] * 5})
-        assert tail.last(reading, 2) == []
+        assert last_records(reading, 2) == []
     assert reading.failures[where].message == (
         f"partition {where}: topic {topic} was deleted and created again"
     )

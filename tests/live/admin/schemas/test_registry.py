@@ -322,6 +322,7 @@ def test_bytes_that_look_like_messages_do_not_flood_the_registry(proxy: LoginPro
         found = decoded(client, message(number, b"abc"))
     assert len(proxy.requests) == 100
     assert found.problem == ("schema 900149 was not requested: 100 other schema IDs were not found")
+    assert len(client.failures) == 100
 
 
 def test_a_schema_that_is_missing_for_long_is_one_missing_schema(

@@ -55,6 +55,16 @@ def test_decompressed_size_is_limited(codec: int, bomb: bytes | None) -> None:
     assert codecs.decompress(codec, small) == b"the next batch"
 
 
+@pytest.mark.parametrize("codec", [codecs.GZIP, codecs.SNAPPY, codecs.LZ4, codecs.ZSTD])
+def test_the_limit_of_the_decompressed_size_can_be_set(codec: int) -> None:
+    large = bytes(codecs.MOST_BYTES + 1)
+    assert codecs.decompress(codec, codecs.compress(codec, large), len(large)) == large
+    small = codecs.compress(codec, b"nine byte")
+    assert codecs.decompress(codec, small, 9) == b"nine byte"
+    with pytest.raises(ShellError, match="larger than 8 when decompressed"):
+        codecs.decompress(codec, small, 8)
+
+
 def test_an_unknown_codec_is_named() -> None:
     with pytest.raises(ShellError, match="codec 6"):
         codecs.decompress(6, b"data")

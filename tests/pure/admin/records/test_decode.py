@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from kafka_shell.admin.records import codecs, decode
 from kafka_shell.admin.records.batches import headers
 from kafka_shell.admin.records.fetching import Chunk, Span
 from kafka_shell.admin.records.model import Record
-from kafka_shell.admin.records.read import Reading
+from kafka_shell.admin.records.read import Reading, loaded
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Results
 from tests.support.crafted_batches import batch, packed, record, value, varint
@@ -91,6 +93,33 @@ def test_records_are_decoded_in_blocks() -> None:
     large = batch(value(bytes(1 << 20)) * 5, 5, codec=codecs.ZSTD)
     for values in (False, True):
         assert list(map(len, blocks(large, values=values))) == [1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("share", [1, 8, 100, 30_000, 1 << 20])
+@pytest.mark.parametrize("span", [(0, 9), (3, 6)])
+def test_records_that_wait_take_only_their_share(share: int, span: tuple[int, int]) -> None:
+    sizes = [0, 5, 90, 20_000, 3, 200, 25_000, 0, 1]
+    content = b"".join(value(bytes(size), offset) for offset, size in enumerate(sizes))
+    raw = batch(content, len(sizes), codec=codecs.ZSTD)
+    chunk = Chunk(WHERE, raw, *span, span[1])
+    ((header, at),) = chunk.batches()
+    load = partial(decode.body, raw, header, at)
+    waiting = list(chunk.waiting(header, load, decode.ALL, share))
+    for block in waiting:
+        small = [record for record in block if isinstance(record, Record)]
+        assert sum(len(record.value or b"") for record in small) <= share
+    found = [record for block in waiting for some in loaded(block) for record in some]
+    assert found == list(chain.from_iterable(chunk.records(header, at)))
+    assert [record.offset for record in found] == list(range(*span))
+
+
+@pytest.mark.parametrize("content", [value(b"a" * 99)[:-1], value(b"a" * 99) * 3, b"\xff" * 100])
+def test_records_that_wait_do_not_hide_a_corrupt_batch(content: bytes) -> None:
+    raw = batch(content, 2, codec=codecs.ZSTD)
+    ((header, at),) = headers(raw)
+    with pytest.raises(ShellError, match="is corrupt"):
+        load = partial(decode.body, raw, header, at)
+        list(Chunk(WHERE, raw, 0, 9, 9).waiting(header, load, decode.ALL, 50))
 
 
 def test_reading_continues_behind_batches_that_cannot_be_decoded() -> None:

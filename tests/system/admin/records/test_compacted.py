@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records import read as tail
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.read import FROM_EARLIEST, Position, Reading, spans
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from tests.support import java_consumer, java_records
 from tests.support.changes import make_topic
+from tests.support.read_records import last_records
 from tests.support.waiting import wait_for
 
 _T0 = 1_700_000_000_000
@@ -49,7 +49,7 @@ def test_gaps_are_passed(sandbox: Sandbox, cluster: Cluster, name: str) -> None:
     assert len(found) == reading().count()
     assert found[0].key == b"rare"
     assert found[-1].offset == 1999
-    assert tail.last(reading(), len(found)) == found
-    assert tail.last(reading(), len(found) - 1) == found[1:]
+    assert last_records(reading(), len(found)) == found
+    assert last_records(reading(), len(found) - 1) == found[1:]
     middle = [each for block in reading(Position(offset=50)).ordered() for each in block]
     assert middle == found, "an offset in a gap is the next record"

@@ -10,7 +10,6 @@ import pytest
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import codecs, delete
 from kafka_shell.admin.records import fetching as fetching_module
-from kafka_shell.admin.records import read as tail
 from kafka_shell.admin.records.fetching import Span, fetching
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, Reading, spans
@@ -20,6 +19,7 @@ from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from tests.support import java_consumer, java_records
 from tests.support.changes import KEPT, connect, done, make_topic
+from tests.support.read_records import last_records
 from tests.support.waiting import wait_for
 
 _T0 = 1_700_000_000_000
@@ -132,7 +132,7 @@ def test_transactions_are_those_of_kafkas_own_consumer(
         )
         assert len(found) == visible
         assert _reading(cluster, name, 2, committed=committed).count() == visible
-        newest = tail.last(_reading(cluster, name, 2, committed=committed), 7)
+        newest = last_records(_reading(cluster, name, 2, committed=committed), 7)
         # Which of several records with one timestamp are the newest is not defined.
         assert [r.timestamp for r in newest] == [r.timestamp for r in found[-7:]]
         for partition in {r.partition for r in newest}:
@@ -160,11 +160,11 @@ def test_the_last_records_before_a_wide_gap(sandbox: Sandbox, cluster: Cluster, 
         lambda: _reading(cluster, topic, committed=True).spans == _reading(cluster, topic).spans,
     )
     reading = _reading(cluster, topic, committed=True)
-    found = tail.last(reading, 5)
+    found = last_records(reading, 5)
     assert [each.value for each in found] == [b"old 2996", b"old 2997", b"old 2998", b"old 2999",
                                              b"new"]  # fmt: skip
     assert not reading.failures
-    everything = tail.last(_reading(cluster, topic, committed=True), 100_000)
+    everything = last_records(_reading(cluster, topic, committed=True), 100_000)
     assert len(everything) == 3001
 
 
@@ -184,7 +184,7 @@ def test_a_record_of_10_mb_between_small_ones(
         b"b"
     ] * 10
     assert len(found) == 63
-    newest = tail.last(_reading(cluster, name, 3), 33)
+    newest = last_records(_reading(cluster, name, 3), 33)
     assert sum(each.value == large for each in newest) == 3
 
 
@@ -195,7 +195,7 @@ def test_a_thousand_partitions(sandbox: Sandbox, cluster: Cluster, name: str) ->
     java_records.write(sandbox.bootstrap, name, records, linger_ms="50")
     found = _all(_reading(cluster, name, 1000))
     assert [each.key for each in found] == [new.key for new in records]
-    newest = tail.last(_reading(cluster, name, 1000), 10)
+    newest = last_records(_reading(cluster, name, 1000), 10)
     assert [each.key for each in newest] == [new.key for new in records[-10:]]
 
 

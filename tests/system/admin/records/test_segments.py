@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records import read as tail
 from kafka_shell.admin.records.codecs import NONE
 from kafka_shell.admin.records.encode import ProducerId, encode_batch
 from kafka_shell.admin.records.model import NewRecord, Record
@@ -21,6 +20,7 @@ from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import SandboxOptions
 from kafka_shell.wire.connection import Cluster
 from tests.support.changes import KEPT, connect, make_topic
+from tests.support.read_records import last_records
 from tests.support.sandbox_brokers import start_broker, stop_broker
 from tests.support.waiting import wait_for
 
@@ -88,7 +88,7 @@ def found(cluster: Cluster, topic: str, start: Position | None = None):  # type:
 
 def last(cluster: Cluster, topic: str, count: int) -> list[Record]:
     """Its last records."""
-    return tail.last(Reading(cluster, found(cluster, topic)), count)
+    return last_records(Reading(cluster, found(cluster, topic)), count)
 
 
 def test_a_log_of_a_billion_offsets_is_read_across_its_gap(cluster: Cluster) -> None:
@@ -103,7 +103,7 @@ def test_a_log_of_a_billion_offsets_is_read_across_its_gap(cluster: Cluster) -> 
 
 def test_its_last_records_are_found_from_its_end(cluster: Cluster) -> None:
     reading = Reading(cluster, found(cluster, GAP))
-    assert len(tail.last(reading, 3)) == 3
+    assert len(last_records(reading, 3)) == 3
     assert reading.scanned == 7, "records before the last batch were read"
 
 
