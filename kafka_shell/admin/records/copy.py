@@ -1,26 +1,23 @@
 """Records copied from one topic to another, and what a later run needs to continue.
 
-Before a window of records is written, its offsets and the sequence numbers of its batches are
-saved. If the copy is interrupted, the batches of this producer in the target show which records of
-the window were written: none is lost and none is copied twice.
+Records are copied in windows. When all records of a window are written, the offsets after it are
+saved: an interrupted copy continues there, so that none is lost, and some of the next window may be
+copied twice.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.partitions.model import LATEST, TopicPartition
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.codecs import NONE
 from kafka_shell.admin.records.decode import ALL, Decoder
-from kafka_shell.admin.records.encode import ProducerId, encoded_size, sequences_between
+from kafka_shell.admin.records.encode import encoded_size
 from kafka_shell.admin.records.fetching import Chunk, Fetching, Span, fetching
 from kafka_shell.admin.records.model import NewRecord, Record
-from kafka_shell.admin.records.offsets import leader_log_end, list_offsets
 from kafka_shell.admin.records.produce import stops
 from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, Reading, spans
 from kafka_shell.admin.records.write import Tally, WriteInterrupted, Writer, partition_of
@@ -43,105 +40,19 @@ from kafka_shell.base.plans import (
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import escape
-from kafka_shell.base.units import approximate_bytes, counted
+from kafka_shell.base.units import approximate_bytes, counted, format_bytes
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
-from kafka_shell.wire.failures import as_error
-
-# Which records of a window an interrupted copy has written, by the batches of its producers.
-
-
-class ProducedBatches(Struct, frozen=True):
-    """The producer of batches in one partition, the sequence number of its first record, and an
-    offset that is not after it."""
-
-    producer: int
-    epoch: int
-    sequence: int
-    start: int
-
-
-def written(
-    cluster: Cluster, where: TopicPartition, topic_id: str, marks: Sequence[ProducedBatches]
-) -> list[Record]:
-    """The records of these producers that a partition of the target has, in their order.
-
-    Raises ShellError if it is not known: what is not among them is written again.
-    """
-    if not marks:
-        return []
-    first = {(mark.producer, mark.epoch): mark.sequence for mark in marks}
-    # Also batches that are not replicated yet: they stay if their followers return.
-    span = Span(min(mark.start for mark in marks), leader_log_end(cluster, where), topic_id)
-    found: list[Record] = []
-    expected: dict[tuple[int, int], int] = {}  # records up to the last batch
-    with fetching(cluster, {where: span}) as reading:
-        while (chunk := reading.chunk()) is not None:
-            for batch, at in chunk.batches(empty=True):
-                producer = (batch.producer_id, batch.producer_epoch)
-                sequence = first.get(producer)
-                if sequence is None:
-                    continue
-                passed = sequences_between(sequence, batch.base_sequence)
-                if passed >= 0:
-                    found += chain.from_iterable(chunk.records(batch, at))
-                    expected[producer] = passed + batch.last_offset - batch.base_offset + 1
-    for why in reading.failures.values():
-        raise as_error(why)
-    # Compaction keeps the last batch of a producer, if only its header.
-    unseen = first.keys() - expected.keys()
-    if len(found) < sum(expected.values()) or (reading.lost and unseen):
-        raise ShellError(
-            f"cannot resume: records written by the interrupted copy were deleted from partition"
-            f" {where} of the target",
-            hint="Compare both topics and start a new copy.",
-            code="incomplete",
-        )
-    return found
-
-
-def without(
-    records: Sequence[Record], found: Sequence[Record], new: Callable[[Record], NewRecord]
-) -> list[Record]:
-    """The records that are not among those that were found, which have the same order."""
-    places: dict[tuple[Any, ...], deque[int]] = {}
-    for number, each in enumerate(found):
-        places.setdefault(_content(each), deque()).append(number)
-    left: list[Record] = []
-    at = 0
-    for record in records:
-        positions = places.get(_content(new(record)), deque())
-        while positions and positions[0] < at:  # of records that the source no longer has
-            positions.popleft()
-        if positions:
-            at = positions.popleft() + 1
-        else:
-            left.append(record)
-    return left
-
-
-def _content(record: NewRecord | Record) -> tuple[Any, ...]:
-    return record.key, record.value, record.headers
-
 
 COPIED_FROM = "copied-from"
 """The header with the source of a record: topic:partition:offset."""
 
 _WINDOW_BYTES = 8 << 20  # uncompressed
-_BEFORE_READ = "after the copy began, before they were read"
-
-
-class Window(Struct, frozen=True):
-    """Records that were being written when the copy ended: the offsets after them by source
-    partition, and by target partition how each producer marked its batches."""
-
-    ends: dict[int, int]
-    marks: dict[int, list[ProducedBatches]]
 
 
 class Progress(Struct, frozen=True):
-    """How far a copy is: the next offset and the end by source partition, and the window that may
-    have been written in part.
+    """How far a copy is: the offset after the last window that was written, and the end, by source
+    partition.
 
     `topics` are the IDs of the source and the target; empty for brokers before Kafka 2.8.
     `partitions` is the number that the target had at the beginning. If `same`, a record is copied
@@ -152,12 +63,11 @@ class Progress(Struct, frozen=True):
     topics: tuple[str, str]
     partitions: int
     same: bool
-    window: Window | None = None
 
     @property
     def complete(self) -> bool:
         """Whether all was copied."""
-        return self.window is None and all(at >= end for at, end in self.spans.values())
+        return all(at >= end for at, end in self.spans.values())
 
 
 class CopyRecords(Struct, BaseStep, frozen=True):
@@ -195,46 +105,36 @@ class CopyRecords(Struct, BaseStep, frozen=True):
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         tally: Tally[str] = Tally(self.target, "copy", "record")
-        copier = _Copier(self, cluster, tally)
         try:
             with Cluster(self.config) as source:
                 source.join(cluster)
-                copier.run(source)
+                _Copier(self, cluster, tally).run(source)
         except KeyboardInterrupt:
             raise StepInterrupted(tally.interrupted()) from None
         except ShellError as error:
             return tally.end(error)
-        done = tally.total or tally.failed
-        return tally.results() if done else self._nothing(copied=copier.found)
-
-    def _nothing(self, *, copied: bool) -> Outcomes:
-        """The changes, if an earlier run has copied all records, or compaction left none."""
-        why = "all were copied already" if copied else "the source no longer has any of them"
+        if tally.total or tally.failed:
+            return tally.results()
         change = Change(
-            Resource("topic", self.target), "copy", "no records", note=why, reversible=False,
-            records=0,
+            Resource("topic", self.target), "copy", "no records",
+            note="the source no longer has any of them", reversible=False, records=0,
         )  # fmt: skip
         return Results({change: change})
 
 
 class _Copier:
-    """One run of a copy. `found`: the target has records that an earlier run did not count."""
+    """One run of a copy."""
 
     def __init__(self, step: CopyRecords, cluster: Cluster, tally: Tally[str]) -> None:
-        self._step, self._cluster, self._tally = step, cluster, tally
-        self._writer = Writer(cluster, step.target, step.codec, self._mark_producer)
-        self._spans, self._ids = dict(step.progress.spans), step.progress.topics
-        self._targets: dict[int, int] = {}  # by partition, an offset not after what is written next
-        self._window: Window | None = None  # which is being written
+        self._step, self._tally = step, tally
+        self._writer = Writer(cluster, step.target, step.codec)
+        self._spans = dict(step.progress.spans)
         self._total = sum(step.counts.values())
-        self.found = False
 
     def run(self, source: Cluster) -> None:
-        window = self._step.progress.window
-        if window is not None:
-            self._finish(source, window)
+        self._save()
         spans = {
-            TopicPartition(self._step.source, number): Span(at, end, self._ids[0])
+            TopicPartition(self._step.source, number): Span(at, end, self._step.progress.topics[0])
             for number, (at, end) in self._spans.items()
             if at < end
         }
@@ -249,12 +149,12 @@ class _Copier:
         for where, why in reading.failures.items():
             at, end = self._spans[where.partition]
             self._tally.refuse(f"{where} offsets {at}-{end - 1}", why)
-        self._save(None)
+        self._save()
 
-    def _refuse_lost(self, reading: Fetching, when: str = _BEFORE_READ) -> None:
+    def _refuse_lost(self, reading: Fetching) -> None:
         """Add the records that retention or another client deleted before they were read."""
         for where, first, end in reading.lost:
-            deleted = Failure("deleted", f"deleted {when}")
+            deleted = Failure("deleted", "deleted after the copy began, before they were read")
             self._tally.refuse(f"{where} offsets {first}-{end - 1}", deleted)
 
     def _pass_lost(self, reading: Fetching) -> None:
@@ -298,16 +198,9 @@ class _Copier:
                     yield found, found[-1].offset + 1, sum(map(encoded_size, found))
             yield [], batch.last_offset + 1, 0 if self._step.decoder.keep is None else batch.size
 
-    # -- one window --------------------------------------------------------------------------------
-
-    def _copy(
-        self, records: Sequence[Record], ends: Mapping[int, int], first: Window | None = None
-    ) -> bool:
-        """Write the records of a window. Returns whether to continue. `first` is the window if an
-        earlier run has written a part of it."""
+    def _copy(self, records: Sequence[Record], ends: Mapping[int, int]) -> bool:
+        """Write the records of a window. Returns whether to continue."""
         grouped = self._grouped(records)
-        self._window = self._marked(grouped, ends, first)
-        self._save(self._window)
         origins = {
             number: [f"{self._step.source}:{each.partition} offset {each.offset}" for each in some]
             for number, some in grouped.items()
@@ -318,16 +211,13 @@ class _Copier:
         except WriteInterrupted as interrupted:
             self._tally.add(interrupted.written, origins)
             raise
-        self._window = None
         self._tally.add(outcomes, origins)
         self._step.monitor.report("copying records", self._tally.total, self._total)
         if any(map(stops, outcomes)):
             return False
-        for each in outcomes:
-            if each.offset is not None:
-                self._targets[each.partition] = each.offset + each.count
         for number, end in ends.items():
             self._spans[number] = (end, self._spans[number][1])
+        self._save()
         return True
 
     def _grouped(self, records: Sequence[Record]) -> dict[int, list[Record]]:
@@ -355,72 +245,14 @@ class _Copier:
             record.key, record.value, headers, None, record.timestamp if keep else None
         )
 
-    # -- progress ----------------------------------------------------------------------------------
-
-    def _marked(
-        self,
-        grouped: Mapping[int, Sequence[Record]],
-        ends: Mapping[int, int],
-        first: Window | None,
-    ) -> Window:
-        unknown = [number for number in grouped if number not in self._targets]
-        self._targets |= self._ends_of_target(unknown)
-        marks = {} if first is None else dict(first.marks)
-        for number in grouped:
-            producer, sequence = self._writer.position(number)
-            mark = ProducedBatches(producer.id, producer.epoch, sequence, self._targets[number])
-            marks[number] = [*marks.get(number, ()), mark]
-        return Window(dict(ends), marks)
-
-    def _mark_producer(self, number: int, producer: ProducerId) -> None:
-        """Save the mark of a producer that replaces another one within a window: the leader has
-        lost the state of that one."""
-        if self._window is not None:
-            mark = ProducedBatches(producer.id, producer.epoch, 0, self._targets[number])
-            self._window.marks[number] = [*self._window.marks[number], mark]
-            self._save(self._window)
-
-    def _ends_of_target(self, numbers: Sequence[int]) -> dict[int, int]:
-        wanted = {TopicPartition(self._step.target, number): LATEST for number in numbers}
-        if not wanted:
-            return {}
-        found = list_offsets(self._cluster, wanted)
-        for why in found.failures.values():
-            raise as_error(why)
-        return {each.partition: at.offset or 0 for each, at in found.values.items()}
-
-    def _save(self, window: Window | None) -> None:
+    def _save(self) -> None:
         from msgspec import to_builtins
 
-        progress = replace(self._step.progress, spans=dict(self._spans), window=window)
+        progress = replace(self._step.progress, spans=dict(self._spans))
         self._step.monitor.save(
             self._step.saved
             | {"complete": progress.complete, "progress": to_builtins(progress, str_keys=True)}
         )
-
-    # -- continuing --------------------------------------------------------------------------------
-
-    def _finish(self, source: Cluster, window: Window) -> None:
-        """Write what is missing of the window in which an earlier run ended."""
-        spans = {
-            TopicPartition(self._step.source, number): Span(
-                self._spans[number][0], end, self._ids[0]
-            )
-            for number, end in window.ends.items()
-        }
-        with fetching(source, spans, committed=self._step.committed) as reading:
-            records = [each for some, _ in self._windows(reading) for each in some]
-        self._refuse_lost(reading, "before the copy was continued; some may have been copied")
-        for why in reading.failures.values():
-            raise as_error(why)
-        missing = []
-        for number, some in self._grouped(records).items():
-            where = TopicPartition(self._step.target, number)
-            found = written(self._cluster, where, self._ids[1], window.marks.get(number, ()))
-            missing += without(some, found, self._new)
-            self.found |= bool(found)
-        if not self._copy(missing, window.ends, window):
-            raise ShellError("the copy could not be continued", code="incomplete")
 
 
 # Plans that copy records from one topic to another, perhaps of another cluster.
@@ -530,7 +362,7 @@ def _shown(key: bytes | None) -> str:
 def plan_continue(
     source: Cluster, target: Cluster, request: CopyRequest, progress: Progress
 ) -> Plan:
-    """Copy what an interrupted copy left. Nothing that it has written is written again."""
+    """Copy what an interrupted copy left, from the end of the last window that it has written."""
     found = topics.describe(source, [request.source])
     there = topics.describe(target, [request.target])
     failures = refused_of("topic", {**found.failures, **there.failures})
@@ -547,7 +379,8 @@ def plan_continue(
                 code="recreated",
             )
     left = {number: end - at for number, (at, end) in progress.spans.items() if at < end}
-    return _plan(source, request, progress, left)
+    twice = f"the last {format_bytes(_WINDOW_BYTES)} of records may be copied twice"
+    return _plan(source, request, progress, left).advised(Advice(warnings=(twice,)))
 
 
 def _plan(

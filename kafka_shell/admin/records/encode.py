@@ -54,12 +54,6 @@ def next_sequence(sequence: int, records: int) -> int:
     return (sequence + records) % _SEQUENCES
 
 
-def sequences_between(first: int, sequence: int) -> int:
-    """How far a sequence number is after another one; negative if it is before it."""
-    half = _SEQUENCES // 2
-    return (sequence - first + half) % _SEQUENCES - half
-
-
 def encoded_size(record: NewRecord | Record) -> int:
     """At least so many bytes as the record has in an uncompressed batch."""
     size = 32 + len(record.key or b"") + len(record.value or b"")

@@ -85,13 +85,12 @@ class Chunk(Struct, frozen=True):
     next: int
     aborted: tuple[tuple[int, int], ...] = ()
 
-    def batches(self, *, empty: bool = False) -> Iterator[tuple[Batch, int]]:
-        """The batches with records in the span, with their positions. With `empty`, also those of
-        which compaction has left only the header."""
+    def batches(self) -> Iterator[tuple[Batch, int]]:
+        """The batches with records in the span, with their positions."""
         for batch, at in data_batches(self.raw, self.aborted):
             if self.end is not None and batch.base_offset >= self.end:
                 return
-            if batch.last_offset >= self.start and (batch.records or empty):
+            if batch.last_offset >= self.start and batch.records:
                 yield batch, at
 
     def whole(self, batch: Batch) -> bool:

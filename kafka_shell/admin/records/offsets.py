@@ -19,11 +19,10 @@ from kafka_shell.admin.partitions.model import (
 )
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.partitions import by_leader, leaders
-from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import OFFSET_NOT_AVAILABLE, REPLICA_NOT_AVAILABLE
-from kafka_shell.wire.failures import NEW_LEADER, as_error, failure
+from kafka_shell.wire.failures import NEW_LEADER, failure
 from kafka_shell.wire.frames import Reader, count, string
 from kafka_shell.wire.requests import Call, Node, RawRequest
 from kafka_shell.wire.rounds import ask_in_rounds
@@ -210,27 +209,6 @@ def log_ends(
         for partition, row in partition_rows(response.topics).items()
         if not row.error_code
     }
-
-
-def leader_log_end(cluster: Cluster, where: TopicPartition) -> int:
-    """The log end offset of the leader: also of records that are not replicated to all in-sync
-    replicas yet, which consumers cannot read. Raises ShellError."""
-    known = list_offsets(cluster, {where: LATEST})  # from a broker that is the leader
-    leading = leaders(cluster, [where])
-    for why in (*known.failures.values(), *leading.failures.values()):
-        raise as_error(why)
-    leader = leading[where]
-    end = log_ends(cluster, {leader: [where]}).get((leader, where))
-    high_watermark = known[where].offset or 0
-    if end is None or end < high_watermark:
-        returned = "no log end offset" if end is None else f"the log end offset {end:,}"
-        raise ShellError(
-            f"cannot determine which records partition {where} contains: broker {leader} returned"
-            f" {returned}",
-            hint="Try again.",
-            code="incomplete",
-        )
-    return end
 
 
 def _request(

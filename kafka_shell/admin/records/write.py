@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, field
@@ -174,30 +174,17 @@ _Left = Mapping[int, deque[Batch]]  # by partition
 
 
 class Writer:
-    """Writes to one topic. `codec` compresses the batches (see `codecs`). `on_producer` is called
-    before a producer writes to a partition for the first time."""
+    """Writes to one topic. `codec` compresses the batches (see `codecs`)."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        topic: str,
-        codec: int = NONE,
-        on_producer: Callable[[int, ProducerId], None] = lambda partition, producer: None,
-    ) -> None:
+    def __init__(self, cluster: Cluster, topic: str, codec: int = NONE) -> None:
         self.topic = topic
         self._cluster = cluster
         self._codec = codec
-        self._on_producer = on_producer
         self._producer: ProducerId | None = None  # of partitions that have none yet
         self._sequences: dict[int, _Sequence] = {}
         self._leaders: dict[int, int] = {}
         self._throttled: Any = None  # the response whose throttle time is to be waited for
         self._sent = False
-
-    def position(self, partition: int) -> tuple[ProducerId, int]:
-        """The producer and the sequence number of the next record of a partition."""
-        sequence = self._sequence(partition)
-        return sequence.producer, sequence.next
 
     def write(
         self, records: Mapping[int, Sequence[NewRecord]], *, whole: bool = False
@@ -473,7 +460,6 @@ class Writer:
     def _sequence(self, partition: int) -> _Sequence:
         if partition not in self._sequences:
             self._producer = self._producer or self._new_producer()
-            self._on_producer(partition, self._producer)
             self._sequences[partition] = _Sequence(self._producer)
         return self._sequences[partition]
 

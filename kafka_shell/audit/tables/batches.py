@@ -95,10 +95,9 @@ def _last_offset(raw: bytes) -> int:
 
 
 def _offset(place: str, span: OffsetRange) -> int:
-    newest = max(span.earliest, span.latest - _NEAR_THE_END)
-    return {"earliest": span.earliest, "middle": (span.earliest + span.latest) // 2}.get(
-        place, newest
-    )
+    if place == "latest":
+        return max(span.earliest, span.latest - _NEAR_THE_END)
+    return span.earliest if place == "earliest" else (span.earliest + span.latest) // 2
 
 
 def _fetch_all(
@@ -122,11 +121,7 @@ def _fetch_all(
 
 
 def _fetch(
-    cluster: Cluster,
-    leader: int,
-    place: str,
-    at: Mapping[TopicPartition, int],
-    pace: _Pace,
+    cluster: Cluster, leader: int, place: str, at: Mapping[TopicPartition, int], pace: _Pace
 ) -> Iterator[Sample | ReadFailure]:
     found = batches.fetch(cluster, leader, at, SAMPLE_BYTES)
     pace.fetched(sum(map(len, found.values.values())))

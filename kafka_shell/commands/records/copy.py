@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import journal
@@ -29,7 +28,6 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 
 if TYPE_CHECKING:
     from kafka_shell.admin.records.copy import CopyRequest, Progress
-    from kafka_shell.admin.records.decode import Decoder
     from kafka_shell.context import Context, OtherClusterPlan
 
 # What a continued copy takes from the journal.
@@ -83,9 +81,8 @@ def _plan(
         request, progress = _continued(saved, context, target)
         plan = plan_continue(context.cluster, target.cluster, request, progress)
         return plan.noted(continues=saved["continues"])
-    request = _request(invocation, context)
+    request = _request(invocation, context, target)
     _refuse_same_topic(request, context, target)
-    request = _with_saved(request, invocation, context, target)
     plan = plan_copy(context.cluster, target.cluster, request, report=context.report)
     if not plan.steps:  # it is not shown
         for warning in plan.advice.warnings:
@@ -109,8 +106,7 @@ def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) 
 # -- a new copy ------------------------------------------------------------------------------------
 
 
-def _request(invocation: Invocation, context: Context) -> CopyRequest:
-    from kafka_shell.admin.records.copy import CopyRequest
+def _request(invocation: Invocation, context: Context, target: Context) -> CopyRequest:
     from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position
 
     source, numbers = invocation["source"]
@@ -119,38 +115,31 @@ def _request(invocation: Invocation, context: Context) -> CopyRequest:
     if invocation["to-offset"] is not None:
         end = Position(offset=invocation["to-offset"])
     check_order(invocation, start, end, "until" if invocation["until"] else "to-offset")
+    saved = {
+        "source": source,
+        "target": invocation["to"],
+        "source_cluster": context.cluster.cluster_id,
+        "target_cluster": target.cluster.cluster_id,
+        "options": {name: invocation[name] for name in _SAVED},
+    }
+    request = _saved_request(saved, context)
+    return replace(request, numbers=numbers, start=start, end=end, limit=invocation["limit"])
+
+
+def _saved_request(saved: dict[str, Any], context: Context) -> CopyRequest:
+    """The request with what a later run needs to continue it."""
+    from kafka_shell.admin.records.copy import CopyRequest
+
+    source, options = saved["source"], saved["options"]
     return CopyRequest(
         source=source,
-        target=invocation["to"],
-        numbers=numbers,
-        start=start,
-        end=end,
-        limit=invocation["limit"],
-        decoder=_decoder(context, source, invocation.values),
-        committed=(invocation["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
-        keep_timestamps=invocation["keep-timestamps"],
-        add_headers=invocation["add-source-headers"],
-        codec=CODECS.index(invocation["compression-type"] or "none"),
-    )
-
-
-def _decoder(context: Context, source: str, options: Mapping[str, Any]) -> Decoder:
-    return decoder_of(options, formats_of(context), internal=source.startswith("__"))
-
-
-def _with_saved(
-    request: CopyRequest, invocation: Invocation, context: Context, target: Context
-) -> CopyRequest:
-    """The request with what a later run needs to continue it."""
-    return replace(
-        request,
-        saved={
-            "source": request.source,
-            "target": request.target,
-            "source_cluster": context.cluster.cluster_id,
-            "target_cluster": target.cluster.cluster_id,
-            "options": {name: invocation[name] for name in _SAVED},
-        },
+        target=saved["target"],
+        decoder=decoder_of(options, formats_of(context), internal=source.startswith("__")),
+        committed=(options["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
+        keep_timestamps=options["keep-timestamps"],
+        add_headers=options["add-source-headers"],
+        codec=CODECS.index(options["compression-type"] or "none"),
+        saved=saved,
     )
 
 
@@ -165,10 +154,7 @@ def _saved(invocation: Invocation, context: Context) -> dict[str, Any]:
     saved = entry.progress
     if entry.command.split()[0] != invocation.command.name or not saved:
         raise ShellError(
-            f"journal entry {entry.id} is not a copy that can be continued"
-            if entry.command.split()[0] != invocation.command.name
-            else f"journal entry {entry.id} copied nothing: run the command again",
-            code="no-entry",
+            f"journal entry {entry.id} is not a copy that can be continued", code="no-entry"
         )
     if saved.get("complete"):
         raise ShellError(f"the copy of journal entry {entry.id} is complete", code="complete")
@@ -181,7 +167,7 @@ def _continued(
 ) -> tuple[CopyRequest, Progress]:
     import msgspec
 
-    from kafka_shell.admin.records.copy import CopyRequest, Progress
+    from kafka_shell.admin.records.copy import Progress
 
     for cluster, side in ((context.cluster, "source"), (target.cluster, "target")):
         if cluster.cluster_id != saved[f"{side}_cluster"]:
@@ -191,16 +177,8 @@ def _continued(
                 hint="Use the profile of that cluster.",
                 code="other-cluster",
             )
-    options = saved["options"]
-    request = CopyRequest(
-        source=saved["source"],
-        target=saved["target"],
-        decoder=_decoder(context, saved["source"], options),
-        committed=(options["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
-        keep_timestamps=options["keep-timestamps"],
-        add_headers=options["add-source-headers"],
-        codec=CODECS.index(options["compression-type"] or "none"),
-        saved={name: value for name, value in saved.items() if name != "progress"},
+    request = _saved_request(
+        {name: value for name, value in saved.items() if name != "progress"}, context
     )
     return request, msgspec.convert(saved["progress"], Progress, strict=False)
 
@@ -254,9 +232,9 @@ COMMANDS: tuple[Command, ...] = (
             " how many records of which partitions are copied; records written to the source later"
             " are not copied. Copying is irreversible; the records of the source are kept.\n"
             "Records are written exactly once, even if a broker fails. An interrupted copy, after"
-            " Ctrl-C or a crash, is continued with --resume: no record is lost and none is copied"
-            " twice. It cannot be continued if one of the topics was deleted and created again, or"
-            " if the records that were copied last were deleted from the target."
+            " Ctrl-C or a crash, is continued with --resume, at least once: no record is lost, and"
+            " the last 8MiB may be copied twice. It cannot be continued if one of the topics was"
+            " deleted and created again."
         ),
         apis=(0, 1, 2, 22),
         examples=(
