@@ -104,6 +104,11 @@ class ClusterPlan:
         """The effect of the plan. Effect.DESTROY means that data or access is lost."""
         return self.plan.effect
 
+    def advised(self, advise: Callable[[Plan, Cluster], Plan]) -> ClusterPlan:
+        """Return the plan with warnings and figures: `plan.advised(kafka_shell.advice.advise)`
+        reads which records are deleted, who uses a topic, who loses access ..."""
+        return ClusterPlan(self._calls, self._calls.call(lambda c: advise(self.plan, c)))
+
     def validate(self) -> Results[Change, Change]:
         """Validate the changes on the brokers without applying them. Changes whose API has no
         validate-only mode are omitted."""

@@ -4,8 +4,8 @@ it is reported as not checked."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from kafka_shell.base.errors import ShellError
@@ -14,33 +14,21 @@ from kafka_shell.base.results import Failure, as_failure
 from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import in_one_line
-from kafka_shell.wire.rounds import in_slices
 
-BUDGET_S = 4.0
-"""The time for the facts of one plan."""
+BUDGET_S = 4.0  # for the facts of one plan
 
 T = TypeVar("T")
 Item = TypeVar("Item")
 
 
-class Budget:
-    """The time for the facts of a plan, which begins now."""
+def in_time(cluster: Cluster) -> AbstractContextManager[None]:
+    """The time for the facts of one plan, as the deadline of a block."""
+    return cluster.within(BUDGET_S)
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._began = time.monotonic()
 
-    @contextmanager
-    def until(self, share: float) -> Iterator[None]:
-        """Requests in this block end before this share of the time is over, so that one broker that
-        does not respond leaves time for the facts after it."""
-        left = self._began + share * BUDGET_S - time.monotonic()
-        with self._cluster.within(max(0.0, left)):
-            yield
-
-    def over(self, share: float = 1.0) -> bool:
-        """Whether this share of the time is over, for what is computed without requests."""
-        return time.monotonic() - self._began >= share * BUDGET_S
+def time_is_over() -> float:
+    """When the time for the facts of a plan is over that begins now (time.monotonic)."""
+    return time.monotonic() + BUDGET_S
 
 
 def not_checked(what: str, failure: Failure) -> NotChecked:
@@ -63,19 +51,3 @@ def attempt(read: Callable[[], T]) -> T | Failure:
         return read()
     except ShellError as error:
         return as_failure(error)
-
-
-def in_batches(
-    items: Sequence[Item], size: int, read: Callable[[Sequence[Item]], T]
-) -> tuple[list[T], list[Failure]]:
-    """What `read` returns for each batch of the items. If it fails, for example because the time is
-    over, also the failure, once for each item that is left."""
-    found: list[T] = []
-    done = 0
-    for batch in in_slices(items, size):
-        try:
-            found.append(read(batch))
-        except ShellError as error:
-            return found, [as_failure(error)] * (len(items) - done)
-        done += len(batch)
-    return found, []

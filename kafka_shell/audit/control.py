@@ -46,7 +46,7 @@ from kafka_shell.admin.acls.authorizer import ANYONE, Rules
 from kafka_shell.admin.acls.change import DeleteAcls
 from kafka_shell.admin.acls.lost_access import losses
 from kafka_shell.admin.acls.model import AclBinding, AclPermission, AclResourceType
-from kafka_shell.admin.topics.growth import OF_OTHER_SYSTEMS
+from kafka_shell.admin.topics.model import OF_OTHER_SYSTEMS
 from kafka_shell.audit.query import check
 from kafka_shell.base import units
 from kafka_shell.base.errors import ShellError, UsageError

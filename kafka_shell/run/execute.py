@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import identity, journal
+from kafka_shell.advice import advise
 from kafka_shell.base.errors import ShellError, Status, UsageError
 from kafka_shell.base.outcome import ChangeResult, JournalEntry, Outcome
 from kafka_shell.base.plans import Change, Effect, Plan, Step
@@ -69,6 +70,7 @@ def execute(
     _check_consent(context, guard, yes)
     try:
         plan = replace(plan, steps=tuple(step.resolved(context.cluster) for step in plan.steps))
+        plan = advise(plan, context.cluster)
         verdicts = _validate(plan, context)
     except KeyboardInterrupt:
         raise ShellError(

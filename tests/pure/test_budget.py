@@ -12,11 +12,12 @@ from tests.support.places import PACKAGE
 
 # Without blank lines, comments, docstrings and imports, so that nobody gains by deleting those.
 LINES = {
-    ".": 1295, "admin": 19200, "audit": 5000, "base": 1385, "clients": 775, "commands": 14433,
+    ".": 1295, "admin": 17530, "advice": 1085,
+    "audit": 5000, "base": 1385, "clients": 775, "commands": 14433,
     "language": 2018, "output": 2515, "pasted": 725, "run": 1277, "sandbox": 2235, "shell": 1885,
     "view": 940, "wire": 4460,
 }  # fmt: skip
-FILES = 452
+FILES = 453
 LONGEST = 900  # lines of a file, with everything
 _NOISE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,

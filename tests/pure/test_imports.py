@@ -22,6 +22,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "wire": {"base"},
     # A family may read what another one reads; its changes are its own.
     "admin": VALUES | {"admin", "wire"},
+    # What a plan would do: it reads the cluster, and nothing below knows it.
+    "advice": VALUES | {"admin", "wire"},
     "clients": VALUES | {"admin.client_configs", "wire"},
     # Remedies are lines of this shell: they are quoted as the language reads them.
     "audit": VALUES | {"admin", "wire", "settings", "language"},
@@ -43,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "pasted": VALUES | {"commands", "context", "language", "admin", "wire"},
     "run": VALUES
     | {"language", "commands", "admin", "wire", "view", "context", "settings", "connection_options"}
-    | {"output", "journal", "identity", "crash", "pasted"},
+    | {"output", "journal", "identity", "crash", "pasted", "advice"},
 }
 ANYTHING = {"app", "__main__", "__init__", "submit"}
 # The prompt reads the view, and asks no cluster itself.
@@ -218,9 +220,9 @@ def _components() -> list[set[str]]:
 
 def test_modules_are_imported_by_name_only_from_above() -> None:
     """The rules above cannot see such imports: here a package imports its own modules, and `admin`
-    what it exports, as the client does its families."""
+    what it exports, as the client does its families, and `advice` its questions."""
     found = {name for name, path in modules().items() if "import_module(" in path.read_text()}
-    assert found == {"admin", "admin.client", "commands", "commands.undo"}
+    assert found == {"admin", "admin.client", "advice", "commands", "commands.undo"}
 
 
 def test_steps_are_in_the_core() -> None:

@@ -12,13 +12,11 @@ from kafka_shell.admin.acls.model import AclBinding, AclFilter, AclOperation, Pa
 from kafka_shell.admin.acls.read import (
     EVERYTHING,
     describe_each,
-    doubts,
     filter_fields,
     lowest_version,
 )
 from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
 from kafka_shell.base.plans import (
-    Advice,
     Change,
     Effect,
     Order,
@@ -73,17 +71,9 @@ class CreateAcls(Struct, BaseStep, frozen=True):
         return results
 
 
-def plan_create(cluster: Cluster, bindings: Sequence[AclBinding], *, of_new: bool = False) -> Plan:
+def plan_create(cluster: Cluster, bindings: Sequence[AclBinding]) -> Plan:
     """Create ACLs (API key 30). A binding given twice is refused alone (KIP-4), as is one with
-    parts that only filters can have. Existing bindings are not sent. Before one that never applies,
-    commands ask; a program's `apply` does not. If an ACL denies, or is the first of its resource
-    where that takes access away, the warnings say who loses access, as far as it can be read in a
-    few seconds; not for resources that are new (`of_new`)."""
-    plan = _creation(cluster, bindings)
-    return plan if of_new else _with_consequences(cluster, plan)
-
-
-def _creation(cluster: Cluster, bindings: Sequence[AclBinding]) -> Plan:
+    parts that only filters can have. Existing bindings are not sent."""
     count = Counter(bindings)
     refused = {}
     for binding, number in count.items():
@@ -94,7 +84,6 @@ def _creation(cluster: Cluster, bindings: Sequence[AclBinding]) -> Plan:
     fine = tuple(binding for binding in count if binding.resource not in refused)
     existing = _existing(cluster, fine)
     wanted = tuple(binding for binding in fine if binding not in existing)
-    never = tuple(dict.fromkeys(message for each in wanted for message in doubts(each)))
     return Plan(
         Effect.CHANGE,
         tuple(map(CreateAcls, in_requests(wanted))),
@@ -104,7 +93,6 @@ def _creation(cluster: Cluster, bindings: Sequence[AclBinding]) -> Plan:
             for binding in fine
             if binding in existing
         ),
-        advice=Advice(confirm=bool(never), warnings=never),
     )
 
 
@@ -116,37 +104,10 @@ def plan_alter(cluster: Cluster, removed: Sequence[AclFilter], added: Sequence[A
     """
     if not removed:
         return plan_create(cluster, added)
-    plan = _deletion(cluster, removed, kept=frozenset(added))
+    plan = plan_delete(cluster, removed, kept=frozenset(added))
     if added:
-        plan = replace(merge_plans([_creation(cluster, added), plan]), order=Order.CHAINED)
-    return _with_consequences(cluster, plan)
-
-
-def _with_consequences(cluster: Cluster, plan: Plan) -> Plan:
-    """The plan with warnings about who loses access. It is confirmed if somebody does, or may."""
-    from kafka_shell.admin.acls.consequences import find
-
-    deleted, created = _bindings_of(plan)
-    found = find(cluster, deleted, created)
-    return plan.advised(
-        Advice(
-            warnings=tuple(found.warnings),
-            notes=tuple(found.notes),
-            not_checked=tuple(found.not_checked),
-            confirm=found.lost or bool(found.not_checked),
-        )
-    )
-
-
-def _bindings_of(plan: Plan) -> tuple[list[AclBinding], list[AclBinding]]:
-    """The bindings that a plan deletes, and those that it creates."""
-    deleted, created = list[AclBinding](), list[AclBinding]()
-    for step in plan.steps:
-        if isinstance(step, DeleteAcls):
-            deleted += step.bindings
-        elif isinstance(step, CreateAcls):
-            created += step.bindings
-    return deleted, created
+        plan = replace(merge_plans([plan_create(cluster, added), plan]), order=Order.CHAINED)
+    return plan
 
 
 def _is_incomplete(binding: AclBinding) -> bool:
@@ -212,21 +173,16 @@ class DeleteAcls(Struct, BaseStep, frozen=True):
         return Results.of(self.changes, reasons.values())
 
 
-def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
-    """Delete the bindings that match the filters (API key 31). A filter without a match is refused,
-    as is one that is given twice (KIP-4). The warnings say who loses access, as far as it can be
-    read in a few seconds."""
-    return _with_consequences(cluster, _deletion(cluster, filters))
-
-
 def _no_match(wanted: AclFilter) -> str:
     whole = wanted.principal is not None and wanted == AclFilter(wanted.principal)
     return f"{wanted.principal} has no ACLs" if whole else f"no ACL matches {wanted}"
 
 
-def _deletion(
+def plan_delete(
     cluster: Cluster, filters: Sequence[AclFilter], kept: frozenset[AclBinding] = frozenset()
 ) -> Plan:
+    """Delete the bindings that match the filters (API key 31), but not those that are `kept`. A
+    filter without a match is refused, as is one that is given twice (KIP-4)."""
     count = Counter(filters)
     requested = [each for each, number in count.items() if number == 1]
     refused: dict[Resource, Failure] = {

@@ -21,7 +21,6 @@ from kafka_shell.admin.client_configs.model import (
 from kafka_shell.admin.client_configs.read import ConfigLog, read_log, registrations
 from kafka_shell.admin.records import read as log
 from kafka_shell.admin.steps import BaseStep
-from kafka_shell.admin.users.model import prefixed_users
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Advice, Change, Effect, Order, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results, as_failure
@@ -99,9 +98,7 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
         order=Order.CHAINED,
         refused=Results({}, refused),
         unchanged=AlterClientConfigs(same, _replaced(current.values, same)).changes,
-        advice=Advice(warnings=prefixed_users(each.entity.user for each in alterations))
-        + made.advice
-        + Advice(not_checked=limits.not_checked),
+        advice=made.advice + Advice(not_checked=limits.not_checked),
     )
 
 

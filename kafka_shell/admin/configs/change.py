@@ -17,7 +17,7 @@ from kafka_shell.admin.configs.checks import (
     is_settable,
     refuse_twice,
 )
-from kafka_shell.admin.configs.losses import DataLoss, is_tiered, losses, related
+from kafka_shell.admin.configs.losses import DataLoss, losses, related
 from kafka_shell.admin.configs.model import (
     DELETE_ALL,
     HIDDEN,
@@ -248,8 +248,6 @@ def plan_alter(
     the types that the broker reports, and units are converted (`7d` to 604800000). Raises
     ConfigRefused for invalid keys and values; a resource that cannot be read is refused alone.
     """
-    from kafka_shell.admin.configs.consequences import Altered, Consequences, find
-
     for resource, given in alterations.items():
         refuse_twice((alteration.key for alteration in given), str(resource))
     known = _known(cluster, {each: given for each, given in alterations.items() if given})
@@ -268,42 +266,18 @@ def plan_alter(
         for batch in in_requests(group, lambda resource: len(wanted[resource])):
             pairs = tuple((resource, wanted[resource]) for resource in batch)
             steps.append(AlterConfigs(pairs, _now(pairs, known.values)))
-    entries = {Resource(each.kind, each.name): of for each, of in known.values.items()}
-    altered = [
-        Altered(
-            change,
-            _value_after(change, entries[change.resource]),
-            loss,
-            tiered=is_tiered(entries[change.resource]),
-        )
-        for step in steps
-        for change, loss in step.with_losses
-    ]
-    means = find(cluster, altered) if altered else Consequences()
-    warnings |= dict.fromkeys(means.warnings)
     keys = list(dict.fromkeys(a.key for group in checked.values() for a in group))
     return Plan(
-        Effect.DESTROY if means.unclean or any(each.loss for each in altered) else Effect.CHANGE,
+        Effect.DESTROY
+        if any(change.lost for step in steps for change in step.changes)
+        else Effect.CHANGE,
         tuple(steps),
         refused=Results(
             {}, {Resource(r.kind, r.name): failure for r, failure in known.failures.items()}
         ),
         unchanged=unchanged,
-        advice=Advice(
-            confirm=means.fails_producers,
-            warnings=tuple(warnings),
-            notes=tuple(means.notes),
-            stakes=means.stakes,
-            not_checked=tuple(means.not_checked),
-        ),
+        advice=Advice(warnings=tuple(warnings)),
     )
-
-
-def _value_after(change: Change, entries: Mapping[str, ConfigEntry]) -> str | None:
-    """The value that applies after a change: the inherited one after a deletion, if known."""
-    if change.after is not None:
-        return str(change.after)
-    return inherited(entries[change.field]) if change.field in entries else None
 
 
 def _each(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
+from kafka_shell.admin.configs.losses import POLICY, policies
 from kafka_shell.admin.configs.model import (
     ConfigEntry,
     ConfigResource,
@@ -518,3 +519,16 @@ def broker_retention(cluster: Cluster) -> tuple[ConfigSynonym, ...]:
 def _with_synonyms(entry: ConfigEntry, weaker: tuple[ConfigSynonym, ...]) -> ConfigEntry:
     own = tuple(synonym for synonym in entry.synonyms if synonym.source is entry.source)
     return replace(entry, synonyms=(*own, *weaker))
+
+
+def cleanup_policies(cluster: Cluster, topics: Iterable[str]) -> Results[str, frozenset[str]]:
+    """The items of cleanup.policy of each topic."""
+    found = describe(
+        cluster, [ConfigResource(ResourceType.TOPIC, topic) for topic in topics], [POLICY]
+    )
+    values = {
+        resource.name: frozenset(policies(entry.value or ""))
+        for resource, entries in found.values.items()
+        for entry in entries
+    }
+    return Results(values, {resource.name: why for resource, why in found.failures.items()})

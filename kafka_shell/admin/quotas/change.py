@@ -11,8 +11,7 @@ from msgspec import Struct
 from kafka_shell.admin.quotas.model import Default, Quota, QuotaAlteration, QuotaEntity
 from kafka_shell.admin.quotas.read import describe_each
 from kafka_shell.admin.steps import BaseStep, confirmed, read_again, row_failure
-from kafka_shell.admin.users.model import prefixed_users
-from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster, wait_until_visible
@@ -146,7 +145,6 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
             )
             for change in AlterQuotas(tuple(same), now).changes
         ),
-        advice=Advice(warnings=prefixed_users(each.entity.user for each in alterations)),
     )
 
 

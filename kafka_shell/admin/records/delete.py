@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from kafka_shell.admin.facts import Budget, attempt, in_batches, not_checked, not_checked_of
-from kafka_shell.admin.groups import read as groups
-from kafka_shell.admin.groups.model import GroupListing
+from kafka_shell.admin.configs.read import cleanup_policies
+from kafka_shell.admin.facts import attempt, in_time, not_checked, not_checked_of
 from kafka_shell.admin.partitions.model import LATEST, Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.records.offsets import list_offsets, partition_rows, ranges, topic_rows
 from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.admin.topics.growth import cleanup_policies
 from kafka_shell.admin.topics.partitions import by_leader, leaders
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Advice, Change, Effect, NotChecked, Outcomes, Plan, Resource
@@ -24,80 +22,6 @@ from kafka_shell.wire.error_codes import OFFSET_OUT_OF_RANGE, POLICY_VIOLATION
 from kafka_shell.wire.failures import MOVED, failure, failure_of_rest
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import Call, Node, response_timeout
-
-# Which groups have not read the records that a plan deletes, as far as can be read in a few
-# seconds.
-
-_GROUPS_AT_ONCE = 500
-_NAMED = 5  # groups that a warning names
-
-Deleted = Mapping[TopicPartition, tuple[int, int]]
-"""The first offset that is deleted, and the first one that is kept."""
-
-
-class Unread(Struct):
-    """The number of deleted records that each group has not read, at most; what could not be
-    read."""
-
-    groups: dict[str, int] = field(default_factory=dict)
-    not_checked: list[NotChecked] = field(default_factory=list)
-
-    @property
-    def warning(self) -> str:
-        """`2 groups have not read all of these records: ...`, the largest number first; empty if
-        there are none."""
-        if not self.groups:
-            return ""
-        ordered = sorted(self.groups.items(), key=lambda item: (-item[1], item[0]))
-        named = [f"{name} (up to {counted(count, 'record')})" for name, count in ordered[:_NAMED]]
-        more = f" and {len(ordered) - _NAMED:,} more" if len(ordered) > _NAMED else ""
-        have = "has" if len(ordered) == 1 else "have"
-        lead = f"{counted(len(ordered), 'group')} {have} not read all of these records"
-        return f"{lead}: {', '.join(named)}{more}"
-
-
-def read(cluster: Cluster, deleted: Deleted) -> Unread:
-    """The groups whose committed offsets are before the end of what is deleted."""
-    found = Unread()
-    if not deleted:
-        return found
-    with Budget(cluster).until(1):
-        listed = attempt(lambda: groups.list_groups(cluster))
-        if isinstance(listed, Failure):
-            found.not_checked.append(not_checked("groups", listed))
-            return found
-        found.not_checked += not_checked_of(
-            "the groups of", listed.failures.values(), "coordinator"
-        )
-        if hidden := attempt(lambda: groups.hidden(cluster)):
-            found.not_checked.append(not_checked("other groups", hidden))
-        parts, left = in_batches(
-            list(listed), _GROUPS_AT_ONCE, lambda batch: _behind(cluster, batch, deleted)
-        )
-    failures = [*left]
-    for counts, missing in parts:
-        found.groups |= counts
-        failures += missing
-    found.not_checked += not_checked_of("the offsets of", failures, "group")
-    return found
-
-
-def _behind(
-    cluster: Cluster, listed: Sequence[GroupListing], deleted: Deleted
-) -> tuple[dict[str, int], list[Failure]]:
-    """The unread records of each of these groups that has some, and the failures."""
-    offsets = groups.committed_offsets(cluster, listed)
-    counts = {}
-    for name, committed in offsets.values.items():
-        unread = sum(
-            max(0, to - max(first, committed[each]))
-            for each in deleted.keys() & committed.keys()
-            for first, to in [deleted[each]]
-        )
-        if unread:
-            counts[name] = unread
-    return counts, list(offsets.failures.values())
-
 
 DEFAULT_TIMEOUT_MS = 30_000
 _MOVED_S = 5.0  # how long to retry partitions whose leader changes
@@ -218,33 +142,30 @@ def _plan(
     refused = {each.resource: reason for each, reason in current.failures.items()}
     cuts, unchanged, not_read = [], [], list[NotChecked]()
     topics = list(dict.fromkeys(each.topic for each in current.values))
-    policies = cleanup_policies(cluster, topics, not_read)
+    with in_time(cluster):
+        read = attempt(lambda: cleanup_policies(cluster, topics))
+    policies = Results[str, frozenset[str]]() if isinstance(read, Failure) else read
+    if isinstance(read, Failure):
+        not_read.append(not_checked(f"cleanup.policy of {counted(len(topics), 'topic')}", read))
+    not_read += not_checked_of("cleanup.policy of", policies.failures.values(), "topic")
     for each, offsets in current.values.items():
         to = offsets.latest if targets[each] == LATEST else targets[each]
         if to > offsets.latest or to < 0:
             refused[each.resource] = _out_of_range(each, to, offsets)
         elif to <= offsets.earliest:
             unchanged.append(_unchanged(each, to, offsets))
-        elif _only_compacted(policies.get(each.topic, ())):
+        elif _only_compacted(policies.values.get(each.topic, ())):
             refused[each.resource] = _compacted(each)
         else:
             cuts.append(Cut(each, offsets.earliest, to))
     names = list(dict.fromkeys(cut.partition.topic for cut in cuts))
     ids = tuple(_ids(cluster, names).items())
-    changed = [cut.partition for cut in cuts]
-    behind = read(cluster, {cut.partition: (cut.first, cut.to) for cut in cuts})
-    total = f"up to {counted(sum(cut.to - cut.first for cut in cuts), 'record')}"
-    by = f", unread by {counted(len(behind.groups), 'group')}" if behind.groups else ""
     return Plan(
         Effect.DESTROY,
         (DeleteRecords(tuple(cuts), ids, timeout_ms),) if cuts else (),
         refused=Results({}, refused),
         unchanged=tuple(unchanged),
-        advice=Advice(
-            warnings=(*_warnings(changed, total), *filter(None, [behind.warning])),
-            stakes=f"{total}{by}" if cuts else "",
-            not_checked=(*not_read, *behind.not_checked),
-        ),
+        advice=Advice(not_checked=tuple(not_read)),
     )
 
 
@@ -275,13 +196,6 @@ def _ids(cluster: Cluster, names: Sequence[str]) -> dict[str, str]:
         return {}
     found = scan(cluster, names)
     return {name: found.summary(name).id for name in names if name in found}
-
-
-def _warnings(cut: Sequence[TopicPartition], total: str) -> tuple[str, ...]:
-    if not cut:
-        return ()
-    where = f"{len(cut):,} partitions" if len(cut) > 1 else f"partition {cut[0]}"
-    return (f"{total} in {where} will be deleted; deleted records cannot be restored",)
 
 
 def _out_of_range(each: TopicPartition, to: int, offsets: OffsetRange) -> Failure:

@@ -9,8 +9,6 @@ from typing import Any
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.checks import Refusals, checked_for_create
 from kafka_shell.admin.steps import refused_of
-from kafka_shell.admin.topics import growth
-from kafka_shell.admin.topics.growth import INTERNAL_STATE
 from kafka_shell.admin.topics.model import (
     NewTopic,
     format_assignment,
@@ -37,7 +35,6 @@ _INVALID_PARTITIONS = ("INVALID_PARTITIONS", 37)
 _INVALID_FACTOR = ("INVALID_REPLICATION_FACTOR", 38)
 _INVALID_ASSIGNMENT = ("INVALID_REPLICA_ASSIGNMENT", 39)
 _INVALID_REQUEST = ("INVALID_REQUEST", 42)
-_OTHER_STATE = "Kafka stores its own state in it"
 _INT16, _INT32 = (1 << 15) - 1, (1 << 31) - 1
 
 
@@ -57,21 +54,9 @@ def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT
     return Plan(
         Effect.CHANGE,
         tuple(CreateTopics(request, timeout_ms) for request in in_requests(wanted, records_of)),
+        advice=Advice(warnings=tuple(_same_in_metrics(wanted))),
         refused=refused,
     )
-
-
-def plan_create_checked(
-    cluster: Cluster, topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT_MS
-) -> Plan:
-    """The same, with warnings about topics with a single replica, whose min.insync.replicas is too
-    high, or whose names are the same in metrics."""
-    from kafka_shell.admin.topics import min_isr
-
-    warnings, not_checked = min_isr.of_new(cluster, topics) if topics else ((), ())
-    plan = plan_create(topics, timeout_ms=timeout_ms)
-    colliding = _same_in_metrics(topics)
-    return replace(plan, advice=Advice(warnings=(*warnings, *colliding), not_checked=not_checked))
 
 
 def _same_in_metrics(topics: Sequence[NewTopic]) -> Iterator[str]:
@@ -129,19 +114,9 @@ def plan_delete(
 ) -> Plan:
     """Delete topics by their IDs (API key 20; by name before Kafka 2.8).
 
-    A name given twice is sent once; a topic that does not exist is refused. The figures of the plan
-    are what the topics contain and who uses them, as far as it can be read in a few seconds.
+    A name given twice is sent once; a topic that does not exist is refused.
     """
-    from kafka_shell.admin.topics import use as topic_use
-
     found = describe(cluster, names)
-    warnings = tuple(
-        f"{topic.name} is an internal topic: {state.deleted if state else _OTHER_STATE}"
-        for topic in found
-        if topic.internal
-        for state in (INTERNAL_STATE.get(topic.name),)
-    )
-    use, not_checked = topic_use.read(cluster, list(found))
     return Plan(
         Effect.DESTROY,
         tuple(
@@ -149,12 +124,6 @@ def plan_delete(
             for request in in_requests(found, lambda topic: 1 + len(topic.partitions))
         ),
         refused=refused_of("topic", found.failures),
-        advice=Advice(
-            warnings=warnings,
-            figures=(use,) if use.topics else (),
-            stakes=topic_use.stakes(use),
-            not_checked=not_checked,
-        ),
     )
 
 
@@ -202,7 +171,6 @@ def plan_growth(
             growths.append(Growth(topic.name, have, count, placed[have:]))
         else:
             refused.failures[Resource("topic", topic.name)] = wrong
-    effects = growth.check(cluster, {each.name: each.before for each in growths})
     return Plan(
         Effect.CHANGE,
         tuple(
@@ -211,11 +179,6 @@ def plan_growth(
         ),
         refused=refused,
         unchanged=tuple(unchanged),
-        advice=Advice(
-            confirm=effects.loses_state,
-            warnings=tuple(effects.warnings),
-            not_checked=tuple(effects.not_checked),
-        ),
     )
 
 

@@ -8,10 +8,9 @@ from msgspec import Struct
 
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.configs.read import of_some_broker
-from kafka_shell.admin.facts import Budget, attempt, not_checked
+from kafka_shell.admin.facts import attempt, in_time, not_checked
 from kafka_shell.admin.partitions.model import Move, TopicPartition
-from kafka_shell.admin.topics.model import NewTopic, named_topics
+from kafka_shell.admin.topics.model import named_topics
 from kafka_shell.base.plans import NotChecked, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
@@ -20,7 +19,6 @@ from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Partition, Topic
 
-_DEFAULT_FACTOR = "default.replication.factor"
 KEY = "min.insync.replicas"
 _CAPPED_SINCE = (3, 7)  # KAFKA-15583
 
@@ -112,16 +110,13 @@ class Requirement(Struct, frozen=True):
     factor: int
 
 
-def warnings(cluster: Cluster, after: Iterable[Requirement]) -> list[str]:
+def warnings(after: Iterable[Requirement], *, capped: bool) -> list[str]:
     """A warning for each combination with which acks=all producers fail, or fail as soon as one
-    broker is down."""
+    broker is down. `capped`: brokers cap min.insync.replicas at the number of replicas."""
     groups: dict[tuple[int, int], list[str]] = {}
     for each in after:
         if each.minimum > 1 and each.minimum >= each.factor > 0:
             groups.setdefault((each.minimum, each.factor), []).append(each.topic)
-    if not groups:
-        return []
-    capped = is_capped(cluster)
     return [
         _warning(minimum, factor, sorted(topics), capped)
         for (minimum, factor), topics in sorted(groups.items())
@@ -155,46 +150,6 @@ def _warning(minimum: int, factor: int, topics: Sequence[str], capped: bool) -> 
     )
 
 
-def of_new(
-    cluster: Cluster, topics: Sequence[NewTopic]
-) -> tuple[tuple[str, ...], tuple[NotChecked, ...]]:
-    """The warnings about topics to create, and what could not be checked. The defaults of the
-    cluster apply to what a topic does not set."""
-    needed = not all(_factor(new, None) and KEY in dict(new.configs) for new in topics)
-    defaults: dict[str, str | None] = {}
-    missing: list[NotChecked] = []
-    with Budget(cluster).until(1):
-        if needed:
-            found = attempt(lambda: _defaults(cluster))
-            if isinstance(found, Failure):
-                missing.append(not_checked(f"{KEY} against the replication factor", found))
-            else:
-                defaults = found
-        factors = {new.name: _factor(new, defaults.get(_DEFAULT_FACTOR)) for new in topics}
-        brokers = attempt(lambda: len(scan(cluster, []).brokers)) if 1 in factors.values() else 0
-    after = []
-    for new in topics:
-        minimum = dict(new.configs).get(KEY, defaults.get(KEY)) or ""
-        if factors[new.name] and minimum.isdecimal():
-            after.append(Requirement(new.name, int(minimum), factors[new.name]))
-    if isinstance(brokers, Failure):
-        missing.append(not_checked("whether topics could have more than one replica", brokers))
-    single = unreplicated(factors) if not isinstance(brokers, Failure) and brokers > 1 else ()
-    return (*single, *warnings(cluster, after)), tuple(missing)
-
-
-def _defaults(cluster: Cluster) -> dict[str, str | None]:
-    found = of_some_broker(cluster, [KEY, _DEFAULT_FACTOR])
-    return {key: entry.value for key, entry in found.items()}
-
-
-def _factor(new: NewTopic, default: str | None) -> int:
-    """The replication factor of a new topic; 0 if unknown."""
-    if new.assignment:
-        return min(map(len, new.assignment))
-    return new.replication_factor or int(default or 0)
-
-
 class MoveWarnings(Struct, frozen=True):
     """What min.insync.replicas means for topics that are moved: warnings about the time `during`
     the move and `after` it, and what could not be checked."""
@@ -213,7 +168,7 @@ def of_moves(
     topics = sorted({*factors, *(move.partition.topic for move in adding)})
     if not topics:
         return MoveWarnings()
-    with Budget(cluster).until(1):
+    with in_time(cluster):
         minimum = attempt(lambda: read(cluster, topics))
     if isinstance(minimum, Failure):
         minimum = Results({}, dict.fromkeys(topics, minimum))
@@ -223,7 +178,7 @@ def of_moves(
     about = f"{KEY} of {counted(len(missing), 'topic')}"
     return MoveWarnings(
         tuple(_during(cluster, adding, minimum.values, found)),
-        tuple(warnings(cluster, after)),
+        tuple(warnings(after, capped=is_capped(cluster))),
         (not_checked(about, missing[0]),) if missing else (),
     )
 

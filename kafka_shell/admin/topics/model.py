@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 _NAMED = 3  # topics that a message names
 
 
+# Topics whose configs and use are decided by Kafka Streams, Kafka Connect, MirrorMaker 2, Schema
+# Registry and the like (which begin their names with _).
+OF_OTHER_SYSTEMS = (
+    r".*-(changelog|repartition)|.*-subscription-(registration|response)-topic"
+    r"|(.*[-_.])?connect([-_.].*)?[-_.](configs?|offsets?|status(es)?)"
+    r"|mm2-.*|(.*\.)?heartbeats|.*\.checkpoints\.internal|_.*"
+)
+
+
 class NewTopic(Struct, frozen=True):
     """A topic to create. None for partitions or factor means the broker's default.
 

@@ -10,8 +10,6 @@ from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import CodedEnum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kafka_shell.admin.acls.model import AclBinding
     from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistration
     from kafka_shell.admin.quotas.model import EffectiveQuotas, Quota
@@ -73,17 +71,6 @@ class UserPage(Struct, frozen=True):
             self.tokens, self.groups,
         )  # fmt: skip
         return all(not isinstance(part, Failure) or part.name in ABSENT for part in parts)
-
-
-def prefixed_users(users: Iterable[object]) -> tuple[str, ...]:
-    """Warnings about users that are named as principals. Kafka accepts such names: they are other
-    users."""
-    named = dict.fromkeys(each for each in users if isinstance(each, str))
-    return tuple(
-        f"user names do not include 'User:': {each} is not user {each.removeprefix('User:')}"
-        for each in named
-        if each.startswith("User:")
-    )
 
 
 class ScramMechanism(CodedEnum):

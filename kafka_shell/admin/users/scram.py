@@ -17,12 +17,10 @@ from kafka_shell.admin.users.model import (
     NewScramCredential,
     ScramCredential,
     ScramMechanism,
-    prefixed_users,
 )
-from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
-from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import RESOURCE_NOT_FOUND
 from kafka_shell.wire.failures import BrokerError, needing
@@ -162,8 +160,7 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
 
 
 def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> Plan:
-    """Set credentials (API key 51). An existing one is replaced, and its password is lost: commands
-    ask before that, a program's `apply` does not.
+    """Set credentials (API key 51). An existing one is replaced, and its password is lost.
 
     A user is refused alone if a mechanism is given twice, the iterations are out of range, or the
     password is empty.
@@ -178,22 +175,10 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
         for new in wanted
         for key in [(new.user, new.mechanism)]
     ]
-    replaced = kept.keys() & {(new.user, new.mechanism) for new in wanted}
-    prefixed = prefixed_users(users)
-    never = [
-        f"user {user} will not be able to log in: SCRAM in Kafka supports ASCII names only"
-        for user in users
-        if not user.isascii()
-    ]
     return Plan(
         Effect.CHANGE,
         tuple(AlterScramCredentials(news, (), now) for news in _requests(wanted)),
         refused=Results({}, refused),
-        advice=Advice(
-            confirm=bool(replaced or prefixed),
-            stakes=f"replaces {counted(len(replaced), 'password')}" if replaced else "",
-            warnings=(*prefixed, *never),
-        ),
     )
 
 

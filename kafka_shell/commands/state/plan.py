@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from kafka_shell.admin.topics.growth import OF_OTHER_SYSTEMS
+from kafka_shell.admin.topics.model import OF_OTHER_SYSTEMS
 from kafka_shell.base.errors import MistakeCollector, Mistakes
 from kafka_shell.base.plans import Advice, Effect, Order, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results
@@ -296,12 +296,12 @@ def _create(cluster: Cluster, wanted: State, work: _Work) -> Plan | None:
     """Create topics, with checked configs."""
     if not work.create:
         return None
-    from kafka_shell.admin.topics.change import plan_create_checked, with_checked_configs
+    from kafka_shell.admin.topics.change import plan_create, with_checked_configs
 
     topics = [new_topic(each.key, each.whole) for each in work.create]
     with _collecting(wanted, work):
         checked = with_checked_configs(cluster, topics)
-        return plan_create_checked(cluster, checked)
+        return plan_create(checked)
     return None
 
 

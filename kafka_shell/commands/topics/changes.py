@@ -109,9 +109,7 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
     if invocation["if-not-exists"]:
         existing = metadata_scan.scan(context.cluster, [new.name for new in checked])
         checked = [new for new in checked if new.name not in existing]
-    plan = topic_changes.plan_create_checked(
-        context.cluster, checked, timeout_ms=_timeout(invocation)
-    )
+    plan = topic_changes.plan_create(checked, timeout_ms=_timeout(invocation))
     return _with_acls(plan, checked, invocation, context.cluster)
 
 
@@ -196,7 +194,7 @@ def _with_acls(
     copies = [replace(each, name=new.name) for new in created for each in bindings]
     if not copies:
         return plan
-    merged = merge_plans([plan, acl_changes.plan_create(cluster, copies, of_new=True)])
+    merged = merge_plans([plan, acl_changes.plan_create(cluster, copies)])
     return replace(merged, order=Order.CHAINED | Order.WHOLE)
 
 

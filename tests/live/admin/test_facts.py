@@ -18,6 +18,7 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.advice import advise
 from kafka_shell.base.plans import Plan
 from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done
@@ -33,15 +34,14 @@ def no_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def missing(plan: Plan) -> list[str]:
     """What was not checked; each has a reason."""
-    assert all("timed out" in each.reason for each in plan.advice.not_checked), (
-        plan.advice.not_checked
-    )
-    return [each.what for each in plan.advice.not_checked]
+    not_checked = plan.advice.not_checked
+    assert all("timed out" in each.reason for each in not_checked), not_checked
+    return [each.what for each in not_checked]
 
 
 @pytest.mark.usefixtures("no_time")
 def test_a_deletion(cluster: Cluster, topic: str) -> None:
-    plan = topic_changes.plan_delete(cluster, [topic])
+    plan = advise(topic_changes.plan_delete(cluster, [topic]), cluster)
     assert missing(plan) == [
         "the records of 1 partition", "the size of replicas on 1 broker", "groups", "ACLs",
         "the producers of 1 partition",
@@ -52,17 +52,15 @@ def test_a_deletion(cluster: Cluster, topic: str) -> None:
 
 @pytest.mark.usefixtures("no_time")
 def test_altered_configs(cluster: Cluster, topic: str) -> None:
-    plan = config_changes.plan_alter(
-        cluster, {topic_of(topic): [set_("retention.ms", "1h"), set_("min.insync.replicas", "3")]}
-    )
+    lower = [set_("retention.ms", "1h"), set_("min.insync.replicas", "3")]
+    plan = advise(config_changes.plan_alter(cluster, {topic_of(topic): lower}), cluster)
     assert missing(plan) == ["the records of 1 topic", "replication factors"]
     assert plan.advice.warnings == (
         f"lowering retention.ms of topic {topic} deletes records older than 1h",
     )
-    plan = config_changes.plan_alter(
-        cluster, {DEFAULT: [set_("log.retention.ms", "1h"), set_("min.insync.replicas", "3")]}
-    )
-    assert missing(plan) == ["the topics that inherit log.retention.ms, min.insync.replicas"]
+    lower = [set_("log.retention.ms", "1h"), set_("min.insync.replicas", "3")]
+    plan = advise(config_changes.plan_alter(cluster, {DEFAULT: lower}), cluster)
+    assert missing(plan)[0] == "the topics that inherit log.retention.ms, min.insync.replicas"
     assert any(
         warning.startswith("lowering log.retention.ms deletes records older than 1h; ")
         for warning in plan.advice.warnings
@@ -75,12 +73,12 @@ def test_a_deleted_acl(cluster: Cluster, name: str) -> None:
         f"User:{name}", "*", AclOperation.READ, AclPermission.ALLOW, AclResourceType.TOPIC, name
     )
     done(acl_changes.plan_create(cluster, [binding]), cluster)
-    plan = acl_changes.plan_delete(cluster, [AclFilter.exactly(binding)])
+    plan = advise(acl_changes.plan_delete(cluster, [AclFilter.exactly(binding)]), cluster)
     assert missing(plan) == ["who loses access"] and plan.advice.warnings == ()
     done(plan, cluster)
 
 
 @pytest.mark.usefixtures("no_time")
 def test_a_new_topic(cluster: Cluster, name: str) -> None:
-    plan = topic_changes.plan_create_checked(cluster, [NewTopic(name)])
+    plan = advise(topic_changes.plan_create([NewTopic(name)]), cluster)
     assert missing(plan) == ["min.insync.replicas against the replication factor"]

@@ -26,6 +26,7 @@ from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.topics.steps import DeleteTopics
 from kafka_shell.admin.topics.visibility import may_be_hidden
+from kafka_shell.advice import advise
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan
@@ -194,7 +195,7 @@ def test_a_deletion_says_what_it_could_not_check(admin: Cluster, alice: Cluster,
     """Who may only delete a topic does not see who uses it: that is said, not left out."""
     topic = make_topic(admin, name)
     allow(admin, topic, AclOperation.DESCRIBE, AclOperation.DELETE)
-    plan = topic_changes.plan_delete(alice, [topic])
+    plan = advise(topic_changes.plan_delete(alice, [topic]), alice)
     (use,) = plan.advice.figures
     assert use.topics[0].max_records == 0, "DESCRIBE on the topic is enough for its offsets"
     missing = {each.what: each.reason for each in plan.advice.not_checked}
@@ -211,12 +212,12 @@ def test_a_new_topic_says_that_min_isr_is_not_checked(
 ) -> None:
     topic = name
     allow(admin, topic, AclOperation.CREATE)
-    plan = topic_changes.plan_create_checked(alice, [NewTopic(topic, 1, 1)])
+    plan = advise(topic_changes.plan_create([NewTopic(topic, 1, 1)]), alice)
     (missing,) = plan.advice.not_checked
     assert missing.what == "min.insync.replicas against the replication factor"
     assert "DESCRIBE_CONFIGS on the cluster" in missing.reason
     own = NewTopic(topic, 1, 1, configs=(("min.insync.replicas", "1"),))
-    assert topic_changes.plan_create_checked(alice, [own]).advice.not_checked == ()
+    assert advise(topic_changes.plan_create([own]), alice).advice.not_checked == ()
 
 
 def test_lower_retention_says_that_sizes_are_not_checked(
@@ -225,6 +226,6 @@ def test_lower_retention_says_that_sizes_are_not_checked(
     topic = make_topic(admin, name)
     allow(admin, topic, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS)
     lower = ConfigAlteration("retention.ms", ConfigOp.SET, "3600000")
-    plan = config_changes.plan_alter(alice, {resource_of(topic): [lower]})
+    plan = advise(config_changes.plan_alter(alice, {resource_of(topic): [lower]}), alice)
     assert [each.what for each in plan.advice.not_checked] == ["the size of replicas on 1 broker"]
     assert "DESCRIBE on the cluster" in plan.advice.not_checked[0].reason

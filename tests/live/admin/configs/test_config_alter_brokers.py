@@ -9,6 +9,7 @@ import pytest
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import HIDDEN, ConfigAlteration, ConfigResource, ResourceType
 from kafka_shell.admin.configs.read import list_resources
+from kafka_shell.advice import advise
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Resource
 from kafka_shell.wire.connection import Cluster
@@ -101,7 +102,7 @@ def test_a_broker_and_the_default_below_it(cluster: Cluster) -> None:
             None, "2", "Dynamic default broker config",
         )  # fmt: skip
         assert own(cluster, BROKER, key) == "3"
-        plan = config_changes.plan_alter(cluster, {DEFAULT: [set_(key, "4")]})
+        plan = advise(config_changes.plan_alter(cluster, {DEFAULT: [set_(key, "4")]}), cluster)
         assert plan.advice.warnings == ("broker 1 overrides log.cleaner.threads=3",)
         assert (plan.changes[0].before, plan.changes[0].effective) == ("2", None)
         (third,) = alter(cluster, BROKER, delete(key))
@@ -153,7 +154,7 @@ def test_a_plugins_key_is_set_set_again_and_deleted(
 def test_a_sensitive_value_is_in_no_change(cluster: Cluster, key: str) -> None:
     secret = "hush-hush"
     with restored(cluster, BROKER, key):
-        plan = config_changes.plan_alter(cluster, {BROKER: [set_(key, secret)]})
+        plan = advise(config_changes.plan_alter(cluster, {BROKER: [set_(key, secret)]}), cluster)
         assert secret not in repr(plan.changes) + repr(plan.advice.warnings)
         assert plan.changes[0].note == "sensitive: the value is not shown"
         done(plan, cluster)

@@ -18,6 +18,7 @@ from kafka_shell.admin.acls.model import (
 )
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import TopicsUse, TopicUse
+from kafka_shell.advice import advise
 from kafka_shell.base.plans import Plan
 from kafka_shell.commands.topics.render import use_page
 from kafka_shell.sandbox.state import Sandbox
@@ -48,7 +49,7 @@ def reading(sandbox: Sandbox, group: str, topic: str) -> Iterator[None]:
 
 
 def test_a_topic_nobody_uses(cluster: Cluster, topic: str) -> None:
-    plan = topic_changes.plan_delete(cluster, [topic])
+    plan = advise(topic_changes.plan_delete(cluster, [topic]), cluster)
     assert plan.advice.not_checked == ()
     assert use_of(plan) == {topic: TopicUse(topic, 0, 0, (), 0, None, ())}
     assert plan.advice.stakes == "no records"
@@ -74,7 +75,7 @@ def test_records_groups_producers_and_acls(sandbox: Sandbox, cluster: Cluster, n
     commit(cluster, idle, used, 1, 0)
     try:
         with reading(sandbox, group, used):
-            plan = topic_changes.plan_delete(cluster, [used, other])
+            plan = advise(topic_changes.plan_delete(cluster, [used, other]), cluster)
         assert plan.advice.not_checked == ()
         found = use_of(plan)
         assert found[other] == TopicUse(other, 0, 0, (), 0, None, ())

@@ -178,12 +178,6 @@ def test_deleting_what_is_not_there_is_refused(cluster: Cluster, user: str) -> N
     }
 
 
-def test_a_name_that_cannot_log_in_is_warned_about(cluster: Cluster) -> None:
-    plan = scram.plan_upsert(cluster, [new("dörte"), new("zoe"), new("dörte", SHA_512)])
-    (warning,) = plan.advice.warnings
-    assert "dörte" in warning
-
-
 def test_salting_is_that_of_rfc_7677() -> None:
     salt = b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
     salted = scram.salted_password(SHA_256, "pencil", salt, 4096)

@@ -17,6 +17,7 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.admin.users import read as users
+from kafka_shell.advice import advise
 from kafka_shell.base.plans import Plan
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox import config
@@ -54,7 +55,7 @@ def reads(name: str, pattern: PatternType = PatternType.LITERAL) -> AclBinding:
 
 
 def creation(cluster: Cluster, *bindings: AclBinding) -> Plan:
-    return acl_changes.plan_create(cluster, bindings)
+    return advise(acl_changes.plan_create(cluster, bindings), cluster)
 
 
 def test_the_first_acl_of_a_resource_is_confirmed(open_cluster: Cluster) -> None:
@@ -83,7 +84,7 @@ def test_patterns_may_be_the_first_acls_of_what_they_match(open_cluster: Cluster
     for covered in (reads("sales.eu.x"), reads("sales.eu.", PatternType.PREFIXED)):
         plan = creation(open_cluster, covered)
         assert (plan.advice.warnings, plan.advice.confirm) == ((), False)
-    assert "what topic * matches" in creation(open_cluster, reads("*")).warnings[0]
+    assert "what topic * matches" in creation(open_cluster, reads("*")).advice.warnings[0]
 
 
 def test_the_deletion_of_the_last_acl_may_allow_everyone(open_cluster: Cluster) -> None:
@@ -97,7 +98,8 @@ def test_the_deletion_of_the_last_acl_may_allow_everyone(open_cluster: Cluster) 
 
     def warned(*bindings: AclBinding) -> str:
         filters = list(map(AclFilter.exactly, bindings))
-        return "\n".join(acl_changes.plan_delete(open_cluster, filters).advice.warnings)
+        plan = advise(acl_changes.plan_delete(open_cluster, filters), open_cluster)
+        return "\n".join(plan.advice.warnings)
 
     for last in (denied, prefixed):
         assert f"no ACL is left on {last.target}: access depends on" in warned(last)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.advice import advise
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
@@ -27,8 +28,8 @@ def test_each_broker_is_its_own_request(three_brokers: Sandbox) -> None:
         try:
             done(plan, three)
             assert [own(three, b, key) for b in brokers] == ["2", "2", "2"]
-            warned = config_changes.plan_alter(three, {DEFAULT: [set_(key, "4")]}).advice.warnings
-            assert warned == (f"brokers 1, 2, 3 override {key}=2",)
+            default = config_changes.plan_alter(three, {DEFAULT: [set_(key, "4")]})
+            assert advise(default, three).advice.warnings == (f"brokers 1, 2, 3 override {key}=2",)
         finally:
             done(config_changes.plan_alter(three, {b: [delete(key)] for b in brokers}), three)
         nobody = ConfigResource(ResourceType.BROKER, "9")
@@ -51,7 +52,7 @@ def test_a_broker_that_hangs_does_not_delay_the_plan(three_brokers: Sandbox) -> 
         try:
             with cluster.within(3600):
                 alterations = {DEFAULT: [set_("log.cleaner.threads", "4")]}
-                plan = config_changes.plan_alter(cluster, alterations)
+                plan = advise(config_changes.plan_alter(cluster, alterations), cluster)
         finally:
             thaw(pid)
     (warned,) = plan.advice.warnings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import TopicsUse, TopicUse
+from kafka_shell.advice import advise
 from kafka_shell.base.plans import Plan
 from kafka_shell.commands.topics.render import use_page
 from kafka_shell.sandbox.state import Sandbox
@@ -26,7 +27,7 @@ def test_an_older_broker_reports_it_too(
     make_topic(old_cluster, name)
     fill(old_sandbox.bootstrap, name, 4)
     commit(old_cluster, f"{name}-g", name, 2)
-    plan = topic_changes.plan_delete(old_cluster, [name])
+    plan = advise(topic_changes.plan_delete(old_cluster, [name]), old_cluster)
     assert plan.advice.not_checked == ()
     found = use_of(plan)[name]
     assert found.max_records == 4
@@ -43,7 +44,7 @@ def test_a_frozen_broker_does_not_hold_up_the_plan(
     for partition in range(3):
         fill(three_brokers.bootstrap, name, 2, partition=partition)
     with frozen(three_brokers, 2), three.within(30):
-        plan = topic_changes.plan_delete(three, [name])
+        plan = advise(topic_changes.plan_delete(three, [name]), three)
     missing = {each.what: each.reason for each in plan.advice.not_checked}
     assert "the records of 1 partition" in missing, missing
     assert "the size of replicas on 1 broker" in missing, missing
@@ -62,7 +63,7 @@ def test_a_topic_of_which_nothing_can_be_read_is_not_called_empty(
     make_topic(three, name, assignment=((2,),))
     fill(three_brokers.bootstrap, name, 2)
     with frozen(three_brokers, 2), three.within(30):
-        plan = topic_changes.plan_delete(three, [name])
+        plan = advise(topic_changes.plan_delete(three, [name]), three)
     found = use_of(plan)[name]
     assert (found.max_records, found.bytes, found.unread_partitions) == (None, None, 1)
     assert plan.advice.stakes == "1 partition not checked"
