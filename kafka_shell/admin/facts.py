@@ -18,7 +18,6 @@ from kafka_shell.wire.failures import in_one_line
 BUDGET_S = 4.0  # for the facts of one plan
 
 T = TypeVar("T")
-Item = TypeVar("Item")
 
 
 def in_time(cluster: Cluster) -> AbstractContextManager[None]:

@@ -39,9 +39,7 @@ class Facts(Struct, frozen=True):
 
 def read(reads: Reads) -> Facts | None:
     """Read the replicas of the topics that are created, or whose min.insync.replicas changes."""
-    created = [
-        new for step in reads.plan.steps if isinstance(step, CreateTopics) for new in step.topics
-    ]
+    created = [step for step in reads.plan.steps if isinstance(step, CreateTopics)]
     altered = _altered(reads)
     if not created and not altered:
         return None
@@ -56,12 +54,14 @@ def read(reads: Reads) -> Facts | None:
 
 
 def _of_created(
-    reads: Reads, created: Sequence[NewTopic]
+    reads: Reads, steps: Sequence[CreateTopics]
 ) -> tuple[list[Requirement], Sequence[str]]:
     """What new topics require, and those with a single replica. The defaults of the cluster are
     read if they decide."""
-    defaults: Mapping[str, str | None] = {}
-    if not all(_factor(new, "") and min_isr.KEY in dict(new.configs) for new in created):
+    created = [new for step in steps for new in step.topics]
+    defaults: Mapping[str, str | None] = {min_isr.KEY: steps[0].min_isr}
+    known = bool(steps[0].min_isr)
+    if not all(_factor(new, "") and (known or min_isr.KEY in dict(new.configs)) for new in created):
         about = f"{min_isr.KEY} against the replication factor"
         defaults = reads.attempt(about, lambda: _defaults(reads.cluster)) or {}
     factors = {new.name: _factor(new, defaults.get(_DEFAULT_FACTOR)) for new in created}

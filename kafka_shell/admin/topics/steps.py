@@ -37,13 +37,13 @@ DEFAULT_TIMEOUT_MS = 30_000
 _ASKED = 20  # topics of which the controller is asked for the defaults
 
 
-def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic]:
-    """The topics with the cluster's default number of partitions and replication factor, where a
+def with_defaults(step: CreateTopics, cluster: Cluster) -> CreateTopics:
+    """The step with the cluster's default number of partitions and replication factor, where a
     topic has none and the controller reports them (CreateTopics, validated only; Kafka 2.4). If it
     refuses the topics, because they exist, a broker's configs are read."""
-    incomplete = [new for new in topics if has_default(new)][:_ASKED]
+    incomplete = [new for new in step.topics if has_default(new)][:_ASKED]
     if not incomplete:
-        return list(topics)
+        return step
     from kafka.protocol.admin import CreateTopicsRequest
 
     request = CreateTopicsRequest(
@@ -56,7 +56,7 @@ def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic
     except ShellError as error:
         if error.code == "deadline":  # as what follows would
             raise
-        return list(topics)  # the defaults apply anyway, and the plan says so
+        return step  # the defaults apply anyway, and the plan says so
     accepted = [row for row in rows if not row.error_code and row.num_partitions > 0]
     if accepted:
         count, factor = accepted[0].num_partitions, accepted[0].replication_factor
@@ -64,8 +64,8 @@ def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic
         try:
             count, factor = _configured(cluster)
         except ShellError:
-            return list(topics)
-    return [
+            return step
+    topics = tuple(
         replace(
             new,
             partitions=new.partitions or count,
@@ -73,8 +73,10 @@ def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic
         )
         if has_default(new)
         else new
-        for new in topics
-    ]
+        for new in step.topics
+    )
+    configs = {each.name: each.value or "" for row in accepted for each in row.configs or ()}
+    return replace(step, topics=topics, min_isr=configs.get("min.insync.replicas", ""))
 
 
 def _configured(cluster: Cluster) -> tuple[int, int]:
@@ -245,6 +247,7 @@ class CreateTopics(Struct, BaseStep, frozen=True):
 
     topics: tuple[NewTopic, ...]
     timeout_ms: int = DEFAULT_TIMEOUT_MS
+    min_isr: str = ""  # the default of the cluster, if the controller returned it
     validates = True
 
     @property
@@ -254,7 +257,7 @@ class CreateTopics(Struct, BaseStep, frozen=True):
         )
 
     def resolved(self, cluster: Cluster) -> CreateTopics:
-        return replace(self, topics=tuple(with_defaults(cluster, self.topics)))
+        return with_defaults(self, cluster)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import CreateTopicsRequest

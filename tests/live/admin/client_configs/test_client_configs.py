@@ -105,7 +105,7 @@ def test_the_first_change_makes_the_topics_and_asks(without: Cluster) -> None:
     assert [set(str(p).split(",")) for p in policies] == [{"compact"}, {"compact", "delete"}]
     assert not client_config_changes.plan_alter(
         without, [ClientConfigAlteration(ALICE, "acks", "1")]
-    ).confirm, "the second change finds them"
+    ).advice.confirm, "the second change finds them"
 
 
 def test_a_store_that_would_lose_configs_is_refused_with_the_remedy(without: Cluster) -> None:
