@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kafka_shell.base.plans import Change, Plan
     from kafka_shell.base.results import Failure
 
-_MOVED = frozenset({"partition", "replica"})
+MOVED = frozenset({"partition", "replica"})
 
 
 class ChangeResult(Struct, frozen=True):
@@ -25,7 +25,7 @@ class ChangeResult(Struct, frozen=True):
 
 def has_moves(results: Iterable[ChangeResult], status: str) -> bool:
     """Whether moves of replicas, which continue after they were sent, have this status."""
-    return any(each.status == status and each.change.resource.kind in _MOVED for each in results)
+    return any(each.status == status and each.change.resource.kind in MOVED for each in results)
 
 
 class Outcome(Struct, frozen=True):

@@ -2,44 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.base.outcome import Outcome
 from kafka_shell.base.plans import Plan, Report
 
 
 class Stage(Struct, frozen=True):
-    """What is done next: a `plan` to apply, or a `wait`. `message` is shown before it."""
+    """What is done next: a message is shown, the plan is applied, then it is waited."""
 
+    name: str
     plan: Plan | None = None
     wait: Callable[[Report], None] | None = None
     message: str = ""
 
 
-# Yields the next stage, receives its outcome (None of a wait), and reads the cluster in between.
-Stages = Generator[Stage, Outcome | None, None]
-
-
 class Runbook(Struct, frozen=True):
-    """Several plans of which a later one depends on what the earlier ones did.
+    """Several plans of which a later one depends on what the earlier ones did. The user confirms
+    the question once, and then all plans are applied as with --yes."""
 
-    `about` is a model of what is to be done; if that is `refused`, for this reason, it is only
-    shown. The user confirms the `question`, which has no cluster, once, and then all plans are
-    applied as with --yes. `stages` begins; what is done already is read from the cluster.
-    `previews` returns the plans
-    that can be made now, for a dry run. `result` reads the model that is shown at the end; it is
-    `ok` if nothing is left to do. `resume` is the command that continues, and `undo` returns the
-    one that undoes what would be left behind now, or an empty string.
-    """
-
-    about: Any
-    refused: str
-    question: str
-    stages: Callable[[], Stages]
-    previews: Callable[[], tuple[Plan, ...]]
-    result: Callable[[], Any]
-    resume: str
-    undo: Callable[[], str]
+    about: Any  # a model of what is to be done; `ok` if that is nothing
+    refused: str  # why nothing is done, or empty
+    question: str  # without the cluster
+    next: Callable[[], Stage | None]  # worked out from the cluster each time
+    done: Callable[[str], None]  # the stage of this name was applied
+    previews: Callable[[], tuple[Plan, ...]]  # the plans that can be made now, for a dry run
+    result: Callable[[], Any]  # a model of what is left, `ok` if that is nothing
+    resume: str  # the command that continues
+    undo: Callable[[], str]  # the command that undoes what would be left behind now, or empty

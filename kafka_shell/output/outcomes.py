@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.base.outcome import ChangeResult, Outcome, has_moves
+from kafka_shell.base.outcome import MOVED, ChangeResult, Outcome, has_moves
 from kafka_shell.base.plans import Change, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, mentions
 from kafka_shell.base.structs import replace
@@ -592,9 +592,12 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
     done = [item.change for item in outcome.changes if item.status == "done"]
     resources = _done_resources(outcome)
     following = outcome.plan.following
-    begun = following.follow is not None and following.waited is None
-    if done and (begun or (len(resources) > MANY and not verbose)):
-        yield text("started: " if begun else "done: ", "good") + text(counted_changes(done))
+    moves = [each.resource for each in resources if each.resource.kind in MOVED]
+    if moves and following.follow is not None and following.waited is None:
+        yield text("started: ", "good") + text(count_kinds(moves))
+        return
+    if len(resources) > MANY and not verbose:
+        yield text("done: ", "good") + text(counted_changes(done))
         return
     for changes in by_resource(done if verbose else without_ids(done)):
         yield _done_line(changes)

@@ -34,7 +34,7 @@ from kafka_shell.run.sending import (
 from kafka_shell.wire.failures import OtherClusterError
 
 if TYPE_CHECKING:
-    from kafka_shell.base.runbook import Runbook, Stage
+    from kafka_shell.base.runbook import Runbook
     from kafka_shell.output.writer import Writer
 
 
@@ -351,9 +351,8 @@ def run(
     dry_run: bool = False,
     yes: str | bool | None = None,
 ) -> Status:
-    """Run the stages until one fails. What is left is read from the cluster, so that the same
-    command continues; its line is added to every error. In JSON, YAML and CSV only the state at the
-    end is printed."""
+    """Run the stages. What is left is read from the cluster, so that the same command continues;
+    its line is added to every error. In JSON, YAML and CSV only the state at the end is printed."""
     if dry_run or runbook.refused or runbook.about.ok:
         writer.write(runbook.about)
         if runbook.refused:
@@ -390,25 +389,19 @@ def _status(ok: bool) -> Status:
 def _run_stages(
     runbook: Runbook, context: Context, writer: Writer, command: str, yes: str | bool
 ) -> None:
-    stages = runbook.stages()
-    try:
-        stage = next(stages)
-        while True:
-            stage = stages.send(_run_stage(stage, context, writer, command, yes))
-    except StopIteration:
-        return
-    finally:
-        stages.close()
-
-
-def _run_stage(
-    stage: Stage, context: Context, writer: Writer, command: str, yes: str | bool
-) -> Outcome | None:
-    if stage.message:
-        writer.err.lines(hang(text(stage.message, "heading"), writer.err.width, 2))
-    if stage.wait is not None:
-        stage.wait(context.report)
-    return None if stage.plan is None else _apply(stage.plan, context, writer, command, yes)
+    """Apply what is left until nothing is, or until a stage that failed is still left."""
+    failed = ""
+    while (stage := runbook.next()) is not None and stage.name != failed:
+        if stage.message:
+            writer.err.lines(hang(text(stage.message, "heading"), writer.err.width, 2))
+        ok, plan = True, stage.plan
+        if plan is not None and (plan.steps or plan.following.follow or not plan.refused.ok):
+            ok = _apply(plan, context, writer, command, yes).ok
+        if stage.wait is not None:
+            stage.wait(context.report)
+        failed = "" if ok or stage.wait is not None else stage.name
+        if not failed:
+            runbook.done(stage.name)
 
 
 def _apply(

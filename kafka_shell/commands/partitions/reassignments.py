@@ -57,6 +57,7 @@ def plan_start(
     from kafka_shell.admin.partitions.rollback import with_rollback
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
+    limits = [invocation.get(name) for name in ("batch", "batch-bytes", "per-broker")]
     plan = reassignment.plan_move(
         context.cluster,
         {**target, **planned.moving} if planned else target,
@@ -67,7 +68,7 @@ def plan_start(
         record=throttle_record(context),
         now=now,
         sizes=sizes,
-        batches=BatchLimits(*map(invocation.get, ("batch", "batch-bytes", "per-broker"))),
+        batches=BatchLimits(*limits),
     )
     if invocation.command.option("--additional"):
         hint = "Wait until it completes, or use --additional to change its target."
@@ -75,7 +76,7 @@ def plan_start(
     resume, waits = "verify-reassign-partitions --finish", bool(invocation["wait"])
     if file := invocation.get("reassignment-json-file"):
         resume += f" {with_option('--reassignment-json-file', file)}"
-    if isinstance(plan.following.follow, FollowBatches):
+    if isinstance(plan.following.follow, FollowBatches) or any(limits):
         resume, waits = render(invocation), waits or context.shell is None
     plan = with_rollback(plan, context.paths.reassignments, context.clock(), throttle)
     plan = plan.followed(waits=waits, resume=resume)

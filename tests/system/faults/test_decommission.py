@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from collections.abc import Iterator
 from uuid import uuid4
@@ -26,7 +25,7 @@ from tests.support.decommission_process import (
     is_registered,
 )
 from tests.support.frozen_process import freeze, thaw
-from tests.support.outages import controller, hang, kill, processes, wake
+from tests.support.outages import controller, kill, processes
 from tests.support.program import Program
 from tests.support.sandbox_brokers import start_broker, stop_broker
 from tests.support.waiting import wait_for
@@ -108,33 +107,6 @@ def test_destination_and_controller_are_killed_and_a_broker_that_hangs_is_not_st
             thaw(hanging)
     finish(kafka, run, status, SLOW)
     removed(five, five_brokers, written, large)
-
-
-def test_the_quorum_has_no_majority_when_a_voter_is_to_be_removed(
-    five: Cluster, five_brokers: Sandbox, kafka_on_five: Program, written: str
-) -> None:
-    """Voter 3 is stopped while another voter hangs, so nobody can remove it until that is back."""
-    kafka = kafka_on_five
-    with acks_all_producer(five_brokers, written), decommission(kafka, "3") as run:
-        run.said(STOP_IT)
-        active = controller(five)
-        other = active if active != 3 else 1
-        hang(five_brokers, other)
-        try:
-            kill(five_brokers, five, 3, noticed=False)
-            wait_for("there is no controller", lambda: controller(five) == -1, 60)
-            late = kafka("decommission", "3", "--deadline", "6s", "--yes")
-            assert run.process.poll() is None, run
-            listed = kafka("list-reassignments", "--deadline", "4s")
-        finally:
-            wake(five_brokers, other)
-        status = run.ended(120)
-    assert listed.status == 1 and "See: health" in listed.stderr, listed
-    assert "which forwards it to the active controller" in listed.stderr, listed
-    assert late.status == 1 and re.search(_LATE, late.stderr), late
-    finish(kafka, run, status, "3")
-    assert_removed(five, 3)
-    assert reassigned_topics.throttles(five, written, brokers=(1, 2, 4, 5)) == {}
 
 
 def test_a_voter_is_removed_and_a_dead_broker_is_decommissioned(

@@ -6,8 +6,6 @@ API keys 3 (Metadata), 18 (ApiVersions), 32 (DescribeConfigs), 35 (DescribeLogDi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from kafka_shell.admin.cluster import features, probes, quorum
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.decommission import check
@@ -117,13 +115,6 @@ def _configs(cluster: Cluster, id: int) -> dict[str, ConfigEntry]:
     return configs.by_name(found[resource])
 
 
-def own_configs(cluster: Cluster, broker: int) -> tuple[str, ...]:
-    """The names of the dynamic configs of a broker that runs. Raises ShellError if it does not
-    return them within 2 s."""
-    with cluster.within(_PROBE_S):
-        return _dynamic(_configs(cluster, broker))
-
-
 def _dynamic(entries: dict[str, ConfigEntry]) -> tuple[str, ...]:
     """The names of the broker's own dynamic configs."""
     return tuple(
@@ -182,18 +173,17 @@ def wait_stopped(
     broker: int,
     address: Address | None = None,
     report: Report = lambda *_: None,
-    while_running: Callable[[Cluster], None] = lambda cluster: None,
 ) -> None:
     """Wait until the broker has left the cluster and does not respond at its address (None: as the
-    cluster lists it), until the deadline. `while_running` is called repeatedly as long as the
-    cluster lists it. Raises ShellError (code `deadline`) that says what was found last."""
+    cluster lists it), until the deadline. Raises ShellError (code `deadline`) that says what was
+    found last."""
     if address is None:
         listed = cluster_reads.brokers(cluster).by_id.get(broker)
         address = Address(listed.host, listed.port) if listed and listed.host else None
     task = found = ""
     while True:
         try:
-            found = _running(cluster, broker, address, while_running)
+            found = _running(cluster, broker, address)
         except ShellError as error:
             if error.status is Status.WRONG:
                 raise
@@ -206,16 +196,10 @@ def wait_stopped(
         cluster.pause(_POLL_S, found)
 
 
-def _running(
-    cluster: Cluster,
-    broker: int,
-    address: Address | None,
-    while_running: Callable[[Cluster], None],
-) -> str:
+def _running(cluster: Cluster, broker: int, address: Address | None) -> str:
     """Why the broker does not count as stopped; empty if it does."""
     with probes.fresh(cluster) as own, own.within(READ_S):
         if any(each.id == broker for each in own.brokers(refresh=True)):
-            while_running(own)
             return f"broker {broker} is running"
         if own.is_kraft() and quorum.describe(own).leader in (broker, -1):
             return "there is no active controller yet"

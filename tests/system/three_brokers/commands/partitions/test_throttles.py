@@ -88,10 +88,10 @@ def test_the_same_move_by_the_planner_changes_the_throttle(
     line = ("reassign-partitions", "--topics", topic, "--drain", "1")
     kafka.ok(*line, "--throttle", "1")
     applied(three)  # what is empty has moved
-    refused = kafka(*line, "--throttle", "2")
+    refused = kafka("reassign-partitions", "--topics", topic, "--drain", "2")
     assert refused.status == 1 and "use --additional" in refused.stderr, str(refused)
     assert refused.stderr.count("hint: ") == 1, "the hint is the same for all partitions"
-    again = kafka.ok(*line, "--throttle", "2", "--additional")
+    again = kafka.ok(*line, "--throttle", "2")
     assert "throttled.rate: 1 -> 2" in again.stderr, str(again)
     assert throttles(three)[f"broker 3 {RATE}"] == "2"
     assert reassigned_topics.moving(three, topic) == {0: (3,)}
