@@ -98,7 +98,8 @@ class Command(Struct, frozen=True):
     `at_least_one` are groups of options or arguments of which one must be given. `needs_cluster` is
     False for commands without a connection. `description` is the longer help text. `apis` are the
     API keys it uses, besides Metadata, ApiVersions, FindCoordinator and authentication.
-    A command that `repeats` a line repeats the pipe after it, too.
+    A command that `repeats` a line repeats the pipe after it, too. One that is `rare`, or another
+    spelling of a command, comes last in help, and is completed when its first letters are typed.
     `elsewhere` are unsupported options of the corresponding tool of Kafka, with hints.
     """
 
@@ -118,6 +119,7 @@ class Command(Struct, frozen=True):
     description: str = ""
     apis: tuple[int, ...] = ()
     repeats: bool = False
+    rare: bool = False
     elsewhere: tuple[tuple[str, str], ...] = ()
 
     @property

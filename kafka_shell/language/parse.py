@@ -35,6 +35,9 @@ from kafka_shell.language.scan import (
 from kafka_shell.language.tokens import TYPOGRAPHIC_DASHES, Line, Span, Word
 from kafka_shell.language.usage import usage
 
+# Errors that the usage explains. Of a wrong value, help says more.
+_WITH_USAGE = ("unknown-option", "missing", "missing-value")
+
 
 def parse(line: Line, registry: Registry, *, text: str = "") -> Invocation:
     """Return the invocation of a line.
@@ -91,7 +94,11 @@ def parse_words(
             return Invocation(command, {**_defaults(scope), "help": True}, text)
         typed = name[0].text if len(name) == 1 else ""
         short = typed if any(each.word == typed for each in command.shorts) else ""
-        error.text, error.usage = text, usage(command, short)
+        error.text = text
+        if error.code in _WITH_USAGE:
+            error.usage = usage(command, short)
+        else:
+            error.hint = error.hint or f"Run help {command.name}."
         raise
     return Invocation(command, values, text, spans)
 

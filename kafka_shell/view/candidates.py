@@ -159,10 +159,11 @@ class Catalog(Struct, frozen=True):
         """Return commands and short forms by name, then commands by search word."""
         if flags:
             spelled = {f"--{command.name}": command.summary for command in self.registry
-                       if command.verb_noun}  # fmt: skip
+                       if command.verb_noun and (typed.strip("-") or not command.rare)}  # fmt: skip
             return pick(spelled, typed)
-        summaries = {command.name: command.summary for command in self.registry}
-        for command in self.registry:
+        offered = [command for command in self.registry if typed or not command.rare]
+        summaries = {command.name: command.summary for command in offered}
+        for command in offered:
             for short in command.shorts:
                 summaries.setdefault(short.word, f"short for {short.line}")
         found = pick(summaries, typed)

@@ -311,6 +311,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     ),
     "sandbox status": ("state none",),
     "help": ("list-topics", "TOPICS", "CONFIGS"),
+    "help options": ("COMMON OPTIONS", "--output"),
     "help alter-configs": ("usage: alter-configs",),
     "help retention": ("alter-configs", "describe-configs"),
     # state

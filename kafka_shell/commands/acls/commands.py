@@ -312,12 +312,14 @@ COMMANDS: tuple[Command, ...] = (
         at_least_one=(("add", "remove", "copy-from", "remove-principal"),),
         search=("permissions", "authorization", "rights", "grant", "revoke", "allow", "deny"),
         description=(
-            "The form of a rule is: allow|deny PRINCIPAL OPERATIONS [from HOSTS] [on RESOURCE], as"
-            " in 'allow User:bob Read,Write from 10.0.0.1 on prefixed topic orders.'. A rule"
-            " without a resource applies to the resources of the options.\n"
-            "A rule to remove may contain any: 'any User:eve Any on any resource'. --remove without"
-            " a rule removes all ACLs of the resources. What is added is not removed, and is added"
-            " first, so that clients never lack access in between. Removing asks for confirmation."
+            "Rule syntax: allow|deny PRINCIPAL OPERATIONS [from HOSTS] [on RESOURCE], such as "
+            "'allow User:bob Read,Write from 10.0.0.1 on prefixed topic orders.'\n"
+            "A rule without a resource applies to the resources of the options; a rule to remove "
+            "may contain any.\n"
+            "--remove without a rule removes all ACLs of the resources.\n"
+            "ACLs are added before others are removed, so clients keep access; an ACL in both "
+            "lists is kept.\n"
+            "Removing ACLs asks for confirmation."
         ),
         examples=(
             Example("alter-acls --topic parcels.sent --add 'allow User:bob Read,Write'",

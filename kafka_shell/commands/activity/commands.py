@@ -192,20 +192,13 @@ COMMANDS: tuple[Command, ...] = (
         search=("live", "rate", "throughput", "traffic", "monitor", "lag", "busy", "activity"),
         apis=(2, 9, 15, 16, 35, 69, 77, 89, 90),
         description=(
-            "topics: records and bytes per second, from end offsets and from the size of the"
-            " leaders' logs (as stored, compressed; replicas are not counted). groups: lag, its"
-            " change per second, and the time to catch up at that rate, over the last 15 s because"
-            " consumers commit every few seconds (--once: over its interval). brokers:"
-            " partitions led, replicas in sync, and the rates of the partitions they lead.\n"
-            "- means unknown: the topic is new, was re-created or truncated, a broker did not"
-            " respond, or a permission is missing (see NOTE). + marks a sum that lacks such"
-            " partitions. Bytes per second are unknown when a log shrinks or its leader moves, and"
-            " too low if old segments are deleted while it grows. Transaction markers count as"
-            " records.\n"
-            "Keys: Tab switches between the views, s sorts by the next column, r reverses, /"
-            " filters, Enter describes the selected row, Space pauses, ? lists all keys, q quits.\n"
-            "Measuring stops while the program is suspended (Ctrl-Z), and after 10 minutes without"
-            " a key press; the next key resumes it."
+            "topics: records and stored bytes per second, without replicas; brokers: the rates "
+            "of the partitions they lead.\n"
+            "groups: lag, its change per second over the last 15 s, and the time to catch up.\n"
+            "- means unknown (see NOTE), and + marks a sum that lacks such partitions.\n"
+            "Press ? for the keys.\n"
+            "Measuring stops while the program is suspended, and after 10 minutes without a key "
+            "press."
         ),
         examples=(
             Example("top --once --interval 500ms", "measure the rates of all topics"),

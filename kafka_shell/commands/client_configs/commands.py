@@ -158,6 +158,7 @@ def _raw(key: str, text: str) -> str:
 COMMANDS = (
     Command(
         name="describe-client-configs",
+        rare=True,
         summary="Show dynamic client configs by user and client ID (KIP-649).",
         family="clients",
         run=describe_client_configs,
@@ -186,6 +187,7 @@ COMMANDS = (
     ),
     Command(
         name="alter-client-configs",
+        rare=True,
         summary="Set and delete dynamic client configs by user and client ID (KIP-649).",
         family="clients",
         run=alter_client_configs,

@@ -326,6 +326,7 @@ _PAIR = "{} a list config; may be repeated."
 COMMANDS = (
     Command(
         name="list-configs",
+        rare=True,
         summary="List client metrics subscriptions, or groups with configs.",
         family="configs",
         run=list_configs,

@@ -197,6 +197,7 @@ def _shorthand(name: str) -> Option:
 COMMANDS = (
     Command(
         name="config-command",
+        rare=True,
         summary="Describe and alter configs with the options of kafka-configs (KIP-248).",
         family="configs",
         run=config_command,

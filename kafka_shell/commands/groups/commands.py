@@ -236,16 +236,14 @@ COMMANDS: tuple[Command, ...] = (
         search=("lag", "consumers", "consumer", "members", "offsets", "assignment"),
         apis=(2, 9, 15, 16, 69, 77, 89, 90),
         description=(
-            "Works for all types of groups: consumer (classic and new protocol), share and"
-            " streams. LAG is LOG-END-OFFSET minus CURRENT-OFFSET; - means that no offset is"
-            " committed or that the partition cannot be read (see NOTE). NOTE also shows committed"
-            " offsets below the log start offset: LAG then includes records that no longer exist,"
-            " and consumers use their auto.offset.reset. An offset above the log end offset, as of"
-            " a topic that was created again, has a negative LAG, which counts as unknown.\n"
-            "lag sums the known lags of each group, and counts the partitions whose lag is unknown."
-            " watch 5 lag repeats it and also shows the change per second since the last run, and"
-            " the time to catch up.\n"
-            "lag --sort lag sorts the partitions of all groups by their lag."
+            "LAG is LOG-END-OFFSET minus CURRENT-OFFSET; - means that no offset is committed or "
+            "that the partition cannot be read (see NOTE).\n"
+            "NOTE also shows committed offsets below the log start offset: consumers then use "
+            "their auto.offset.reset.\n"
+            "A negative LAG (the topic was recreated) counts as unknown.\n"
+            "lag sums the known lags of each group and counts unknown ones; lag --sort lag sorts "
+            "the partitions of all groups.\n"
+            "watch 5 lag also shows the change per second and the time to catch up."
         ),
         examples=(
             Example("describe-group orders-enricher", "describe a group"),

@@ -318,19 +318,15 @@ COMMANDS: tuple[Command, ...] = (
         search=("rewind", "seek", "replay", "skip", "commit", "offset", "lag"),
         apis=(2, 8, 9, 15, 16, 47, 69, 77, 89, 90, 91, 92),
         description=(
-            "--to is earliest, latest, current (the committed offset, or the end if none), an"
-            " offset (1200), a shift (+10, -10), a time (2026-01-31T10:00), a time before now"
-            " (-1h, -P1D), the offsets of another group (group:OTHER) or of a CSV file of"
-            " topic,partition,offset (file:FILE, written by --export or Kafka's tool).\n"
-            "A number of more than 11 digits is a time in milliseconds, as in the output of"
-            " read-records; --to-offset is always an offset.\n"
+            "Values of --to: earliest, latest, current, an offset (1200), a shift (+10, -10), a "
+            "time (2026-01-31T10:00), a time before now (-1h, -P1D), group:OTHER, or file:FILE "
+            "(CSV of topic,partition,offset).\n"
             "To save the current offsets: --to current --export before.csv --dry-run.\n"
-            "Without --topic, resets all partitions with committed offsets. A pattern in --topic"
-            " selects only topics in which the group has offsets, if it has any; a name selects any"
-            " topic. A group with members is"
-            " refused, because they would keep their positions. With --topic or --offset, a group"
-            " that does not exist is created. The options of kafka-consumer-groups work too:"
-            " --to-earliest, --shift-by, --to-datetime, --by-duration, --from-file ..."
+            "Without --topic, resets all partitions with committed offsets; a pattern in --topic "
+            "selects only topics in which the group has offsets.\n"
+            "The group must have no members; one that does not exist is created if a topic is "
+            "given.\n"
+            "The options of kafka-consumer-groups work too, such as --to-earliest and --shift-by."
         ),
         examples=(
             Example("reset-offsets orders-enricher --to -1h --dry-run",

@@ -88,6 +88,7 @@ _FILE = Option(
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="preferred-replica-leader-election",
+        rare=True,
         summary="Elect the preferred leaders of partitions (KIP-4).",
         family="partitions",
         run=elect_preferred,
@@ -109,6 +110,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="verify-preferred-replica-leader-election",
+        rare=True,
         summary="Show whether preferred leader elections are completed, in progress or failed.",
         family="partitions",
         run=verify_preferred,

@@ -143,15 +143,13 @@ COMMANDS: tuple[Command, ...] = (
             *CHANGING,
         ),
         description=(
-            "Each partition is completed (1 in KIP-4), in progress (0) or failed (-1: not at its"
-            " target and not being reassigned). LAG is the offset lag of the slowest new replica."
-            " The exit status is 1 until all partitions are completed and no throttle is left: a"
-            " leftover throttle lists replicas that are not being reassigned. A rate without"
-            " throttled replicas has no effect, and * is never treated as a leftover.\n"
-            "--finish also finishes reassignments of a session that has ended; without a file, all"
-            " running ones. Rates that kafka.sh replaced are restored; throttles set by other tools"
-            " are removed. The throttle of a broker that is down is shown as it was recorded; run"
-            " --finish when the broker is up again."
+            "Each partition is completed (1), in progress (0) or failed (-1); LAG is the offset "
+            "lag of the slowest new replica.\n"
+            "The exit status is 1 until all partitions are completed and no throttle is left.\n"
+            "--finish waits for the end, removes throttles and restores the rates that kafka.sh "
+            "replaced; without a file it finishes all running reassignments.\n"
+            "Throttles set by other tools are removed.\n"
+            "If a broker is down, run --finish again when it is up."
         ),
         search=("throttle", "progress", "reassignment"),
         apis=(2, 3, 32, 34, 35, 44, 46),

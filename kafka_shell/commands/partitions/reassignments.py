@@ -386,23 +386,13 @@ COMMANDS: tuple[Command, ...] = (
                              "--per-broker")),
         ),
         description=(
-            "Uses the planner of rebalance, which spreads each topic over the brokers, considers"
-            " racks and disk space, and balances leaders, bytes and replicas. With --broker-list,"
-            " replicas on other brokers are moved. The current replicas are first written to a"
-            " rollback file. The throttle is set only for the brokers and replicas of the"
-            " reassignment. With --wait, it is removed at the end and earlier rates are restored;"
-            " without --wait, the prompt does this in the background; elsewhere, run"
-            " verify-reassign-partitions --finish. Rollback files contain the throttle;"
-            " --throttle overrides it. The log_dirs of a file are used; copies"
-            " between log directories of one broker are not limited by --throttle but by"
-            " replica.alter.log.dirs.io.max.bytes.per.second of the broker.\n"
-            "A reassignment that copies more than 100 partitions runs in batches of 100, with at"
-            " most five per broker, unless --batch, --batch-bytes or --per-broker is given. The"
-            " next batch starts when the last one is in sync, the brokers that receive replicas"
-            " run, and no partition is below min.insync.replicas that was not before; otherwise"
-            " the reassignment pauses and reports why. Batches are waited for, at the prompt in"
-            " the background. To continue after a pause, Ctrl-C or a lost terminal, run the same"
-            " command again: it moves what is left."
+            "Uses the planner of rebalance; --broker-list moves replicas off all other brokers.\n"
+            "The current replicas are first written to a rollback file.\n"
+            "The throttle is removed at the end with --wait, and at the prompt in the "
+            "background; elsewhere, run verify-reassign-partitions --finish.\n"
+            "More than 100 partitions are moved in batches, each when the one before is in sync; "
+            "otherwise the reassignment pauses and reports why.\n"
+            "To continue after a pause or Ctrl-C, run the same command again."
         ),
         search=("rebalance", "migrate", "decommission", "generate", "execute", "rack", "balance"),
         apis=(2, 3, 32, 34, 35, 44, 45, 46),

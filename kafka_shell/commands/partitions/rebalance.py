@@ -100,17 +100,15 @@ COMMANDS: tuple[Command, ...] = (
             WAIT,
         ),
         description=(
-            "Guaranteed: at most one replica of a partition per broker, racks no worse than before,"
-            " no replicas for brokers that are fenced, cordoned or excluded, and no more bytes"
-            " copied to a broker than fit (5% of each disk stays free; nothing is deleted before"
-            " all is copied). Then the goals, most important first: each topic's replicas and"
-            " leaders, leaders per broker, with --measure bytes written to them, bytes per broker,"
-            " replicas per broker; and as little copied as possible. A score is the sum of the"
-            " squared distances of brokers from their even share (of bytes and written bytes in"
-            " percent of the mean, of these and of replicas beyond 5%): 0 is best. Partitions of"
-            " unknown size are not copied. Undo, --throttle, --batch and --wait work as in"
-            " reassign-partitions. To elect the new preferred leaders immediately, run"
-            " elect-leaders."
+            "Hard constraints: one replica of a partition per broker, racks no worse than "
+            "before, only active brokers, and 5% of each disk stays free.\n"
+            "Goals, in this order: replicas and leaders of each topic, leaders per broker, "
+            "written bytes (with --measure), bytes per broker, replicas per broker, and little "
+            "copying.\n"
+            "A score of 0 is perfect balance.\n"
+            "Partitions of unknown size are not copied.\n"
+            "Undo, --throttle, --batch and --wait work as in reassign-partitions; to elect the "
+            "new preferred leaders, run elect-leaders."
         ),
         search=("balance", "skew", "goals", "cruise", "spread", "leaders", "disk", "move"),
         apis=(2, 3, 32, 34, 35, 44, 45, 46, 60),

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kafka_shell.base.errors import UsageError, did_you_mean
-from kafka_shell.base.structs import replace
 from kafka_shell.language import kinds
 from kafka_shell.language.command import (
+    CHANGING,
     CONNECTION,
     PROGRAM,
     RUNNING,
@@ -19,7 +19,6 @@ from kafka_shell.language.command import (
     Example,
     Invocation,
     Option,
-    common_options,
 )
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.language.usage import metavar, usage
@@ -45,6 +44,9 @@ def show_help(invocation: Invocation, context: Context) -> str:
     word = " ".join(invocation["command"])
     if not word:
         return overview(REGISTRY, columns)
+    if word == "options":
+        known = visible((*CONNECTION, *RUNNING, *CHANGING))
+        return "\n".join(_table("COMMON OPTIONS", map(option_row, known), columns)) + "\n"
     for command in REGISTRY:
         if word == command.name or word in (short.word for short in command.shorts):
             return page(command, columns)
@@ -57,31 +59,36 @@ def overview(registry: Sequence[Command], columns: int | None = None) -> str:
     longest = max((len(name) for name in shorts if len(name) <= _NAMES - 2), default=0) + 2
     width = longest + max(map(len, shorts.values())) + 2
     lines = []
-    for family in FAMILIES:
-        members = [command for command in registry if command.family == family]
+    usual = [command for command in registry if not command.rare]
+    parts = [(family, [c for c in usual if c.family == family]) for family in FAMILIES]
+    for heading, members in (*parts, ("less common", [c for c in registry if c.rare])):
         if members:
             names = [f"{c.name:<{longest}}{shorts[c.name]}".rstrip() for c in members]
             rows = [_row(n, c.summary, width, columns) for n, c in zip(names, members, strict=True)]
-            lines += [family.upper(), *(line for row in rows for line in row), ""]
+            lines += [heading.upper(), *(line for row in rows for line in row), ""]
     last = (
-        "The second column lists short forms. Run help COMMAND, or press F1 while typing one, for"
-        " its options and examples."
+        "Column 2: short forms. For options and examples: help COMMAND, or F1 while typing."
+        " For the options of all commands: help options."
     )
     return "\n".join([*lines, *_wrapped(last, columns)])
 
 
 def page(command: Command, columns: int | None = None) -> str:
     """The help of one command. `columns` None: no wrapping."""
-    described = command.description.split("\n") if command.description else []
+    described = re.split(r"\n|(?<=[.)]) (?=[A-Z`-])", command.description)
+    notes = ["NOTES", *(f"- {each}" for each in described)] if command.description else []
     shorts = ", ".join(short.word for short in command.shorts)
     sections = [
         _wrapped(f"{command.name}: {command.summary}", columns),
         usage_lines(command, columns),
-        [line for each in described for line in _wrapped(each, columns)],
         _wrapped(f"short forms: {shorts}", columns) if shorts else [],
         _table("ARGUMENTS", map(argument_row, command.arguments), columns),
         _table("OPTIONS", map(option_row, visible(command.options)), columns),
-        _table("COMMON OPTIONS", map(option_row, _common(command)), columns),
+        [
+            line
+            for each in (["NOTES"] * bool(notes) + notes)
+            for line in _wrapped(each, columns, indent=2)
+        ],
         list(_examples(command.examples, columns)),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -98,16 +105,6 @@ def usage_lines(command: Command, columns: int | None) -> list[str]:
 def visible(options: Iterable[Option]) -> list[Option]:
     """The options that help lists."""
     return [option for option in options if not option.hidden]
-
-
-def _common(command: Command) -> list[Option]:
-    """The options every command has, except spellings that this one uses for another option."""
-    found = []
-    for option in visible(common_options(command)):
-        names = [name for name in (option.name, *option.aliases) if command.option(name) is None]
-        if names:
-            found.append(replace(option, name=names[0], aliases=tuple(names[1:])))
-    return found
 
 
 def program_page(registry: Sequence[Command], columns: int | None = None) -> str:
@@ -225,12 +222,13 @@ COMMANDS = (
         run=show_help,
         needs_cluster=False,
         arguments=(
-            Argument("command", kinds.COMMAND, "A command, or a word to search for.",
+            Argument("command", kinds.COMMAND, "A command, options, or a word to search for.",
                      required=False, many=True),
         ),
         examples=(
             Example("help", "every command"),
             Example("help alter-configs", "one command"),
+            Example("help options", "the options that all commands have"),
             Example("help retention", "commands found by a word"),
         ),
     ),

@@ -368,13 +368,14 @@ COMMANDS = (
         ),
         search=("take back", "revert", "rollback", "restore", "redo"),
         description=(
-            "Without an ID, the newest change of this cluster that is not undone yet; run it again"
-            " to go further back. If another shell, script or one-shot command made that change,"
-            " undo shows this and asks; without a terminal, use --yes or the ID. Undoing an undo is"
-            " a redo: undo ID. All changes become one plan, which is a journal entry itself. If the"
-            " last change is irreversible, nothing is undone. If a value has changed since, undo"
-            " shows the current value and asks; --yes does not answer that question,"
-            " --despite-changes does."
+            "By default, undoes the newest change to this cluster; repeat it to go further "
+            "back.\n"
+            "If another shell, script or one-shot command made the change, undo asks for "
+            "confirmation; without a terminal, use --yes or the ID.\n"
+            "To redo, undo the undo: undo ID.\n"
+            "If the last change is irreversible, nothing is undone.\n"
+            "If a value has changed since, undo asks again; only --despite-changes skips that "
+            "confirmation."
         ),
         apis=(0, 1, 2, 3, 8, 9, 15, 16, 20, 22, 29, 30, 31, 32, 34, 35, 39, 40, 41, 44, 45, 46, 47,
               48, 49, 50, 51, 55, 57, 60, 61, 69, 74, 77, 80, 81, 89, 90, 91, 92),

@@ -227,14 +227,13 @@ COMMANDS: tuple[Command, ...] = (
         exactly_one=(("to", "resume"), ("source", "resume")),
         search=("redrive", "replay", "dead-letter", "dlq", "mirror", "reprocess"),
         description=(
-            "Keys, values and headers are copied unchanged. If both topics have the same number of"
-            " partitions, a record keeps its partition; else its key determines it. The plan says"
-            " how many records of which partitions are copied; records written to the source later"
-            " are not copied. Copying is irreversible; the records of the source are kept.\n"
-            "Records are written exactly once, even if a broker fails. An interrupted copy, after"
-            " Ctrl-C or a crash, is continued with --resume, at least once: no record is lost, and"
-            " the last 8MiB may be copied twice. It cannot be continued if one of the topics was"
-            " deleted and created again."
+            "Keys, values and headers are copied unchanged; if both topics have the same number "
+            "of partitions, a record keeps its partition.\n"
+            "Records that are written to the source after the plan was made are not copied.\n"
+            "Copying is irreversible; the source keeps its records.\n"
+            "Records are written exactly once; --resume continues an interrupted copy at least "
+            "once (the last 8MiB may be copied twice).\n"
+            "A copy cannot be resumed if one of the topics was recreated."
         ),
         apis=(0, 1, 2, 22),
         examples=(

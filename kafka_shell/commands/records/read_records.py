@@ -393,21 +393,14 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("consume", "consumer", "tail", "messages", "kcat", "dump", "search", "grep"),
         description=(
-            "Without --from, --where, --grep or --count, prints the last 10 records of the topic"
-            " (or --limit); with any of them, reads from the earliest. Records are in the order of"
-            " their timestamps, those of a partition in the order of their offsets; with --follow,"
-            " new ones as they arrive, also those of partitions that are added meanwhile.\n"
-            "--from is inclusive, --to exclusive. Without --to, reading stops at the current end of"
-            " the log. A time selects the first record with this timestamp or a later one; a"
-            " number of more than 11 digits is a time in milliseconds, offset:N always an offset."
-            " No consumer group is used, and nothing is committed. If there are no such records, a"
-            " note is printed on standard error.\n"
-            "Conditions: key, value, header.NAME, or a path into JSON (value.user.name,"
-            " value.items.0); = != < <= > >=, =~ (contains a match of the regular expression) and"
-            " !~. Numbers are compared as numbers. null is a null key or value: value=null finds"
-            " tombstones. A field that does not exist matches only != and !~.\n"
-            "Quote a condition that contains < or >, as the shell redirects to files.\n"
-            "With --output json, one object per line, which write-record can write back."
+            "Prints the last 10 records (or --limit); with --from, --where, --grep or --count it "
+            "reads from the earliest, up to the current log end or --to (exclusive).\n"
+            "A time selects the first record with this timestamp or a later one; offset:N is "
+            "always an offset.\n"
+            "Conditions: key, value, header.NAME, or a path into JSON such as value.user.name; "
+            "operators = != < <= > >= =~ !~ (null finds tombstones).\n"
+            "Quote conditions that contain < or >.\n"
+            "Uses no consumer group, and commits nothing."
         ),
         apis=(1, 2, 3),
         examples=(

@@ -159,14 +159,14 @@ COMMANDS: tuple[Command, ...] = (
         shorts=(Short("produce", "write-record"),),
         search=("send", "publish", "producer", "message", "insert"),
         description=(
-            "Keys are written to the partitions where Kafka's Java producer writes them; without a"
-            " key, any partition is used. Records are written exactly once, even if a leader"
-            " changes, and to all in-sync replicas (acks=all). Writing is irreversible.\n"
-            "A row has key, value and headers; its partition and timestamp are used only with"
-            " --keep-partitions and --keep-timestamps, its topic never. All lines of a file are"
-            " checked before the first record is written; standard input is written as it arrives."
-            " Up to 19 records are reported one by one, more than that by partition. Keys and"
-            " values are not saved in the journal."
+            "Keys select partitions as in Kafka's Java producer; a record without a key goes to "
+            "any partition.\n"
+            "Records are written exactly once, with acks=all; writing is irreversible.\n"
+            "Rows have key, value and headers; partition and timestamp are used only with "
+            "--keep-partitions and --keep-timestamps.\n"
+            "All lines of a file are checked before the first record is written; standard input "
+            "is written as it arrives.\n"
+            "The journal records offsets, never keys or values."
         ),
         apis=(0, 22),
         examples=(

@@ -143,15 +143,13 @@ COMMANDS = (
         ),
         search=("simulate", "what if", "dry run", "test", "twin"),
         description=(
-            "The twin is a real Kafka on this machine with the metadata of the cluster: brokers,"
-            " topics, configs, ACLs, quotas and users, but no records and no groups. The same"
-            " commands run there, and their questions are answered yes. The cluster itself is only"
-            " read. Each line is ok, failed or unknown: what a rehearsal cannot check is never ok."
-            " The exit status is 0, 1 if a line failed, and 4 if none failed but one is unknown."
-            " Requires Java.\n"
-            "At a terminal, another twin of up to 10,000 topics is kept ready for 10 minutes, in a"
-            " process of its own. Each rehearsal reads the cluster again; if it is unchanged, the"
-            " rehearsal starts immediately."
+            "The twin is a real Kafka on this machine with the brokers, topics, configs, ACLs, "
+            "quotas and users of the cluster, but without records and groups; requires Java.\n"
+            "Runs the same commands there and answers their questions with yes; the cluster "
+            "itself is only read.\n"
+            "Each line is ok, failed or unknown (the rehearsal cannot check it).\n"
+            "Exit status: 0; 1 if a line failed; 4 if none failed but one is unknown.\n"
+            "At a terminal, another twin is kept ready for 10 minutes in a process of its own."
         ),
         examples=(
             Example("rehearse alter-topic orders.placed --partitions 12",

@@ -370,6 +370,7 @@ def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
 COMMANDS = (
     Command(
         name="spark audit",
+        rare=True,
         summary="Audit clusters with controls, and show findings with remedies.",
         family="audit",
         run=audit,

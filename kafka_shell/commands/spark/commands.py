@@ -141,6 +141,7 @@ def diff(invocation: Invocation, context: Context) -> Rows[Drift] | NoRows:
 COMMANDS = (
     Command(
         name="spark sql",
+        rare=True,
         summary="Query the state of clusters with SQL.",
         family="audit",
         run=sql,
@@ -157,6 +158,7 @@ COMMANDS = (
     ),
     Command(
         name="spark snapshot",
+        rare=True,
         summary="Save the state of clusters as Parquet, for later audits and comparisons.",
         family="audit",
         run=snapshot,
@@ -182,6 +184,7 @@ COMMANDS = (
     ),
     Command(
         name="spark diff",
+        rare=True,
         summary="Compare snapshots, clusters, or a snapshot with the current state.",
         family="audit",
         run=diff,
@@ -197,6 +200,7 @@ COMMANDS = (
     ),
     Command(
         name="spark tables",
+        rare=True,
         summary="List the tables that audits read, or the columns of tables.",
         family="audit",
         run=tables,

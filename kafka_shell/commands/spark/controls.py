@@ -76,6 +76,7 @@ def test_controls(invocation: Invocation, context: Context) -> ControlTests:
 COMMANDS = (
     Command(
         name="spark controls",
+        rare=True,
         summary="List the controls of audits, or explain one.",
         family="audit",
         run=controls,

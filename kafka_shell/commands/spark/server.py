@@ -63,6 +63,7 @@ def status(invocation: Invocation, context: Context) -> SparkServer:
 COMMANDS = (
     Command(
         name="spark start",
+        rare=True,
         summary="Start a local Spark server, which audits use while it runs.",
         family="audit",
         run=start,
@@ -81,6 +82,7 @@ COMMANDS = (
     ),
     Command(
         name="spark stop",
+        rare=True,
         summary="Stop the local Spark server.",
         family="audit",
         run=stop,
@@ -89,6 +91,7 @@ COMMANDS = (
     ),
     Command(
         name="spark status",
+        rare=True,
         summary="Show whether the local Spark server is running.",
         family="audit",
         run=status,

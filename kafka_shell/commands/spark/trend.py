@@ -45,6 +45,7 @@ def trend(
 COMMANDS = (
     Command(
         name="spark trend",
+        rare=True,
         summary="Show growth, forecasts and findings over the snapshots of a folder.",
         family="audit",
         run=trend,

@@ -289,14 +289,13 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("backup", "dump", "git", "yaml", "state"),
         description=(
-            "Values have units, such as 7d. Only values set on a resource itself are exported,"
-            " never defaults; of users, mechanisms and iterations, never a password. Replication"
-            " throttles and cordoned.log.dirs are temporary: they are not exported, and diff and"
-            " apply ignore them unless the file names them. The same state is always exported as"
-            " the same file. What cannot be read is reported, and the exit status is 1; topics that"
-            " you may not DESCRIBE are not visible. The scope of the file is everything that was"
-            " read completely: diff shows what was added to the cluster since, and apply --prune"
-            " deletes it. apply makes a cluster match the file."
+            "Exports only values set on a resource itself, never defaults; for users, SCRAM "
+            "mechanisms and iterations, never passwords.\n"
+            "Replication throttles and cordoned.log.dirs are temporary, and are not exported.\n"
+            "The same state is always exported as the same file.\n"
+            "If something cannot be read, it is reported and the exit status is 1.\n"
+            "The scope of the file lists what was read completely: diff shows what was added "
+            "since, and apply --prune deletes it."
         ),
         examples=(
             Example("export --only topics,acls", "print topics and ACLs as YAML"),
@@ -362,6 +361,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="state-schema",
+        rare=True,
         summary="Print the JSON Schema of state files, for editors.",
         family="state",
         run=state_schema,

@@ -97,7 +97,8 @@ def test_absent_values_have_their_defaults() -> None:
     assert values == {
         "topic": ("t",), "from-file": None, "partitions": None, "replication-factor": None,
         "replica-assignment": None, "config": (), "broker": None, "command-config": None,
-        "adminclient-property": (), "profile": None, "output": None, "safe-csv": False,
+        "adminclient-property": (), "address-map": (), "profile": None, "output": None,
+        "safe-csv": False,
         "no-color": False, "timeout": None, "deadline": None, "help": False,
         "dry-run": False, "yes": False, "verbose": False, "quiet": False,
     }  # fmt: skip
@@ -198,6 +199,9 @@ def test_errors_of_a_command_give_its_usage() -> None:
         read("topic --x")
     assert caught.value.usage == usage(registry.DESCRIBE_TOPIC, "topic"), "not as it was typed"
     assert caught.value.usage.startswith("topic [TOPIC...]")
+    with pytest.raises(UsageError) as caught:
+        read("create-topic a --partitions many")
+    assert caught.value.usage == "" and caught.value.hint == "Run help create-topic."
 
 
 @pytest.mark.parametrize(
