@@ -83,7 +83,7 @@ def test_local_server_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(
         server_process.subprocess, "Popen", lambda words, **how: started.update(how, words=words)
     )
-    server_process._launch(Server(1, 7, "token", 60, 0), tmp_path, tmp_path)
+    server_process._launch(Server(1, 7, "token", 60, 0), tmp_path)
     words = started["words"]
     assert isinstance(words, list) and not [word for word in words if "token" in word]
     assert started["umask"] == 0o077
