@@ -16,13 +16,12 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.wire import frames
 from kafka_shell.wire import requests as versions
-from kafka_shell.wire.calls_in_flight import CallsInFlight
 from kafka_shell.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.wire.failures import reading
 from kafka_shell.wire.model import Broker
 from kafka_shell.wire.pool import Pool
 from kafka_shell.wire.requests import ANY, METADATA, Call, Coordinator, Node, Target
-from kafka_shell.wire.runner import Job, Runner, shared_address
+from kafka_shell.wire.runner import CallsInFlight, Job, Runner, shared_address
 from kafka_shell.wire.transport import Link
 
 

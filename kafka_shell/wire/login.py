@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.text import quoted
@@ -15,11 +15,29 @@ from kafka_shell.wire.error_codes import (
     UNSUPPORTED_SASL_MECHANISM,
     UNSUPPORTED_VERSION,
 )
-from kafka_shell.wire.exchanges import Login, LoginRequest, LoginResult
 from kafka_shell.wire.failures import failure, not_kafka, unreachable
 
 _MECHANISM = re.compile(r"[A-Z0-9_-]{1,20}")  # RFC 4422; other names are not shown
 _MAX_STEPS = 16  # SCRAM has two, GSSAPI a few
+
+
+class LoginRequest(NamedTuple):
+    """One request of the login. The generator that yields it receives the response's body."""
+
+    api_key: int
+    version: int
+    body: bytes
+    flexible: bool = False
+
+
+class LoginResult(NamedTuple):
+    """The result of a login. `lifetime` is in seconds, None for unlimited."""
+
+    versions: frames.Versions
+    lifetime: float | None = None
+
+
+Login = Generator[LoginRequest, memoryview, LoginResult]
 
 
 def log_in(config: ConnectionConfig, address: Address, limit_time: LimitTime) -> Login:

@@ -13,9 +13,8 @@ from kafka_shell.base.structs import replace
 from kafka_shell.wire import frames
 from kafka_shell.wire.dial import Loop
 from kafka_shell.wire.endpoint import STAND_INS, Address, ConnectionConfig
-from kafka_shell.wire.exchanges import Login
 from kafka_shell.wire.failures import NoBrokerError, OtherClusterError, late
-from kafka_shell.wire.login import log_in
+from kafka_shell.wire.login import Login, log_in
 from kafka_shell.wire.requests import Coordinator, is_controller
 from kafka_shell.wire.transport import Link
 

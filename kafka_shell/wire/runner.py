@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
 from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.results import as_failure
 from kafka_shell.base.structs import Resource
 from kafka_shell.base.units import some
 from kafka_shell.wire import frames
@@ -21,7 +22,6 @@ from kafka_shell.wire.error_codes import (
     COORDINATOR_NOT_AVAILABLE,
     REQUEST_TIMED_OUT,
 )
-from kafka_shell.wire.exchanges import Exchange
 from kafka_shell.wire.failures import (
     MAY_STILL_HAPPEN,
     MOVED,
@@ -47,7 +47,7 @@ from kafka_shell.wire.requests import (
     Request,
     as_request,
 )
-from kafka_shell.wire.transport import Link
+from kafka_shell.wire.transport import Exchange, Link
 
 # A call in progress, and the errors of calls.
 
@@ -728,3 +728,49 @@ class Runner:
             job.fail(as_error(failure(code, message, about=job.request.name)))
         else:
             job.finish(response)
+
+
+class CallsInFlight:
+    """Calls in flight by key. Made by `Cluster.calls_in_flight`, and used only within it.
+
+    A call whose connection is lost fails at once, as its caller may know a better broker by then.
+    """
+
+    def __init__(self, runner: Runner, deadline: float | None) -> None:
+        self._runner = runner
+        self._deadline = deadline
+        self._jobs: dict[Hashable, Job] = {}
+        self._responded = False
+
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether the call of this key is in flight."""
+        return key in self._jobs
+
+    def __bool__(self) -> bool:
+        """Whether any call is in flight."""
+        return bool(self._jobs)
+
+    def send(self, key: Hashable, call: Call) -> None:
+        """Send a call now, or as soon as its broker is connected."""
+        self._jobs[key] = job = self._runner.job(call, self._deadline)
+        try:
+            self._runner.advance(job)
+        except NoBrokerError as error:
+            if not self._responded:
+                raise
+            job.fail(error)
+
+    def take(self) -> tuple[Any, Any]:
+        """Wait for any response. Returns its key, and the response or a Failure.
+
+        Raises ShellError if no broker can be reached and none has responded.
+        """
+        while True:
+            for key, job in self._jobs.items():
+                if job.last_failure and not job.done:
+                    job.fail(ShellError(job.last_failure, code="connection-lost"))
+                if job.done:
+                    del self._jobs[key]
+                    self._responded = self._responded or job.error is None
+                    return key, job.result if job.error is None else as_failure(job.error)
+            self._runner.round(self._jobs.values(), self._responded)

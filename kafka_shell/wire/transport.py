@@ -7,13 +7,13 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.wire import frames
 from kafka_shell.wire.dial import Dial, Loop
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, LimitTime
-from kafka_shell.wire.exchanges import Exchange, Login, LoginResult, State
 from kafka_shell.wire.failures import (
     closed_early,
     connect_timeout,
@@ -23,6 +23,7 @@ from kafka_shell.wire.failures import (
     silent,
     token_expired,
 )
+from kafka_shell.wire.login import Login, LoginResult
 from kafka_shell.wire.requests import api_name
 
 if TYPE_CHECKING:
@@ -31,6 +32,46 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 18
 _FIRST_FRAME_MAX = 1 << 20  # ApiVersions and SASL responses are smaller
 _DIAGNOSE_AFTER_S = 1.5  # without any response to the first request
+
+
+class State(Enum):
+    """The state of a connection. The value describes what is being waited for."""
+
+    CONNECTING = "a connection to"
+    TLS_HANDSHAKE = "the TLS handshake with"
+    LOGIN = "the first response from"
+    READY = "a response from"
+    CLOSED = "closed"
+
+
+class Exchange:
+    """A request in flight, until it has a `body` or an `error`. If `written`, the broker may have
+    executed it."""
+
+    def __init__(
+        self,
+        api_key: int,
+        correlation: int,
+        flexible: bool,
+        timeout: float,
+        on_done: Callable[[Exchange], None] | None,
+    ) -> None:
+        self.api_key = api_key
+        self.correlation = correlation
+        self.flexible = flexible
+        self.timeout = timeout
+        self.sent_at = time.monotonic()
+        self.on_done = on_done
+        self.body: memoryview | None = None
+        self.error: ShellError | None = None
+        self.end_position = 0  # of the request in the bytes ever queued on this connection
+        self.written = False  # whether all of it was written to the socket
+
+    def finish(self) -> None:
+        """Call the callback."""
+        done, self.on_done = self.on_done, None
+        if done is not None:
+            done(self)
 
 
 class Link:

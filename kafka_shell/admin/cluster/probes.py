@@ -22,12 +22,11 @@ from kafka_shell.wire import requests as versions
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.dial import Loop
 from kafka_shell.wire.endpoint import Address, ConnectionConfig
-from kafka_shell.wire.exchanges import Login, State
 from kafka_shell.wire.failures import AUTHORIZATION, connect_timeout, silent
-from kafka_shell.wire.login import log_in, request_api_versions
+from kafka_shell.wire.login import Login, log_in, request_api_versions
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Broker
-from kafka_shell.wire.transport import Link
+from kafka_shell.wire.transport import Link, State
 
 K = TypeVar("K")
 Waiting = Callable[[list[K]], None]
