@@ -24,6 +24,7 @@ from kafka_shell.audit.session import THIS_MACHINE
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import private_folder, write_private
 from kafka_shell.base.processes import start_module
+from kafka_shell.base.waits import until
 
 IDLE_S = 3600
 _START_S = 180.0
@@ -87,11 +88,11 @@ def start(folder: Path, idle_s: int = IDLE_S) -> Generator[None]:
         stdout=log, stderr=log, start_new_session=True,
     )  # fmt: skip
     os.close(log)
-    until = time.monotonic() + _START_S
+    latest = time.monotonic() + _START_S
     try:
         while running(folder) is None:
             ended = process.poll() is not None and not _is_running(folder)  # another may start too
-            if ended or time.monotonic() > until:
+            if ended or time.monotonic() > latest:
                 cause = jvm.cause_in(folder / _LOG)
                 raise ShellError(
                     "the Spark server did not start" + (f": {cause}" if cause else ""),
@@ -112,11 +113,8 @@ def stop(folder: Path) -> bool:
     if found is None:
         return False
     os.kill(found.pid, signal.SIGTERM)
-    until = time.monotonic() + _STOP_S
-    while _is_running(folder):
-        if time.monotonic() > until:
-            raise ShellError(f"the Spark server (process {found.pid}) does not stop", code="spark")
-        time.sleep(_POLL_S)
+    if not until(lambda: not _is_running(folder), _STOP_S, _POLL_S):
+        raise ShellError(f"the Spark server (process {found.pid}) does not stop", code="spark")
     return True
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import socket
 import subprocess
-import time
 import uuid
 from collections.abc import Container, Iterable, Iterator
 from itertools import islice
@@ -15,6 +14,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import escape, private_folder, to_properties, write_private
 from kafka_shell.base.java import Archive, archive_folder, archive_of, jvm_options
 from kafka_shell.base.structs import replace
+from kafka_shell.base.waits import until
 from kafka_shell.sandbox import stand_ins
 from kafka_shell.sandbox.process import write_arguments
 from kafka_shell.sandbox.ready import cause_in
@@ -313,12 +313,7 @@ def is_free(port: int) -> bool:
 
 def becomes_free(port: int) -> bool:
     """Return whether a broker can listen on the port, now or within CLOSING_SECONDS."""
-    deadline = time.monotonic() + CLOSING_SECONDS
-    while not is_free(port):
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(_POLL_SECONDS)
-    return True
+    return until(lambda: is_free(port), CLOSING_SECONDS, _POLL_SECONDS)
 
 
 # The layout of a sandbox: controllers, racks and ports.

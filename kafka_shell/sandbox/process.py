@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import write_private
+from kafka_shell.base.waits import until
 
 try:
     import psutil
@@ -114,10 +114,8 @@ def _wait_until_ended(
     processes: Sequence[tuple[int, Path]], seconds: float
 ) -> list[tuple[int, Path]]:
     """Return the processes left after so many seconds. psutil would wait for zombies as well."""
-    deadline = time.monotonic() + seconds
-    left = list(processes)
-    while left := [(pid, arguments) for pid, arguments in left if is_running(pid, arguments)]:
-        if time.monotonic() >= deadline:
-            break
-        time.sleep(POLL_SECONDS)
-    return left
+
+    def left() -> list[tuple[int, Path]]:
+        return [(pid, arguments) for pid, arguments in processes if is_running(pid, arguments)]
+
+    return [] if until(lambda: not left(), seconds, POLL_SECONDS) else left()

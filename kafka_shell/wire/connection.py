@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.waits import until
 from kafka_shell.wire import frames
 from kafka_shell.wire import requests as versions
 from kafka_shell.wire.endpoint import Address, ConnectionConfig
@@ -355,14 +356,10 @@ def run_within(
 # Without this, describing a resource right after changing it could show the old state.
 
 MAX_WAIT_S = 10.0  # a loaded broker may be seconds behind the controller
-_FIRST_POLL_S, _LAST_POLL_S = 0.005, 0.1
+_POLL_S = 0.1
 
 
 def wait_until_visible(visible: Callable[[], bool], seconds: float = MAX_WAIT_S) -> None:
     """Wait until `visible()` returns true, but not longer. Its ShellErrors end the wait."""
-    until = time.monotonic() + seconds
-    pause = _FIRST_POLL_S
     with suppress(ShellError):
-        while not visible() and time.monotonic() < until:
-            time.sleep(pause)
-            pause = min(2 * pause, _LAST_POLL_S)
+        until(visible, seconds, _POLL_S)

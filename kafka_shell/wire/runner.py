@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -264,162 +264,13 @@ def retriable_code(job: Job, code: int) -> int:
     return code if code in MOVED else 0
 
 
-# Calls without response: they are retried or fail.
-
 # Brokers still return a controller or coordinator for a while after its broker has crashed.
 _MOVE_S = 15.0
 _MAX_LOST = 5  # connections that may be closed with one request in flight before it fails
 _DROPPED = frozenset({"connection-lost", "closed-early"})
 _SILENT = frozenset({"no-answer", "connect-timeout"})
-
-
-class Retries:
-    """Decides for each failed job whether it is retried."""
-
-    def __init__(self, config: ConnectionConfig, pool: Pool) -> None:
-        self._config = config
-        self._pool = pool
-
-    def on_unreachable(self, job: Job, error: ShellError) -> None:
-        """The connection failed: fail the job, unless the broker was reachable a moment ago.
-
-        Raises NoBrokerError if no broker at all can be reached, because every call then fails.
-        """
-        if error.code in _SILENT and job.link is not None:
-            self._pool.note_silence(job.link.address, job.started)
-        if self._may_succeed_later(job, error):
-            self.forget_route(job, 0)
-            self.retry(job, error.message)
-            return
-        if isinstance(error, NoBrokerError):
-            raise error
-        if not isinstance(job.call.to, AnyBroker):
-            self._pool.forget_brokers()
-        job.fail(error)
-
-    def on_lost(self, job: Job, exchange: Exchange) -> None:
-        """The connection was closed while the request was in flight."""
-        assert exchange.error is not None and job.link is not None
-        error = self._lost_reason(job.link) or exchange.error
-        if error.code == "no-answer":
-            self._pool.note_silence(job.link.address, job.started)
-        if error.code == "sasl-needed" or error.code.startswith("tls-"):
-            job.fail(error)
-        elif exchange.written and job.call.changes(job.request):
-            job.fail(outcome_unknown(job, error))
-        else:
-            job.reached_broker = True
-            job.lost_connections += 1
-            hangs = error.code == "no-answer" and isinstance(job.call.to, Node)
-            most = 1 if error.code == "token-expired" else _MAX_LOST
-            if hangs or job.lost_connections > most:
-                job.fail(error)  # the broker closes the connection because of this request
-            else:
-                self.retry(job, error.message)
-
-    def retry(self, job: Job, why: str) -> None:
-        """Send it again after a pause, to a broker that is chosen then."""
-        job.link = None
-        job.sent_to.clear()
-        job.last_failure = why
-        pause = min(self._config.backoff * 2**job.tries, self._config.backoff_max)
-        job.tries += 1
-        job.retry_at = time.monotonic() + pause
-
-    def forget_route(self, job: Job, code: int) -> None:
-        """Discard the coordinator or the controller, so that it is looked up again."""
-        to = job.call.to
-        if isinstance(to, Coordinator) and code != COORDINATOR_LOAD_IN_PROGRESS:
-            self._pool.coordinators.pop(to, None)
-        if isinstance(to, Controller):
-            self._pool.forget_brokers()
-
-    def _may_succeed_later(self, job: Job, error: ShellError) -> bool:
-        """Whether a retry may succeed: a broker restarts, or another one is elected."""
-        if error.code not in TEMPORARY or time.monotonic() >= job.deadline:
-            return False
-        moves = isinstance(job.call.to, Controller | Coordinator)
-        moves = moves and not isinstance(error, NoBrokerError)
-        grace = moves and time.monotonic() - job.started < _MOVE_S
-        dropped = error.code in _DROPPED and self._pool.connected_before
-        return job.reached_broker or grace or dropped
-
-    def _lost_reason(self, link: Link) -> ShellError | None:
-        if link.responses or self._config.uses_sasl or link.error is None:
-            return None
-        if link.error.code == "connection-lost" and not link.diagnosed:
-            from kafka_shell.wire.diagnosis import requires_login
-
-            link.diagnosed = True
-            required = requires_login(self._config, link.address, self._pool.limit_time)
-            link.error = required or link.error
-        return link.error
-
-
-# Looks up the coordinators of groups and transactions (FindCoordinator, API key 10).
-
 _FIND_COORDINATOR = 10
-_VERSIONS = (4, 6)  # since the first one for several keys: Kafka 3.0
-
-
-class Locator:
-    """Finds the coordinators that the jobs of a run need. `drive` runs jobs until they are done."""
-
-    def __init__(
-        self, pool: Pool, retries: Retries, drive: Callable[[Sequence[Job]], None]
-    ) -> None:
-        self._pool, self._retries, self._drive = pool, retries, drive
-
-    def locate(self, jobs: Iterable[Job]) -> None:
-        """Look up unknown coordinators, all keys of a kind in one request."""
-        now = time.monotonic()
-        waiting: dict[Coordinator, list[Job]] = {}
-        for job in jobs:
-            to = job.call.to
-            if not isinstance(to, Coordinator) or to in self._pool.coordinators:
-                continue
-            if not job.done and now >= job.retry_at:
-                waiting.setdefault(to, []).append(job)
-        for kind in {to.kind for to in waiting}:
-            self._find(kind, {to.key: found for to, found in waiting.items() if to.kind == kind})
-
-    def _find(self, kind: int, waiting: dict[str, list[Job]]) -> None:
-        from kafka_shell.wire.codec import find_coordinators
-
-        jobs = [job for each in waiting.values() for job in each]
-        last = max(jobs, key=lambda job: job.deadline)
-        until, extensible = last.deadline, last.extensible
-        try:
-            link = self._pool.any_link(until, extensible)
-            who = self._pool.describe(link.address)
-            version = versions.choose(_FIND_COORDINATOR, _VERSIONS, link.versions, who)
-        except ShellError as error:
-            for job in jobs:
-                self._retries.on_unreachable(job, error)
-            return
-        request = find_coordinators(kind, list(waiting), version)
-        finder = Job(Call(request, ANY, check=False), request, until, extensible)
-        self._drive([finder])
-        if finder.error is not None:
-            for job in jobs:
-                job.fail(finder.error)
-            return
-        for row in finder.result.coordinators:
-            for job in waiting.get(row.key, ()):
-                self._found(row, job)
-
-    def _found(self, row: Any, job: Job) -> None:
-        to = job.call.to
-        assert isinstance(to, Coordinator)
-        if not row.error_code:
-            self._pool.coordinators[to] = row.node_id
-        elif row.error_code in MOVED:
-            self._retries.retry(job, error_name(row.error_code))
-        else:
-            about = str(to).partition(" of ")[2]
-            job.fail(as_error(failure(row.error_code, row.error_message, about=about)))
-
-
+_VERSIONS = (4, 6)  # of FindCoordinator, since the first one for several keys: Kafka 3.0
 _SILENT_BROKER_S = 2.0  # limit for a broker that was silent during this command
 _RESERVE, _RESERVE_S = 0.25, 3.0  # part of the time, and seconds, kept for later requests
 
@@ -430,8 +281,6 @@ class Runner:
     def __init__(self, config: ConnectionConfig, pool: Pool) -> None:
         self._config = config
         self._pool = pool
-        self._retries = Retries(config, pool)
-        self._locator = Locator(pool, self._retries, self._drive)
         self.sent: set[int] = set()  # the API keys of all requests sent so far
         self._depth = 0  # of nested runs: coordinators are looked up while other jobs are in flight
 
@@ -516,7 +365,7 @@ class Runner:
         """Send the jobs that can be sent, fail the late ones, and wait for the next event."""
         self._resend_to_others(jobs)
         idle = [job for job in jobs if not job.done and not job.sent]
-        self._locator.locate(idle)
+        self._locate(idle)
         for job in idle:
             self.advance(job)
         if all(job.done for job in jobs):
@@ -626,7 +475,7 @@ class Runner:
                 job.link = self._route(job)
             self._switch_broker(job)
         except ShellError as error:
-            self._retries.on_unreachable(job, error)
+            self._on_unreachable(job, error)
             return None
         at = job.link.address
         silence = self._pool.silences.get(at)
@@ -638,7 +487,7 @@ class Runner:
             return None if needs_other_broker(job) else job.link
         if job.link.closed:
             why = self._pool.close_reason(job.link)
-            self._retries.on_unreachable(
+            self._on_unreachable(
                 job, advertised_address_error(self._pool, self._config, job, at, why)
             )
         return None
@@ -686,7 +535,7 @@ class Runner:
         if exchange.error is not None:
             if link is job.link:  # otherwise it was sent to another broker since
                 job.sent = False
-                self._retries.on_lost(job, exchange)
+                self._on_lost(job, exchange)
             return
         job.sent, job.link = False, link
         assert exchange.body is not None
@@ -722,12 +571,142 @@ class Runner:
         code, message = error_of(response)
         retriable = retriable_code(job, code or moved(response))
         if retriable and time.monotonic() < job.deadline:
-            self._retries.forget_route(job, retriable)
-            self._retries.retry(job, error_name(retriable))
+            self._forget_route(job, retriable)
+            self._retry(job, error_name(retriable))
         elif code:
             job.fail(as_error(failure(code, message, about=job.request.name)))
         else:
             job.finish(response)
+
+    # -- retries -----------------------------------------------------------------------------------
+
+    def _on_unreachable(self, job: Job, error: ShellError) -> None:
+        """The connection failed: fail the job, unless the broker was reachable a moment ago.
+
+        Raises NoBrokerError if no broker at all can be reached, because every call then fails.
+        """
+        if error.code in _SILENT and job.link is not None:
+            self._pool.note_silence(job.link.address, job.started)
+        if self._may_succeed_later(job, error):
+            self._forget_route(job, 0)
+            self._retry(job, error.message)
+            return
+        if isinstance(error, NoBrokerError):
+            raise error
+        if not isinstance(job.call.to, AnyBroker):
+            self._pool.forget_brokers()
+        job.fail(error)
+
+    def _on_lost(self, job: Job, exchange: Exchange) -> None:
+        """The connection was closed while the request was in flight."""
+        assert exchange.error is not None and job.link is not None
+        error = self._lost_reason(job.link) or exchange.error
+        if error.code == "no-answer":
+            self._pool.note_silence(job.link.address, job.started)
+        if error.code == "sasl-needed" or error.code.startswith("tls-"):
+            job.fail(error)
+        elif exchange.written and job.call.changes(job.request):
+            job.fail(outcome_unknown(job, error))
+        else:
+            job.reached_broker = True
+            job.lost_connections += 1
+            hangs = error.code == "no-answer" and isinstance(job.call.to, Node)
+            most = 1 if error.code == "token-expired" else _MAX_LOST
+            if hangs or job.lost_connections > most:
+                job.fail(error)  # the broker closes the connection because of this request
+            else:
+                self._retry(job, error.message)
+
+    def _retry(self, job: Job, why: str) -> None:
+        """Send it again after a pause, to a broker that is chosen then."""
+        job.link = None
+        job.sent_to.clear()
+        job.last_failure = why
+        pause = min(self._config.backoff * 2**job.tries, self._config.backoff_max)
+        job.tries += 1
+        job.retry_at = time.monotonic() + pause
+
+    def _forget_route(self, job: Job, code: int) -> None:
+        """Discard the coordinator or the controller, so that it is looked up again."""
+        to = job.call.to
+        if isinstance(to, Coordinator) and code != COORDINATOR_LOAD_IN_PROGRESS:
+            self._pool.coordinators.pop(to, None)
+        if isinstance(to, Controller):
+            self._pool.forget_brokers()
+
+    def _may_succeed_later(self, job: Job, error: ShellError) -> bool:
+        """Whether a retry may succeed: a broker restarts, or another one is elected."""
+        if error.code not in TEMPORARY or time.monotonic() >= job.deadline:
+            return False
+        moves = isinstance(job.call.to, Controller | Coordinator)
+        moves = moves and not isinstance(error, NoBrokerError)
+        grace = moves and time.monotonic() - job.started < _MOVE_S
+        dropped = error.code in _DROPPED and self._pool.connected_before
+        return job.reached_broker or grace or dropped
+
+    def _lost_reason(self, link: Link) -> ShellError | None:
+        if link.responses or self._config.uses_sasl or link.error is None:
+            return None
+        if link.error.code == "connection-lost" and not link.diagnosed:
+            from kafka_shell.wire.diagnosis import requires_login
+
+            link.diagnosed = True
+            required = requires_login(self._config, link.address, self._pool.limit_time)
+            link.error = required or link.error
+        return link.error
+
+    # -- coordinators (FindCoordinator, API key 10) ------------------------------------------------
+
+    def _locate(self, jobs: Iterable[Job]) -> None:
+        """Look up unknown coordinators, all keys of a kind in one request."""
+        now = time.monotonic()
+        waiting: dict[Coordinator, list[Job]] = {}
+        for job in jobs:
+            to = job.call.to
+            if not isinstance(to, Coordinator) or to in self._pool.coordinators:
+                continue
+            if not job.done and now >= job.retry_at:
+                waiting.setdefault(to, []).append(job)
+        for kind in {to.kind for to in waiting}:
+            self._find_coordinators(
+                kind, {to.key: found for to, found in waiting.items() if to.kind == kind}
+            )
+
+    def _find_coordinators(self, kind: int, waiting: dict[str, list[Job]]) -> None:
+        from kafka_shell.wire.codec import find_coordinators
+
+        jobs = [job for each in waiting.values() for job in each]
+        last = max(jobs, key=lambda job: job.deadline)
+        until, extensible = last.deadline, last.extensible
+        try:
+            link = self._pool.any_link(until, extensible)
+            who = self._pool.describe(link.address)
+            version = versions.choose(_FIND_COORDINATOR, _VERSIONS, link.versions, who)
+        except ShellError as error:
+            for job in jobs:
+                self._on_unreachable(job, error)
+            return
+        request = find_coordinators(kind, list(waiting), version)
+        finder = Job(Call(request, ANY, check=False), request, until, extensible)
+        self._drive([finder])
+        if finder.error is not None:
+            for job in jobs:
+                job.fail(finder.error)
+            return
+        for row in finder.result.coordinators:
+            for job in waiting.get(row.key, ()):
+                self._on_coordinator(row, job)
+
+    def _on_coordinator(self, row: Any, job: Job) -> None:
+        to = job.call.to
+        assert isinstance(to, Coordinator)
+        if not row.error_code:
+            self._pool.coordinators[to] = row.node_id
+        elif row.error_code in MOVED:
+            self._retry(job, error_name(row.error_code))
+        else:
+            about = str(to).partition(" of ")[2]
+            job.fail(as_error(failure(row.error_code, row.error_message, about=about)))
 
 
 class CallsInFlight:
