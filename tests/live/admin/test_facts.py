@@ -62,7 +62,7 @@ def test_altered_configs(cluster: Cluster, topic: str) -> None:
     plan = advise(config_changes.plan_alter(cluster, {DEFAULT: lower}), cluster)
     assert missing(plan)[0] == "the topics that inherit log.retention.ms, min.insync.replicas"
     assert any(
-        warning.startswith("lowering log.retention.ms deletes records older than 1h; ")
+        warning.startswith("lowering log.retention.ms deletes records older than 1h")
         for warning in plan.advice.warnings
     ), plan.advice.warnings
 

@@ -13,6 +13,7 @@ from kafka_shell.admin.cluster.model import Finding, Severity
 from kafka_shell.admin.partitions import disks, log_dir_moves, log_dirs
 from kafka_shell.admin.partitions.model import LogReplica, TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.advice import advise
 from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
@@ -86,7 +87,8 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> No
         assert f" {4 - lacking}+ " in run.out, str(run)
         assert disks.read(cluster, [1]).not_read.keys() == {1}, "it gets no replicas"
         assert disks.read(cluster, [1]).sizes.on(1) is None
-        (used,) = topic_changes.plan_delete(cluster, [topic]).advice.figures
+        plan = advise(topic_changes.plan_delete(cluster, [topic]), cluster)
+        (used,) = plan.advice.figures
         assert [each.unread_replicas for each in used.topics] == [4]
     run = Shell(tmp_path, expendable.bootstrap)(f"describe-log-dirs --log-dir {lost}")
     assert "offline" in run.out and " 0 B" not in run.out, str(run)
