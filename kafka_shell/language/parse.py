@@ -91,7 +91,7 @@ def parse_words(
             _check(found, name)
     except UsageError as error:
         if _asks_for_help(words, scope):
-            return Invocation(command, {**_defaults(scope), "help": True}, text)
+            return Invocation(command, {**defaults(scope), "help": True}, text)
         typed = name[0].text if len(name) == 1 else ""
         short = typed if any(each.word == typed for each in command.shorts) else ""
         error.text = text
@@ -112,7 +112,8 @@ def _asks_for_help(words: Sequence[Word], scope: Scope) -> bool:
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _defaults(scope: Scope) -> dict[str, Any]:
+def defaults(scope: Scope) -> dict[str, Any]:
+    """The values of a line without words."""
     values: dict[str, Any] = {}
     for known in scope.known:
         parameter = known.parameter
@@ -125,7 +126,7 @@ def _defaults(scope: Scope) -> dict[str, Any]:
 def _values(
     found: Scan, line: Line | None, text: str
 ) -> tuple[dict[str, Any], dict[str, tuple[Span, ...]]]:
-    values, spans = _defaults(found.scope), {}
+    values, spans = defaults(found.scope), {}
     for name, uses in found.used.items():
         given = found.values(name)
         parameter = uses[0].parameter

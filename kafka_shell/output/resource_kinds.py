@@ -1,9 +1,8 @@
-"""The kinds of resources: their terms, and the commands that show them and undo changes of them."""
+"""The kinds of resources: their terms, and the commands that show them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Protocol
 
 from msgspec import Struct
@@ -17,30 +16,36 @@ _NAMED = 10  # topics that one command names
 
 
 class ResourceKind(Struct, frozen=True):
-    """A kind of resource: its term, the command that shows `all` of the kind, and the family whose
-    `undo` module undoes changes of it.
+    """A kind of resource: its term, and the command that shows `all` of the kind.
 
-    `title` stands before the name of a resource in plans and reports. `one` returns the command
-    that shows the resource of this name; `subject` the words that name it in describe-configs and
-    alter-configs.
+    `one` is the command that shows the resource of a name, and the option that names it, or a
+    function of the name. `subject` is the option that names it in describe-configs and
+    alter-configs. `title` stands before the name of a resource in plans and reports. `touches` are
+    the parts of the cached view to reload after a change.
     """
 
     name: str
     term: str = ""  # if it is not the name
     all: str = ""
-    undo: str = ""
-    one: Callable[[str], str] | None = None
-    subject: Callable[[str], str] | None = None
+    one: str | Callable[[str], str] = ""
+    subject: str = ""
     title: str = ""  # if it is not the name
-    touches: tuple[str, ...] = ()  # parts of the cached view to reload after a change
+    touches: str = ""
 
+    def named(self, name: str) -> str:
+        """The words that name the resource in describe-configs and alter-configs."""
+        if self.name == "topic":
+            return positional(self.subject, name)
+        return with_option(self.subject, name) if name else self.subject
 
-def _one(command: str, option: str, more: str = "") -> Callable[[str], str]:
-    return lambda name: f"{command} {positional(option, name)}{more}"
-
-
-def _subject(option: str) -> Callable[[str], str]:
-    return lambda name: with_option(option, name) if name else option
+    def showing(self, name: str) -> str:
+        """The command that shows the resource of this name, or all of the kind."""
+        if not self.one or not name:
+            return self.all
+        if callable(self.one):
+            return self.one(name)
+        command, option, *more = self.one.split()
+        return " ".join([command, positional(option, name), *more])
 
 
 def _topic_of_partition(name: str) -> str:
@@ -63,93 +68,71 @@ def _groups_like(name: str) -> str:
     return "list-groups" if part == name else f"list-groups | grep -F -- {quote(part)}"
 
 
-_TOPIC = partial(positional, "--topic")
-_GROUP_OFFSETS = _one("describe-group", "--group", " --offsets")
+_GROUP_OFFSETS = "describe-group --group --offsets"
 _QUOTAS = "describe-quotas"
-_ENTITIES = ("quotas", "users", "client_ids")  # parts of the view
+_ENTITIES = "quotas users client_ids"  # parts of the view
 
 _KINDS = (
+    ResourceKind("topic", "", "list-topics", "describe-topic --topic", "--topic", touches="topics"),
+    ResourceKind("broker", "", "cluster-metadata", subject="--broker-id", touches="brokers"),
+    ResourceKind("broker-default", "cluster-wide broker default", subject="--broker-default"),
+    ResourceKind("logger", "broker", subject="--logger", title="loggers of broker"),
     ResourceKind(
-        "topic", "", "list-topics", "configs", _one("describe-topic", "--topic"), _TOPIC,
-        touches=("topics",),
+        "client-metrics",
+        "client metrics subscription",
+        subject="--client-metrics",
+        title="client metrics subscription",
     ),
-    ResourceKind(
-        "broker", "", "cluster-metadata", "configs", subject=_subject("--broker-id"),
-        touches=("brokers",),
-    ),
-    ResourceKind(
-        "broker-default", "cluster-wide broker default", undo="configs",
-        subject=_subject("--broker-default"),
-    ),
-    ResourceKind(
-        "logger", "broker", undo="configs", subject=_subject("--logger"), title="loggers of broker"
-    ),
-    ResourceKind(
-        "client-metrics", "client metrics subscription", undo="configs",
-        subject=_subject("--client-metrics"), title="client metrics subscription",
-    ),
-    ResourceKind(
-        "group", "", "list-groups", "configs", _one("describe-group", "--group"),
-        _subject("--group"), touches=("groups",),
-    ),
+    ResourceKind("group", "", "list-groups", "describe-group --group", "--group", touches="groups"),
     ResourceKind("unknown-group", "group", "list-groups", one=_groups_like),
     ResourceKind(
-        "group-offsets", "group", undo="groups", one=_GROUP_OFFSETS, title="offsets of group",
-        touches=("groups",),
+        "group-offsets", "group", one=_GROUP_OFFSETS, title="offsets of group", touches="groups"
     ),
     ResourceKind(
-        "share-group-offsets", "group", undo="groups", one=_GROUP_OFFSETS,
-        title="offsets of share group", touches=("groups",),
+        "share-group-offsets",
+        "group",
+        one=_GROUP_OFFSETS,
+        title="offsets of share group",
+        touches="groups",
     ),
-    ResourceKind(
-        "group-member", "group member", "list-groups", title="member", touches=("groups",)
-    ),
-    ResourceKind("group-members", "group", one=_one("describe-group", "--group", " --members")),
+    ResourceKind("group-member", "group member", "list-groups", title="member", touches="groups"),
+    ResourceKind("group-members", "group", one="describe-group --group --members"),
     ResourceKind("topic-config", "topic config", one=_topic_config),
-    ResourceKind("partition", undo="partitions", one=_topic_of_partition, touches=("topics",)),
-    ResourceKind("partition-offsets", "partition", one=_one("list-offsets", "--topic")),
+    ResourceKind("partition", one=_topic_of_partition, touches="topics"),
+    ResourceKind("partition-offsets", "partition", one="list-offsets --topic"),
     ResourceKind("lag", "", "list-offsets"),  # of a group, in partitions whose leader fails
-    ResourceKind("replica", "", "describe-log-dirs", "partitions"),
+    ResourceKind("replica", "", "describe-log-dirs"),
     ResourceKind("log-dirs", "broker", "describe-log-dirs", one=_log_dirs),
-    ResourceKind(
-        "reassignment", "", "list-reassignments", one=_one("list-reassignments", "--topic")
-    ),
-    ResourceKind(
-        "rollback-file", "rollback file", "list-reassignments", "partitions", title="rollback file"
-    ),
+    ResourceKind("reassignment", "", "list-reassignments", one="list-reassignments --topic"),
+    ResourceKind("rollback-file", "rollback file", "list-reassignments", title="rollback file"),
     ResourceKind("throttle", "replication throttle", "verify-reassign-partitions"),
-    ResourceKind(
-        "user", "", _QUOTAS, "quotas", _one("describe-user", "--user"), touches=_ENTITIES
-    ),
-    ResourceKind("user-default", "default user", _QUOTAS, "quotas", touches=_ENTITIES),
-    ResourceKind("client-id", "client ID", _QUOTAS, "quotas", touches=_ENTITIES),
-    ResourceKind("client-id-default", "default client ID", _QUOTAS, "quotas", touches=_ENTITIES),
-    ResourceKind("ip", "IP address", _QUOTAS, "quotas", touches=_ENTITIES),
-    ResourceKind("ip-default", "default IP address", _QUOTAS, "quotas", touches=_ENTITIES),
+    ResourceKind("user", "", _QUOTAS, "describe-user --user", touches=_ENTITIES),
+    ResourceKind("user-default", "default user", _QUOTAS, touches=_ENTITIES),
+    ResourceKind("client-id", "client ID", _QUOTAS, touches=_ENTITIES),
+    ResourceKind("client-id-default", "default client ID", _QUOTAS, touches=_ENTITIES),
+    ResourceKind("ip", "IP address", _QUOTAS, touches=_ENTITIES),
+    ResourceKind("ip-default", "default IP address", _QUOTAS, touches=_ENTITIES),
     ResourceKind("quota", "", _QUOTAS),
     ResourceKind("effective-quota", "effective quota", "resolve-quota --user USER"),
     ResourceKind(
-        "client-config", "client entity", "describe-client-configs", "client_configs",
-        touches=("client_configs", "users", "client_ids"),
+        "client-config",
+        "client entity",
+        "describe-client-configs",
+        touches="client_configs users client_ids",
     ),
-    ResourceKind("acl", "ACL", "list-acls", "acls", title="ACL", touches=("principals",)),
+    ResourceKind("acl", "ACL", "list-acls", title="ACL", touches="principals"),
     ResourceKind("principal", "", "list-acls --by principal"),
-    ResourceKind(
-        "token", "delegation token", "describe-tokens", "tokens", title="delegation token"
-    ),
-    ResourceKind(
-        "token for", "delegation token", "describe-tokens", title="delegation token for"
-    ),
+    ResourceKind("token", "delegation token", "describe-tokens", title="delegation token"),
+    ResourceKind("token for", "delegation token", "describe-tokens", title="delegation token for"),
     ResourceKind("cluster", "", "health"),
-    ResourceKind("feature", "", "describe-features", "cluster", touches=("features", "brokers")),
-    ResourceKind("voter", "", "describe-quorum", "cluster", touches=("brokers",)),
+    ResourceKind("feature", "", "describe-features", touches="features brokers"),
+    ResourceKind("voter", "", "describe-quorum", touches="brokers"),
     ResourceKind("transaction", "", "list-transactions"),
     ResourceKind(
-        "transactional-id", "transactional ID", "list-transactions",
-        touches=("transactional_ids",),
+        "transactional-id", "transactional ID", "list-transactions", touches="transactional_ids"
     ),
     ResourceKind("hanging-transaction", "hanging transaction", "find-hanging-transactions"),
-)  # fmt: skip
+)
 KINDS = {kind.name: kind for kind in _KINDS}
 
 
@@ -170,9 +153,8 @@ def command_for(resource: Resource) -> str:
     """
     configs = KINDS.get(resource.kind.removesuffix("-configs"))
     if resource.kind.endswith("-configs") and configs and configs.subject:
-        return f"describe-configs {configs.subject(resource.name)} --all"
-    kind = kind_of(resource)
-    return kind.one(resource.name) if kind.one and resource.name else kind.all
+        return f"describe-configs {configs.named(resource.name)} --all"
+    return kind_of(resource).showing(resource.name)
 
 
 def touched(changes: Iterable[Change]) -> frozenset[str]:
@@ -180,8 +162,8 @@ def touched(changes: Iterable[Change]) -> frozenset[str]:
     parts: set[str] = set()
     for change in changes:
         kind = kind_of(change.resource)
-        is_config = kind.subject is not None and change.field not in ("", "partitions")
-        parts.update(("configs",) if is_config else kind.touches)
+        is_config = kind.subject and change.field not in ("", "partitions")
+        parts.update(["configs"] if is_config else kind.touches.split())
     return frozenset(parts)
 
 
@@ -194,11 +176,11 @@ def command_after(changes: Iterable[Change]) -> str:
     kind = kind_of(resource)
     if first.of_records:
         topic = resource.name if kind.name == "topic" else resource.name.rpartition(":")[0]
-        return f"list-offsets {_TOPIC(topic)}"
+        return f"list-offsets {positional('--topic', topic)}"
     if kind.name == "topic":
         return _topics([each for each in every if each.resource.kind == "topic"], every)
     if kind.subject and first.field:
-        return f"describe-configs {kind.subject(resource.name)}"
+        return f"describe-configs {kind.named(resource.name)}"
     is_quota = kind.name == "user" and not first.field.startswith("SCRAM-")
     return kind.all if kind.all and (is_quota or not first.field) else command_for(resource)
 
@@ -208,7 +190,7 @@ def _topics(of_topics: list[Change], every: list[Change]) -> str:
     if len(names) > _NAMED:
         return "list-topics --long"
     configs = all(change.field and change.field != "partitions" for change in every)
-    return f"describe-{'configs' if configs else 'topic'} {_TOPIC(','.join(names))}"
+    return f"describe-{'configs' if configs else 'topic'} {positional('--topic', ','.join(names))}"
 
 
 class Explained(Protocol):

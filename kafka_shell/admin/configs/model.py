@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from msgspec import Struct
 
-from kafka_shell.base.structs import CodedEnum
+from kafka_shell.base.structs import CodedEnum, Resource
 from kafka_shell.base.units import ConfigType
 
 
@@ -54,6 +54,12 @@ class ConfigResource(Struct, frozen=True, order=True):
 
     type: ResourceType
     name: str
+
+    @staticmethod
+    def of(resource: Resource) -> ConfigResource:
+        """The resource of configs that changes of `resource` alter."""
+        types = {kind: type for type, kind in _KINDS.items()}
+        return ConfigResource(types.get(resource.kind, ResourceType.BROKER), resource.name)
 
     @property
     def kind(self) -> str:

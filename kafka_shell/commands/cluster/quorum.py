@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.base.errors import UsageError, did_you_mean
@@ -19,6 +20,7 @@ from kafka_shell.view.match import LIMIT
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.model import Features, Quorum, Voter
     from kafka_shell.context import Context
+    from kafka_shell.wire.connection import Cluster
 
 
 _DIRECTORY = r"[A-Za-z0-9_-]{22}"
@@ -42,29 +44,42 @@ def describe_quorum(invocation: Invocation, context: Context) -> Quorum:
 
 def alter_quorum(invocation: Invocation, context: Context) -> Plan:
     """Add and remove voters, one at a time."""
-    from kafka_shell.admin.cluster import quorum
+    from kafka_shell.admin.cluster.quorum import DEFAULT_TIMEOUT_MS
 
     add = [_to_add(invocation, index) for index in range(len(invocation["add"]))]
     remove = [_to_remove(invocation, index) for index in range(len(invocation["remove"]))]
     if invocation["controller-id"] is not None:
         remove.append(_controller(invocation))
-    plan = quorum.plan_alter(
-        context.cluster,
-        add,
-        remove,
-        timeout_ms=timeout_ms(invocation, quorum.DEFAULT_TIMEOUT_MS),
-    )
+    timeout = timeout_ms(invocation, DEFAULT_TIMEOUT_MS)
+    return plan_voters(context.cluster, add, remove, timeout_ms=timeout)
+
+
+def plan_voters(
+    cluster: Cluster, add: Sequence[Voter], remove: Sequence[Voter], **options: int
+) -> Plan:
+    """The plan that adds and removes voters, with what to do if a controller does not run."""
+    from kafka_shell.admin.cluster import quorum
+
     hint = (
         "Start the controller first: it must catch up before it can be a voter.\nOr give the"
         " directory ID: --add ID@HOST:PORT:DIRECTORY-ID"
     )
+    plan = quorum.plan_alter(cluster, add, remove, **options)
     return with_hint(plan, quorum.UNKNOWN_DIRECTORY_ID, hint)
 
 
 def _to_add(invocation: Invocation, index: int) -> Voter:
+    try:
+        return voter_of(invocation["add"][index])
+    except ValueError:
+        raise _wrong(invocation, "add", index, "a voter such as 4@controller-4:9093") from None
+
+
+def voter_of(text: str) -> Voter:
+    """The voter of ID@HOST:PORT[:DIRECTORY-ID]. Raises ValueError."""
     from kafka_shell.admin.cluster.model import Endpoint, Voter
 
-    found = _ADD.fullmatch(invocation["add"][index])
+    found = _ADD.fullmatch(text)
     places = [_ENDPOINT.fullmatch(each) for each in found["at"].split(",")] if found else []
     endpoints = tuple(
         Endpoint(place["name"] or "", place["v6"] or place["host"], int(place["port"]))
@@ -72,7 +87,7 @@ def _to_add(invocation: Invocation, index: int) -> Voter:
         if place is not None and 0 < int(place["port"]) < 65_536
     )
     if found is None or len(endpoints) < len(places):
-        raise _wrong(invocation, "add", index, "a voter such as 4@controller-4:9093")
+        raise ValueError(text)
     return Voter(int(found["id"]), found["directory"] or "", endpoints)
 
 

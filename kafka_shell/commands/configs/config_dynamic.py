@@ -101,10 +101,11 @@ def with_acl_commands(plan: Plan) -> Plan:
     if not plan.advice.confirm:
         return plan
     from kafka_shell.admin.client_configs.store import ACLS
-    from kafka_shell.base.plans import Advice, Change
-    from kafka_shell.commands.undo import undo_lines
+    from kafka_shell.base.plans import Advice
+    from kafka_shell.base.text import with_option
 
-    (command,) = undo_lines([Change(binding.resource, "delete") for binding in ACLS])
+    rules = [with_option("--add", binding.resource.name) for binding in ACLS]
+    command = " ".join(["alter-acls", *rules])
     warning = f"with an authorizer, clients need ACLs: {command}"
     return plan.advised(Advice(warnings=(warning,)))
 

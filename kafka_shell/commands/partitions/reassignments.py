@@ -17,7 +17,9 @@ from kafka_shell.commands import select
 from kafka_shell.commands.hints import with_hint
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
+from kafka_shell.language.parse import defaults
 from kafka_shell.language.render import render
+from kafka_shell.language.scan import Scope
 from kafka_shell.output.humanize import name_few
 
 if TYPE_CHECKING:
@@ -199,6 +201,13 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         invocation, context, target, now=now, sizes=sizes, planned=planned, throttle=throttle,
         dirs=file.dirs if file else None,
     )  # fmt: skip
+
+
+def plan_rollback(file: str, context: Context) -> Plan:
+    """The plan that moves replicas to the assignment of a rollback file."""
+    (command,) = (command for command in COMMANDS if command.name == "reassign-partitions")
+    values = {**defaults(Scope(command)), "reassignment-json-file": file}
+    return reassign_partitions(Invocation(command, values), context)
 
 
 def replicate(

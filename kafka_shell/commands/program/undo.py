@@ -1,17 +1,19 @@
-"""Undo: one plan that undoes changes of the journal, made of the plans of this shell's commands."""
+"""Undo: one plan that undoes changes of the journal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafka_shell.base.command_results import NoRows
-from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.inverse import net
 from kafka_shell.base.outcome import JournalEntry, is_applied
-from kafka_shell.base.plans import Advice, Change, Effect, Plan, merge_plans
+from kafka_shell.base.plans import Advice, Change, Effect, Plan
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import same_value, shorten_command, some
+from kafka_shell.commands.changes import few
 from kafka_shell.commands.program.journal import UNDOABLE_ENTRY, entries
 from kafka_shell.language import kinds
 from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, Invocation, Option
@@ -23,12 +25,12 @@ if TYPE_CHECKING:
 # Conflicts of an undo: values that were changed again since.
 
 
-def conflicts(net: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:
+def conflicts(changes: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:
     """The values that are neither those after the changes nor those before them."""
     current = {
         (change.resource, change.field): change for change in (*plan.changes, *plan.unchanged)
     }
-    for change in net:
+    for change in changes:
         now = current.get((change.resource, change.field))
         if now is None:
             continue
@@ -63,29 +65,12 @@ def about_change(change: Change) -> str:
 
 _SETTLE_S = 2.0  # the change itself was waited for already
 _RECENT_S = 30  # a broker may not have applied a change of the last seconds yet
-_NAMED = 5  # entries, and differences, that are shown before the rest is counted
-# What a command reports of something that is already gone. A token may only be hidden.
-_GONE = {
-    "delete-topic": "UNKNOWN_TOPIC_OR_PARTITION",
-    "alter-acls": "RESOURCE_NOT_FOUND",
-    "scram-credentials": "RESOURCE_NOT_FOUND",
-    "alter-quorum": "VOTER_NOT_FOUND",
-}
-# Commands that differ only in these values are run as one: many topics are one request.
-_GATHERED = {
-    "delete-topic": ("topic",),
-    "alter-configs": ("topic",),
-    "alter-quotas": ("user",),
-    "alter-acls": ("add", "remove"),
-    "alter-log-dirs": ("topic",),
-    "expire-token": ("token",),
-}
+_NAMED = 5  # entries that are named before the rest is counted
 
 
 def undo(invocation: Invocation, context: Context) -> Plan | NoRows:
     """The plan that undoes the newest change, the last N, those of this session or by ID."""
     from kafka_shell import journal as book
-    from kafka_shell.commands.undo import undo_lines
 
     cluster_id = context.cluster.cluster_id
     chosen = _chosen(invocation, context, cluster_id)
@@ -98,10 +83,11 @@ def undo(invocation: Invocation, context: Context) -> Plan | NoRows:
         for row in entry.changes
         if is_applied(row)
     ]
-    net = net_changes(applied)
-    commands = list(_gathered(undo_lines(net), invocation))
-    plan = _settled_plan(commands, context, recent=context.clock() - chosen[0].time < _RECENT_S)
-    changed = list(conflicts(net, plan, "that change" if len(chosen) == 1 else "those changes"))
+    recent = context.clock() - chosen[0].time < _RECENT_S
+    plan = _settled_plan(applied, context, invocation["timeout"], recent=recent)
+    changed = list(
+        conflicts(net(applied), plan, "that change" if len(chosen) == 1 else "those changes")
+    )
     if changed and not invocation["despite-changes"]:
         _check_may_ask(changed, invocation, context)
         plan = plan.advised(Advice(confirm=True))
@@ -111,7 +97,7 @@ def undo(invocation: Invocation, context: Context) -> Plan | NoRows:
         plan,
         advice=Advice(
             about=_about(chosen),
-            warnings=(*_few(others, "changes"), *_few(changed, "values")),
+            warnings=(*few(others, "changes"), *few(changed, "values")),
             confirm=bool(others),
         )
         + plan.advice
@@ -201,23 +187,7 @@ def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
         raise ShellError(f"{about} {what} (nothing was changed)", code="irreversible")
 
 
-# -- what they changed -----------------------------------------------------------------------------
-
-
-def net_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """The changes, oldest first, as one: each field from its first value to its last one.
-
-    A resource that was created and deleted, or deleted and created, is unchanged.
-    """
-    fields: dict[Any, list[Change]] = {}
-    for change in changes:
-        key = (change.resource, change.field)
-        fields[key] = [*fields.pop(key, ())[:1], change]  # in the order of the last change
-    return tuple(
-        replace(every[-1], before=every[0].before, reversible=every[0].reversible)
-        for every in fields.values()
-        if every[0].field or every[-1].verb == every[0].verb
-    )
+# -- the plan --------------------------------------------------------------------------------------
 
 
 def _irreversible(changes: Sequence[Change]) -> Iterator[str]:
@@ -227,77 +197,28 @@ def _irreversible(changes: Sequence[Change]) -> Iterator[str]:
         for each in changes
         if not each.reversible
     ]
-    yield from _few(kept, "irreversible changes")
+    yield from few(kept, "irreversible changes")
     yield from dict.fromkeys(each.lost for each in changes if each.lost)
 
 
-# -- plans of commands -----------------------------------------------------------------------------
-
-
-def _gathered(lines: Iterable[str], outer: Invocation) -> Iterator[Invocation]:
-    """The parsed lines, with those that differ only in their subjects combined."""
-    from kafka_shell.commands import REGISTRY
-    from kafka_shell.language.parse import parse
-    from kafka_shell.language.tokens import tokenize
-
-    found: dict[str, Invocation] = {}
-    subjects: dict[str, dict[str, list[Any]]] = {}
-    for line in lines:
-        each = parse(tokenize(line), REGISTRY, text=line)
-        names = [
-            name for name in _GATHERED.get(each.command.name, ()) if each.values[name] is not None
-        ]
-        rest = {name: value for name, value in each.values.items() if name not in names}
-        key = repr((each.command.name, names, rest))
-        found.setdefault(key, each)
-        lists = subjects.setdefault(key, {name: [] for name in names})
-        for name in names:
-            value = each.values[name]
-            lists[name].extend(value if isinstance(value, tuple) else [value])
-    for key, each in found.items():
-        combined = {
-            name: tuple(values) if isinstance(each.values[name], tuple) else ",".join(values)
-            for name, values in subjects[key].items()
-        }
-        yield replace(each, values=each.values | combined | {"timeout": outer["timeout"]})
-
-
-def _settled_plan(commands: Sequence[Invocation], context: Context, *, recent: bool) -> Plan:
-    """One plan of all commands. If a `recent` change seems not to be there, the plan is made again
-    for a moment: brokers apply changes after the controller has confirmed them."""
+def _settled_plan(
+    changes: Sequence[Change], context: Context, timeout_ms: int | None, *, recent: bool
+) -> Plan:
+    """The plan that undoes the changes. If a `recent` one seems not to be there, the plan is made
+    again for a moment: brokers apply changes after the controller has confirmed them."""
+    from kafka_shell.commands.changes import plan_undo
     from kafka_shell.wire.connection import wait_until_visible
 
     plan = Plan(Effect.CHANGE, ())
 
     def has_settled() -> bool:
         nonlocal plan
-        plan = merge_plans([_plan_of(command, context) for command in commands])
+        plan = plan_undo(changes, context, timeout_ms)
         return not (recent and plan.unchanged)
 
     if not has_settled():
         wait_until_visible(has_settled, _SETTLE_S)
     return plan
-
-
-def _plan_of(invocation: Invocation, context: Context) -> Plan:
-    """The plan of a command that undoes changes, without what is already gone."""
-    try:
-        plan = invocation.command.run(invocation, context)
-    except UsageError as error:
-        error.text = error.text or invocation.text
-        raise
-    if not isinstance(plan, Plan):
-        raise ShellError(f"{invocation.text} does not undo a change", code="journal")
-    gone = _GONE.get(invocation.command.name)
-    if gone is None:
-        return plan
-    already = [
-        f"already undone: {resource} does not exist"
-        for resource, failure in plan.refused.failures.items()
-        if failure.name == gone
-    ]
-    found = plan.without_refused(gone)
-    return found.advised(Advice(warnings=tuple(_few(already, "resources"))))
 
 
 # -- conflicts -------------------------------------------------------------------------------------
@@ -325,7 +246,7 @@ def _about(chosen: Sequence[JournalEntry]) -> tuple[str, ...]:
         f"undo {entry.id} of {local_time(int(entry.time) * 1000)}: {shorten_command(entry.command)}"
         for entry in chosen
     ]
-    return tuple(_few(every, "changes"))
+    return tuple(few(every, "changes"))
 
 
 def _of_other_processes(chosen: Sequence[JournalEntry], context: Context) -> list[str]:
@@ -338,13 +259,6 @@ def _of_other_processes(chosen: Sequence[JournalEntry], context: Context) -> lis
             ids.setdefault(by, []).append(entry.id)
     return [f"changed by another kafka.sh process ({by}): {some(of, _NAMED)}"
             for by, of in ids.items()]  # fmt: skip
-
-
-def _few(lines: Sequence[str], what: str) -> list[str]:
-    """The first lines, and the number of the others."""
-    if len(lines) <= _NAMED + 1:
-        return list(lines)
-    return [*lines[:_NAMED], f"... and {len(lines) - _NAMED:,} more {what}"]
 
 
 COMMANDS = (

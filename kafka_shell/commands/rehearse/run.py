@@ -271,5 +271,5 @@ def difference(before: State, after: State, placed: Mapping[str, int] | None = N
         replicas = str(fields.pop(ASSIGNMENT, "")).split(",")[: placed.get(name, 0)]
         if replicas:
             fields[ASSIGNMENT] = ",".join(replicas)
-    changes = tuple(map(Differing.of, differences(before, after)))
+    changes = tuple(Differing.of(each.change) for each in differences(before, after))
     return StateDiff("before", "after", changes, {**before.unread, **after.unread})

@@ -223,7 +223,7 @@ def apply(invocation: Invocation, context: Context) -> Plan:
 
     options = Options(move, password, invocation["prune"], invocation["reassign"])
     found = from_file(now, wanted)
-    plan = plan_state(context.cluster, found, wanted, options)
+    plan = plan_state(context, found, wanted, options)
     if invocation["prune"] and not wanted.scope:
         context.note("the file has no scope: --prune deletes nothing")
     elif not invocation["prune"] and found.only_on_cluster:

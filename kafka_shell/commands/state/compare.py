@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.users.model import MIN_ITERATIONS
 from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.inverse import reverse
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import ConfigType, same_value, shorten, to_path
 from kafka_shell.commands.state.load import load
@@ -282,23 +283,23 @@ def compare_sources(
     files = [only(each.file, kinds) if each.file else None for each in (before, after)]
     first = files[0] or _read(before, files[1], kinds, context)
     second = files[1] or _read(after, files[0], kinds, context)
-    found: list[Difference]
-    kept: list[Difference] = []
+    both = FileDifferences()
     if (files[0] is None) != (files[1] is None):
         now, wanted = (first, second) if files[0] is None else (second, first)
         both = from_file(now, wanted)
-        found, kept = both.found, both.out_of_scope
-        if files[0] is not None:
-            found, kept = ([each.reversed() for each in every] for every in (found, kept))
         note_unmatched(both, context)
     else:
-        found = list(differences(first, second))
+        both.found += differences(first, second)
+    turned = files[0] is not None and files[1] is None
+    differing, outside = (
+        tuple(Differing.of(reverse(each.change) if turned else each.change) for each in every)
+        for every in (both.found, both.out_of_scope)
+    )
     unread = {
         f"{source.name}: {about}": why
         for source, state, other in ((before, first, second), (after, second, first))
         for about, why in missing(state, other).items()
     }
-    differing, outside = (tuple(map(Differing.of, every)) for every in (found, kept))
     return StateDiff(before.name, after.name, differing, unread, outside)
 
 

@@ -111,13 +111,6 @@ class Difference(Struct, frozen=True):
     verb: str = "alter"
     whole: Mapping[str, Value] = default(default_factory=dict)
 
-    def reversed(self) -> Difference:
-        """The same difference with the sides exchanged."""
-        verb = {"create": "delete", "delete": "create"}.get(self.verb, self.verb)
-        return Difference(
-            self.kind, self.key, self.field, self.after, self.before, verb, self.whole
-        )
-
     @property
     def change(self) -> Change:
         """The difference as a change from one side to the other."""
@@ -205,9 +198,8 @@ class Differing(Struct, frozen=True):
     after: Value | None
 
     @staticmethod
-    def of(difference: Difference) -> Differing:
-        """The difference without what only the file contains."""
-        change = difference.change
+    def of(change: Change) -> Differing:
+        """The change without what only plans have."""
         return Differing(change.resource, change.verb, change.field, change.before, change.after)
 
     @property

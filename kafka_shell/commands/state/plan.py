@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
-from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics.model import OF_OTHER_SYSTEMS
 from kafka_shell.base.errors import MistakeCollector, Mistakes
-from kafka_shell.base.plans import Advice, Effect, Order, Plan, Resource, merge_plans
+from kafka_shell.base.plans import Advice, Change, Order, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import some
+from kafka_shell.commands.changes import plan_changes
 from kafka_shell.commands.state.compare import FileDifferences, only_on_cluster
 from kafka_shell.commands.state.model import (
     ASSIGNMENT,
@@ -31,11 +32,11 @@ from kafka_shell.commands.state.model import (
 )
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.acls.model import AclBinding
     from kafka_shell.admin.topics.change import Growing
     from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
     from kafka_shell.base.plans import Secret
     from kafka_shell.commands.state.document import DocumentValue
+    from kafka_shell.context import Context
     from kafka_shell.wire.connection import Cluster
 
 Replicas = tuple[tuple[int, ...], ...]  # of each partition
@@ -56,19 +57,13 @@ class Options(Struct, frozen=True):
 
 
 class _Work(Struct):
-    """The differences by the change that they require."""
+    """The differences by the plan that they require."""
 
     create: list[Difference] = field(default_factory=list)
     grow: dict[str, Growing] = field(default_factory=dict)
     replicas: dict[str, int | Replicas] = field(default_factory=dict)
-    configs: dict[ConfigResource, list[ConfigAlteration]] = field(default_factory=dict)
-    quotas: list[Difference] = field(default_factory=list)
-    client_configs: list[Difference] = field(default_factory=list)
-    add: list[AclBinding] = field(default_factory=list)
-    remove: list[AclBinding] = field(default_factory=list)
     credentials: list[Difference] = field(default_factory=list)
-    delete_credentials: list[tuple[str, ScramMechanism]] = field(default_factory=list)
-    delete_topics: list[str] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)  # all others
     pruned: bool = False
     confirm: bool = False
     refused: dict[Resource, Failure] = field(default_factory=dict)
@@ -76,30 +71,35 @@ class _Work(Struct):
     mistakes: MistakeCollector = field(default_factory=MistakeCollector)
 
 
-def plan_state(cluster: Cluster, found: FileDifferences, wanted: State, options: Options) -> Plan:
+def plan_state(context: Context, found: FileDifferences, wanted: State, options: Options) -> Plan:
     """The changes that make the cluster match the file. What matches already is left out.
 
     Topics come first, then users, quotas, ACLs and the rest; deletions are last. If an item is
     refused, nothing of the plan is sent.
     """
-    work = _Work()
+    cluster, work = context.cluster, _Work()
     for each in found.found:
-        if only_on_cluster(each):
-            if options.prune:
-                _delete(each, wanted, options, work)
-                work.pruned = True
+        gone = only_on_cluster(each)
+        if gone and not options.prune:
+            continue
+        work.pruned |= gone
+        if each.kind == "users" and not gone:
+            _user(each, wanted, work)
+        elif each.kind == "topics" and not gone:
+            _topic(each, wanted, options, work)
         else:
-            _HANDLERS[each.kind](each, wanted, options, work)
-    if work.client_configs:  # their plan creates their topics
+            work.changes.append(each.change)
+    if any(each.resource.kind == "client-config" for each in work.changes):  # creates its topics
         work.create = [each for each in work.create if each.key not in STORE]
     _leave_for_later(cluster, work)
-    if theirs := [name for name in work.delete_topics if re.fullmatch(OF_OTHER_SYSTEMS, name)]:
+    deleted = [c.resource.name for c in work.changes if c.resource.kind == "topic" and not c.field]
+    if theirs := [name for name in deleted if re.fullmatch(OF_OTHER_SYSTEMS, name)]:
         are = "looks like a topic" if len(theirs) == 1 else "look like topics"
         work.warnings.append(f"deletes {some(theirs, 5)}, which {are} of Kafka Streams, Connect,"
                              " MirrorMaker or a schema registry")  # fmt: skip
-    plans = [plan for plan in _plans(cluster, wanted, work, options) if plan is not None]
+    plans = [plan for plan in _plans(context, wanted, work, options) if plan is not None]
     work.mistakes.check()
-    plan = merge_plans(plans) if plans else Plan(Effect.CHANGE, ())
+    plan = merge_plans(plans)
     advice = Advice(warnings=tuple(work.warnings), confirm=work.pruned or work.confirm)
     return replace(
         plan,
@@ -138,19 +138,10 @@ def _topic(each: Difference, wanted: State, options: Options, work: _Work) -> No
                 hint="Add --reassign to move them, or remove replica_assignment from the file.",
             )
     else:
-        _config(each, wanted, options, work)
+        work.changes.append(each.change)
 
 
-def _config(each: Difference, wanted: State, options: Options, work: _Work) -> None:
-    key = each.key
-    resource = key if isinstance(key, ConfigResource) else ConfigResource(ResourceType.TOPIC, key)
-    value = None if each.after is None else str(each.after)
-    operation = ConfigOp.DELETE if value is None else ConfigOp.SET
-    alterations = work.configs.setdefault(resource, [])
-    alterations.append(ConfigAlteration(each.field, operation, value))
-
-
-def _user(each: Difference, wanted: State, options: Options, work: _Work) -> None:
+def _user(each: Difference, wanted: State, work: _Work) -> None:
     mechanism = _mechanism(each.field)
     source = wanted.passwords.get((each.key, mechanism))
     if source is not None and (each.before is None or source.file):
@@ -169,42 +160,6 @@ def _user(each: Difference, wanted: State, options: Options, work: _Work) -> Non
         )
 
 
-def _quota(each: Difference, wanted: State, options: Options, work: _Work) -> None:
-    work.quotas.append(each)
-
-
-def _client_config(each: Difference, wanted: State, options: Options, work: _Work) -> None:
-    work.client_configs.append(each)
-
-
-def _acl(each: Difference, wanted: State, options: Options, work: _Work) -> None:
-    work.add.append(each.key)
-
-
-_HANDLERS: dict[str, Callable[[Difference, State, Options, _Work], None]] = {
-    "topics": _topic,
-    "acls": _acl,
-    "quotas": _quota,
-    "users": _user,
-    "client_configs": _client_config,
-    "broker_configs": _config,
-    "client_metrics": _config,
-    "group_configs": _config,
-}
-
-
-def _delete(each: Difference, wanted: State, options: Options, work: _Work) -> None:
-    """Delete what is only on the cluster."""
-    if each.kind == "topics" and not each.field:
-        work.delete_topics.append(each.key)
-    elif each.kind == "acls":
-        work.remove.append(each.key)
-    elif each.kind == "users":
-        work.delete_credentials.append((each.key, _mechanism(each.field)))
-    else:
-        _HANDLERS[each.kind](each, wanted, options, work)
-
-
 def _mechanism(label: str) -> ScramMechanism:
     from kafka_shell.admin.users.model import ScramMechanism
 
@@ -214,30 +169,33 @@ def _mechanism(label: str) -> ScramMechanism:
 def _leave_for_later(cluster: Cluster, work: _Work) -> None:
     """Leave out a min.insync.replicas that is met only when the replicas that are added now are in
     sync: the next apply sets it."""
-    if not work.replicas or not work.configs:
-        return
     from kafka_shell.admin.topics import min_isr
 
     requested: dict[str, tuple[str, int]] = {}
-    for name, replicas in work.replicas.items():
-        topic = ConfigResource(ResourceType.TOPIC, name)
-        factor = replicas if isinstance(replicas, int) else min(map(len, replicas))
-        for each in work.configs.get(topic, ()):
-            if each.key == min_isr.KEY and each.value is not None:
-                requested[name] = each.value, factor
-    for about, why in min_isr.set_too_early(cluster, requested).items():
-        topic = ConfigResource(ResourceType.TOPIC, about.name)
-        work.configs[topic] = [each for each in work.configs[topic] if each.key != min_isr.KEY]
-        if not work.configs[topic]:
-            del work.configs[topic]
+    for change in work.changes:
+        replicas = work.replicas.get(change.resource.name)
+        of_topic = change.resource.kind == "topic" and change.field == min_isr.KEY
+        if of_topic and replicas is not None and change.after is not None:
+            factor = replicas if isinstance(replicas, int) else min(map(len, replicas))
+            requested[change.resource.name] = str(change.after), factor
+    if not requested:
+        return
+    later = min_isr.set_too_early(cluster, requested)
+    work.changes = [
+        change
+        for change in work.changes
+        if change.field != min_isr.KEY or change.resource not in later
+    ]
+    for why in later.values():
         work.warnings.append(f"{why.message}. To set it then, run apply again")
 
 
 # -- the plans of the families ---------------------------------------------------------------------
 
 
-def _plans(cluster: Cluster, wanted: State, work: _Work, options: Options) -> Iterable[Plan | None]:
-    """The plan of each family, in the order in which they are sent."""
+def _plans(context: Context, wanted: State, work: _Work, options: Options) -> Iterator[Plan | None]:
+    """The plan of each kind, in the order in which they are sent."""
+    cluster = context.cluster
     yield _create(cluster, wanted, work)
     grow = {name: each for name, each in work.grow.items() if name not in work.replicas}
     if grow:
@@ -245,51 +203,13 @@ def _plans(cluster: Cluster, wanted: State, work: _Work, options: Options) -> It
 
         yield plan_growth(cluster, grow)
     yield _credentials(cluster, wanted, work, options)
-    if work.configs:
-        from kafka_shell.admin.configs.change import plan_alter as alter_configs
-
-        with _collecting(wanted, work):
-            plan = alter_configs(cluster, work.configs)
-            _refuse_sensitive(plan, wanted, work)
-            yield plan
-    if work.quotas:
-        from kafka_shell.admin.quotas.change import plan_alter as alter_quotas
-        from kafka_shell.admin.quotas.model import QuotaAlteration
-
-        yield alter_quotas(
-            cluster,
-            [
-                QuotaAlteration(q.key, q.field, None if q.after is None else float(q.after))
-                for q in work.quotas
-            ],
-        )
-    if work.add or work.remove:
-        from kafka_shell.admin.acls.change import plan_alter as alter_acls
-        from kafka_shell.admin.acls.model import AclFilter
-
-        yield alter_acls(cluster, list(map(AclFilter.exactly, work.remove)), work.add)
-    if work.client_configs:
-        from kafka_shell.admin.client_configs.change import plan_alter as alter_client_configs
-        from kafka_shell.admin.client_configs.model import ClientConfigAlteration
-
-        yield alter_client_configs(
-            cluster,
-            [
-                ClientConfigAlteration(c.key, c.field, None if c.after is None else str(c.after))
-                for c in work.client_configs
-            ],
-        )
     if work.replicas:
         growing = {name: count for name, (count, _) in work.grow.items() if name in work.replicas}
         yield options.move(work.replicas, growing)
-    if work.delete_credentials:
-        from kafka_shell.admin.users.scram import plan_delete as delete_credentials
-
-        yield delete_credentials(cluster, work.delete_credentials)
-    if work.delete_topics:
-        from kafka_shell.admin.topics.change import plan_delete as delete_topics
-
-        yield delete_topics(cluster, work.delete_topics)
+    with _collecting(wanted, work):
+        plan = plan_changes(work.changes, context)
+        _refuse_sensitive(plan, wanted, work)
+        yield plan
 
 
 def _create(cluster: Cluster, wanted: State, work: _Work) -> Plan | None:
@@ -333,10 +253,9 @@ def _refuse_sensitive(plan: Plan, wanted: State, work: _Work) -> None:
     """Refuse configs that brokers do not show, although their names do not say so."""
     from kafka_shell.admin.configs.model import HIDDEN
 
-    resources = {str(resource): resource for resource in work.configs}
     for change in plan.changes:
         if change.after == HIDDEN:
-            place = _file_position(resources[str(change.resource)], change.field, wanted)
+            place = _file_position(ConfigResource.of(change.resource), change.field, wanted)
             work.refused[change.resource] = Failure(
                 "sensitive",
                 f"{place}: {change.resource}: {change.field} is unknown or sensitive, and a state"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kafka_shell.base.plans import Change, Resource
-from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
-from kafka_shell.output import resource_kinds
+from kafka_shell.commands.changes import undo_lines, unknown_undo_lines
 from tests.support.undo_lines import read, subject
 
 topic_names = st.from_regex(r"[a-zA-Z0-9._-]{1,30}", fullmatch=True)
@@ -52,12 +49,6 @@ def test_an_undo_line_parses_to_the_state_before(changes: list[Change]) -> None:
         change.field for change in real if change.before is None
     }
     assert not invocation["append"] and not invocation["subtract"]
-
-
-def test_each_family_of_a_kind_has_undo_lines() -> None:
-    families = {kind.undo for kind in resource_kinds.KINDS.values() if kind.undo}
-    assert "configs" in families
-    assert all(import_module(f"kafka_shell.commands.{each}.undo").line for each in families)
 
 
 @given(st.lists(topic_names, min_size=1, max_size=4, unique=True))

@@ -20,7 +20,7 @@ from kafka_shell.audit.control import Control, Level
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.acls.rules import parse_rule
-from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
+from kafka_shell.commands.changes import undo_lines, unknown_undo_lines
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import logical_lines, tokenize

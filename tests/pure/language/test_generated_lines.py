@@ -14,7 +14,7 @@ from kafka_shell.base.errors import UsageError
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.base.text import join, positional, quote, with_option
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.undo import undo_lines
+from kafka_shell.commands.changes import undo_lines
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
 from kafka_shell.language.parse import parse
