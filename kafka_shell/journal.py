@@ -75,6 +75,7 @@ def record_intent(
 def _unwritable(context: Context, error: OSError) -> ShellError:
     return ShellError(
         f"cannot write the journal {context.paths.journal}: {error.strerror} (nothing was changed)",
+        hint="Make it a directory that you can write to, or set KAFKA_SH_HOME to another one.",
         code="journal",
     )
 

@@ -45,4 +45,6 @@ def test_both_commands_are_installed(wheel: zipfile.ZipFile) -> None:
 
 def test_no_test_or_tool_is_installed(wheel: zipfile.ZipFile) -> None:
     tops = {name.split("/")[0] for name in wheel.namelist()}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"kafka_shell"}
+    shared = [name for name in wheel.namelist() if ".data/" in name]
+    assert [name.partition(".data/")[2] for name in shared] == ["data/share/man/man1/kafka.sh.1"]
+    assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == {"kafka_shell"}

@@ -118,8 +118,9 @@ def not_checked(check: Check, why: Failure, count: int = 1, about: str = "") -> 
             Severity.NOT_CHECKED, check.name, summary, count, examples, cause, check.what
         )
     return NotPermitted(
-        Severity.NOT_CHECKED, check.name, summary, count, examples, check.what, required
-    )
+        Severity.NOT_CHECKED, check.name, summary, count, examples,
+        what=check.what, required=required,
+    )  # fmt: skip
 
 
 def combined(findings: Iterable[Finding]) -> Iterator[Finding]:

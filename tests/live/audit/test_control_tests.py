@@ -89,7 +89,7 @@ def test_a_folder_has_a_policy_and_controls(shell: Shell, folder: Path) -> None:
         "[thresholds.U01]\nseparator='#'\n[[suppress]]\ncontrol='U01'\nowner='team-x'\n"
         "resource='orders.*'\nreason='old'\nexpires=2999-01-01\n"
     )
-    run = shell(f"spark audit --controls U01 --policy {folder} --output json")
+    run = shell(f"spark audit --controls U01 --policy {folder} --fail-on any --output json")
     assert run.status == 1, str(run)
     found = {each["resource"] for each in run.json["findings"]}
     assert "web.clickstream" in found and "orders.placed" not in found

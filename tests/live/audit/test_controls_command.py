@@ -9,12 +9,12 @@ FIELDS = ["control", "title", "severity", "family", "description", "source", "ta
 
 
 def test_every_control_has_a_rationale_and_a_source(shell: Shell) -> None:
-    found = shell.ok("spark controls --output json").json
-    assert len(found) >= 95
+    found = shell.ok("spark controls all --output json").json
+    assert len(found) >= 105
     assert all(list(each) == FIELDS for each in found)
     assert all(each["description"] and each["source"] for each in found)
     listed = shell.ok("spark controls security --severity critical").out.splitlines()
-    assert [line.split()[0] for line in listed] == ["CONTROL", "S01", "S02", "S03", "S04"]
+    assert [line.split()[0] for line in listed] == ["CONTROL", "S01", "S02", "S03", "S04", "S19"]
 
 
 def test_one_control_is_explained(shell: Shell) -> None:

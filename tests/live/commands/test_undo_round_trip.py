@@ -145,8 +145,7 @@ def test_many_topics_are_a_summary(kafka: Program) -> None:
     try:
         made = kafka.ok("create-topic", names)
         assert made.lines == ["done: 30 created"]
-        assert len(made.stderr.splitlines()) < 30
-        assert f"+ 30 topics, many.{mark}.*: " in made.stderr
+        assert made.stderr.startswith("undo: undo ") and made.stderr.count("\n") == 1, str(made)
         again = fails(
             kafka("create-topic", names), "TOPIC_ALREADY_EXISTS", "the same for 29 more topics"
         )

@@ -106,8 +106,8 @@ def test_a_check_that_fails_is_not_checked(
 
 
 def test_a_reason_in_a_brokers_words_has_one_full_stop() -> None:
-    denied = failure(31, "Not allowed.", about="x", hint="Requires DESCRIBE on the cluster.")
+    denied = failure(31, "Not allowed.", about="x", requires="DESCRIBE on the cluster")
     assert in_one_line(denied) == 'x: "Not allowed." Requires DESCRIBE on the cluster'
-    ours = failure(31, hint="Requires DESCRIBE on the cluster.")
+    ours = failure(31, requires="DESCRIBE on the cluster")
     assert in_one_line(ours).endswith("cluster. Requires DESCRIBE on the cluster")
     assert in_one_line(failure(1, "Gone.", about="x")) == 'x: "Gone."'

@@ -66,7 +66,7 @@ def test_a_transaction_that_cannot_be_read_again_has_not_ended(
     plan = transaction_changes.plan_abort(cluster, search.found)
     with monkeypatch.context() as patch:
         patch.setattr(producers, "find", lambda cluster, wanted: _leaderless(each))
-        with pytest.raises(ShellError, match="could not be read again before the change"):
+        with pytest.raises(ShellError, match="cannot re-read the producers of partition"):
             plan.steps[0].reread(cluster)
     done(plan, cluster)
 

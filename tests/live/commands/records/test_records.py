@@ -134,7 +134,7 @@ def test_records_go_after_a_yes(kafka: Program, topic: str) -> None:
     assert unasked.status == 2
     assert "deletes up to 2 records" in unasked.stderr and "--yes" in unasked.stderr
     done = kafka.ok("delete-records", f"{topic}:1", "--to", "2026-01-31T12:02:30Z", "--yes")
-    assert done.lines[-1].split() == [topic, "1", "3", "5", "2"]
+    assert done.lines == [f"altered partition {topic}:1: first offset 0 -> 3"], str(done)
     again = kafka.ok("delete-records", topic, "--to", "latest", "--yes", "--output", "json")
     [change] = [row for row in again.json["changes"] if row["status"] == "done"]
     assert (change["resource"], change["before"], change["after"]) == (
@@ -155,7 +155,7 @@ def test_records_go_by_kafkas_own_file(kafka: Program, topic: str, tmp_path: Pat
     rows = [{"topic": topic, "partition": 1, "offset": 2}, {"topic": topic, "partition": 0, "offset": -1}]  # fmt: skip  # noqa: E501
     file.write_text(json.dumps({"partitions": rows, "version": 1}))
     done = kafka.ok("delete-records", "--offset-json-file", str(file), "--yes")
-    assert done.lines[-1].split() == [topic, "1", "2", "5", "3"]
+    assert f"altered partition {topic}:1: first offset 0 -> 2" in done.lines, str(done)
     assert "no change: empty" in done.stderr, "nothing is said of the other"
 
 
