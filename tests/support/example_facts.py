@@ -18,8 +18,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "describe-topic --under-replicated-partitions": NOTHING,
     "describe-topic orders.placed --output json": ('"name": "orders.placed"',),
     "create-topic parcels.delivered --partitions 6 --config retention.ms=7d": (
-        "topic parcels.delivered 6 partitions",
-        "undo: delete-topic parcels.delivered",
+        "created topic parcels.delivered: 6 partitions, replication factor 1, retention.ms=7d",
     ),
     "create-topic payments.disputed --like payments.captured --with-acls --dry-run": (
         "+ topic payments.disputed: 6 partitions, replication factor 1",
@@ -30,9 +29,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     ),
     "alter-topic orders.placed --partitions 12 --dry-run": ("3 -> 12", "irreversible"),
     "alter-topic orders.placed --config retention.ms=90d --delete-config segment.ms": (
-        "retention.ms: 30d -> 90d",
-        "segment.ms: 1d -> ",
-        "retention.ms 90d set here",
+        "altered topic orders.placed: retention.ms 30d -> 90d, segment.ms 1d -> (removed)",
     ),
     "alter-topic orders.placed --replication-factor 1 --dry-run": SAME,
     "delete-topic 'tmp.*' --dry-run": (
@@ -79,8 +76,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "describe-configs --client-metrics 'slow*'": ("match client_id=web-.* set here",),
     "alter-configs orders.placed retention.ms=90d": SAME,
     "alter-configs orders.placed retention.ms=7d --yes": (
-        "retention.ms: 90d -> 7d",
-        "retention.ms 7d set here",
+        "altered topic orders.placed: retention.ms 90d -> 7d",
+        "warning: lowering retention.ms of topic orders.placed deletes records older than 7d",
     ),
     "alter-configs 'payments.*' max.message.bytes=2MiB --dry-run": (
         "topic payments.refunds",
@@ -93,8 +90,12 @@ FACTS: dict[str, tuple[str, ...]] = {
     "alter-configs orders.placed --append cleanup.policy=compact --dry-run": (
         "cleanup.policy: delete -> delete,compact",
     ),
-    "alter-configs --broker-default log.cleaner.threads=2": ("log.cleaner.threads 2 set here",),
-    "alter-configs --logger 1 kafka.request.logger=DEBUG": ("kafka.request.logger DEBUG",),
+    "alter-configs --broker-default log.cleaner.threads=2": (
+        "altered broker-default: log.cleaner.threads 1 -> 2",
+    ),
+    "alter-configs --logger 1 kafka.request.logger=DEBUG": (
+        "altered loggers of broker 1: kafka.request.logger INFO -> DEBUG",
+    ),
     "config-command --entity-type topics --entity-name orders.placed --describe": (
         "CONFIGS FOR TOPIC orders.placed",
         "retention.ms = 604800000",
@@ -128,11 +129,12 @@ FACTS: dict[str, tuple[str, ...]] = {
     ),
     "describe-quotas --user-default": ("user-default producer_byte_rate 100MiB/s",),
     "alter-quotas --user alice producer_byte_rate=5MB/s": (
-        "user alice producer_byte_rate 5MB/s",
-        "5MiB/s -> 5MB/s",
+        "altered user alice: producer_byte_rate 5MiB/s -> 5MB/s",
     ),
     "alter-quotas --user alice --client-id reports consumer_byte_rate=1MiB/s"
-    " request_percentage=25%": ("user alice client-id reports request_percentage 25%",),
+    " request_percentage=25%": (
+        "altered user alice client-id reports: consumer_byte_rate 1MiB/s, request_percentage 25%",
+    ),
     "alter-quotas --user-default --delete-config request_percentage --dry-run": SAME,
     "alter-quotas --ip 10.1.2.3 connection_creation_rate=20/s": ("10/s -> 20/s",),
     "resolve-quota --user alice --client-id reports": (
@@ -149,17 +151,18 @@ FACTS: dict[str, tuple[str, ...]] = {
         "+ session.timeout.ms: 20s",
     ),
     "alter-client-configs --user svc-payments --client-id checkout acks=1 linger.ms=20 --yes": (
-        "svc-payments checkout acks 1",
-        "svc-payments checkout linger.ms 20ms",
+        "created topic __client_configs: ",
+        "altered client-config user svc-payments client-id checkout: acks 1, linger.ms 20ms",
+        "warning: with an authorizer, clients need ACLs: ",
     ),
     # users and access
     "scram-credentials --describe --username alice": ("alice SCRAM-SHA-512 8192",),
     "scram-credentials --add SCRAM-SHA-512 --username dave --generate": (
-        "dave SCRAM-SHA-512 4096",
+        "altered user dave: SCRAM-SHA-512 iterations=4096",
         "password ",
     ),
     "scram-credentials --add 'SCRAM-SHA-256=[iterations=8192,password=alice-secret]'"
-    " --username alice --yes": ("alice SCRAM-SHA-256 8192",),
+    " --username alice --yes": ("altered user alice: SCRAM-SHA-256 iterations=8192",),
     "scram-credentials --delete SCRAM-SHA-256 --username carol --dry-run": (
         "- SCRAM-SHA-256: iterations=4096 -> ",
     ),
@@ -173,8 +176,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "list-acls --permission deny --output json": ('"permission": "deny"', "10.1.2.66"),
     "list-acls --resource-type group --operation Read": ("group billing-sync allow User:bob Read",),
     "alter-acls --topic parcels.sent --add 'allow User:bob Read,Write'": (
-        "topic parcels.sent allow User:bob Read",
-        "topic parcels.sent allow User:bob Write",
+        "created ACL allow User:bob Read on topic parcels.sent",
+        "created ACL allow User:bob Write on topic parcels.sent",
     ),
     "alter-acls --topic payments.captured --add 'allow User:bob Read' --remove"
     " 'deny User:bob Write' --dry-run": (
@@ -251,14 +254,16 @@ FACTS: dict[str, tuple[str, ...]] = {
     "reset-offsets orders-enricher --to -1h --dry-run": ("orders.placed:0: 115 -> 12",),
     "reset-offsets fraud-check --to +1 --topic payments.authorized:2 --dry-run": ("24 -> 25",),
     "reset-offsets billing-sync.v2 --to group:billing-sync --dry-run": ("+ orders.placed:0: 126",),
-    "reset-offsets anna-console --to latest --topic tmp.replay --yes": ("tmp.replay 0 60 60 0",),
+    "reset-offsets anna-console --to latest --topic tmp.replay --yes": (
+        "altered offsets of group anna-console: tmp.replay:0 60",
+        "warning: group anna-console does not exist and will be created",
+    ),
     "delete-offsets shipping-notifier --topic orders.shipped --dry-run": (
         "- orders.shipped:0: 68 -> ",
         "undo: reset-offsets shipping-notifier",
     ),
     "delete-offsets billing-sync --topic payments.captured:5 --yes": (
-        "- payments.captured:5: 57 -> ",
-        "payments.captured 4",
+        "deleted offsets of group billing-sync: payments.captured:5 57 -> (removed)",
     ),
     # cluster
     "cluster-metadata": ("1 broker", "rack-a 4.3 up"),
@@ -301,7 +306,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "connect": ("cluster ", "1 broker"),
     "history --last 5": NOTHING,
     "theme": ("midnight", "daylight"),
-    "theme mono": ("mono: ", "alter-configs orders retention.ms=7d --dry-run"),
+    "theme mono": NOTHING,
     "set": ("bootstrap.servers 127.0.0.1:",),
     "undo --dry-run": ("undo ", "delete-offsets billing-sync", "+ payments.captured:5: 57"),
     "undo --yes": ("undo ", "altered offsets of group billing-sync"),

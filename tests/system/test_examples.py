@@ -152,8 +152,15 @@ DENIED = "check-acl --principal User:bob"
 
 
 def test_the_cookbook_runs(own_demo: Sandbox, tmp_path: Path) -> None:
-    """Each line, in order, after the examples: what a line needs, a line above it has made."""
+    """Each line, in order, after the examples: what a line needs, a line above it has made. What
+    the examples and sessions left behind is removed first."""
     kafka = Program(tmp_path / "home", own_demo.bootstrap)
+    before = Program(tmp_path / "before", own_demo.bootstrap)
+    before.ok("delete-topic", "parcels.scanned", "--if-exists", "--yes")
+    before.ok("alter-configs", "--logger", "1", "kafka.request.logger=DEBUG", "--yes")
+    same = before("undo", "--yes")
+    assert same.status == 1 and "there is nothing to undo" in same.stderr, str(same)
+    before.ok("alter-configs", "--logger", "1", "--delete-config", "kafka.request.logger", "--yes")
     page = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]

@@ -235,9 +235,12 @@ def _plan(
     refused: Mapping[Resource, Failure],
     timeout_ms: int,
 ) -> Plan:
+    chosen = [election.partition for election in elections]
     return Plan(
         Effect.DESTROY if unclean else Effect.CHANGE,
         tuple(ElectLeaders(request, unclean, timeout_ms) for request in in_requests(elections)),
+        # The controller decides which replica an unclean election elects.
+        fresh=(lambda later: find(later, chosen)) if unclean else None,
         refused=Results({}, dict(refused)),
         unchanged=tuple(unchanged),
         advice=Advice(stakes="records may be lost" if unclean and elections else ""),

@@ -1,7 +1,7 @@
 -- id: T19
 -- title: Brokers recompress batches
 -- severity: low
--- tags: performance
+-- tags: performance, opinion
 -- description: If compression.type is not producer, brokers decompress and recompress batches
 --   with a different codec. With producer, a topic whose producers do not compress needs many times
 --   the disk: set compression.type in the producers first.

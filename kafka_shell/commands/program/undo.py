@@ -179,12 +179,21 @@ def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
     if not entry.changed:
         raise ShellError(f"{about} changed nothing", code="nothing-to-undo")
     if not entry.undo:
-        what = (
-            "only changed the throttle of a reassignment: there is nothing to undo"
-            if entry.only_throttles
-            else "is irreversible"
-        )
+        what = "is irreversible"
+        if entry.only_throttles:
+            what = "only changed the throttle of a reassignment: there is nothing to undo"
+        elif _set_the_same(entry):
+            what = "set the values that were set before: there is nothing to undo"
         raise ShellError(f"{about} {what} (nothing was changed)", code="irreversible")
+
+
+def _set_the_same(entry: JournalEntry) -> bool:
+    """Whether every value is as it was before, such as the level of a logger, which is set again as
+    its own."""
+    from kafka_shell import journal as book
+
+    applied = [book.change_of(row) for row in entry.changes if is_applied(row)]
+    return bool(applied) and all(each.reversible for each in applied) and not net(applied)
 
 
 # -- the plan --------------------------------------------------------------------------------------

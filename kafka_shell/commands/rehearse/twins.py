@@ -109,8 +109,8 @@ class TwinCluster(Cluster):
         key = as_request(request).api_key
         if key in ON_CLUSTER and self._rights.lacks(ON_CLUSTER[key]):
             self.sent.add(key)  # the line is judged as if it had been sent
-            needs = f"Requires {ON_CLUSTER[key].name} on the cluster."
-            raise as_error(failure(CLUSTER_AUTHORIZATION_FAILED, hint=needs))
+            needed = f"{ON_CLUSTER[key].name} on the cluster"
+            raise as_error(failure(CLUSTER_AUTHORIZATION_FAILED, requires=needed))
         refused = dict(self._refused(key, request)) if key in _ITEMS else {}
         if not refused:
             return super().send(request, to, **options)

@@ -116,5 +116,6 @@ COMMANDS = (
             " findings that are expected. Exit status 1 if a test failed."
         ),
         examples=(Example("spark test-controls", "test the controls next to config.toml"),),
+        rare=True,
     ),
 )  # fmt: skip

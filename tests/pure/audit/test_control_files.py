@@ -211,8 +211,8 @@ def test_opinions_are_evaluated_only_if_they_are_selected() -> None:
 
     opinions = chosen("opinion")
     assert opinions == {
-        "T14", "T16", "T24", "T25", "T29", "T30", "G06", "G07", "G08", "B12", "B16", "B17", "B18",
-        "B21", "C01", "C02", "C03", "Q01", "Q03", "D06",
+        "T14", "T16", "T19", "T24", "T25", "T29", "T30", "G06", "G07", "G08", "B12", "B16", "B17",
+        "B18", "B21", "C01", "C02", "C03", "Q01", "Q03", "D06",
     }  # fmt: skip
     assert chosen() == set(CONTROLS) - opinions and chosen("all") == set(CONTROLS)
     assert chosen("clients", "T14") == {"C01", "C02", "C03", "T14"}

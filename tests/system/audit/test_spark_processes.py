@@ -244,6 +244,7 @@ FAULTS = {
         "allow User:reporting Read on prefixed topic *",
     },
     "S10": {"user bob SCRAM-SHA-512", "user carol SCRAM-SHA-256"},
+    "S18": {"allow User:carol All on cluster"},
     "D06": {"customers.support-tickets"},
 }  # fmt: skip
 # What one broker on a laptop is: no encryption, one process.
@@ -282,9 +283,9 @@ def test_spark_connect_evaluates_every_control(
     for control, status, resource, *_ in found["demo"]:
         if status == "alarm":
             alarms[control].add(resource)
-    assert set(alarms) == {*FAULTS, *LAPTOP, *HABITS, "U01", "U02"}
+    assert set(alarms) == {*FAULTS, *LAPTOP, *HABITS, "U02"}
     assert {control: alarms[control] for control in FAULTS} == FAULTS
-    habits = {*OPINIONS, "U01", "U02"}
+    habits = {*OPINIONS, "U02"}
     assert sum(len(of) for control, of in alarms.items() if control not in habits) <= 30, alarms
     _check_typical(found["typical"])
 

@@ -8,7 +8,7 @@ import pytest
 
 from kafka_shell.base.processes import start_module
 
-STARTED = ("audit.server_process", "audit.jvm", "sandbox.twin.build")
+STARTED = ("audit.server_process", "sandbox.twin.build")
 
 
 @pytest.mark.parametrize("name", STARTED)

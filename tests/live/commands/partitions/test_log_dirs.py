@@ -85,7 +85,7 @@ def test_a_replica_moves_and_moves_back(kafka: Program, topic: str) -> None:
     assert there in run.lines[-1], "where it is now is not shown"
     assert "to continue:" not in run.stderr, "it was followed to its end"
     undone = kafka.ok("undo", "--yes")
-    again = f"to continue: alter-log-dirs {topic}:0 --log-dir {here} --broker-id 1 --wait"
+    again = f"to continue: alter-log-dirs {topic}:0 --broker-id 1 --log-dir {here} --wait"
     assert again in undone.stderr, str(undone)
 
     def path() -> str:

@@ -28,7 +28,8 @@ def test_a_broker_that_stopped(
 ) -> None:
     lost = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
     other = lost % 3 + 1
-    make_topic(three, name, assignment=((lost,), (lost, other)))
+    make_topic(three, name, assignment=((lost,),))
+    make_topic(three, f"{name}-2", assignment=((lost, other),))
     wait_until_healthy(three)
     with stopped(three_brokers, lost):
         wait_until_noticed(three, [lost])
@@ -42,9 +43,11 @@ def test_a_broker_that_stopped(
 
 
 def test_a_broker_that_hangs(
-    kafka_on_three: Program, three_brokers: Sandbox, three: Cluster
+    kafka_on_three: Program, three_brokers: Sandbox, three: Cluster, name: str
 ) -> None:
     lost = next(id for id in (2, 3) if id != quorum.describe(three).leader)
+    make_topic(three, name, assignment=((lost, 1),))
+    wait_until_healthy(three)
     with frozen(three_brokers, lost):
         text = told(kafka_on_three).stdout
         assert f"broker {lost} is " in text and "(broker and controller)" in text

@@ -101,10 +101,12 @@ def test_replicas_go_to_the_dirs_that_a_file_names_and_back(
         ([3, 1], [second, "any"]),
         ([2, 1], ["any", elsewhere[2]]),  # nothing moves between brokers
     )  # fmt: skip
-    run = kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--wait")
+    move = ("reassign-partitions", "--reassignment-json-file", file)
+    shown = kafka.ok(*move, "--dry-run")
     change = f"log directory on broker 1: {before[0][1]} -> {elsewhere[0]}"
-    lines = run.stderr.splitlines()
-    assert change in lines[lines.index(f"partition {topic}:0: 1,2 -> 1,3") + 1], str(run)
+    lines = shown.lines
+    assert change in lines[lines.index(f"partition {topic}:0: 1,2 -> 1,3") + 1], str(shown)
+    run = kafka.ok(*move, "--wait")
     after = {
         0: {1: elsewhere[0], 3: first},
         1: {3: second, 1: before[1][1]},
@@ -134,7 +136,7 @@ def test_a_slow_copy_is_followed_and_moved_back(
         with running(kafka, f"{line} {there} --wait") as run:
             wait_for("it is followed", lambda: "already being moved there" in run.err)
             back = kafka.ok(*f"{line} {here} --wait".split())
-            assert f"log directory: {there} -> {here}" in back.stderr, str(back)
+            assert f"log directory {there} -> {here}" in back.stdout, str(back)
             assert run.ended() == 1, run
         assert f"is not being moved to {there} any more" in run.err
     finally:

@@ -44,7 +44,7 @@ def test_an_active_producer_is_fenced_after_the_question(three: Cluster, name: s
     (told,) = transactions.describe(three, [name])
     assert told.producer_epoch > producer.epoch or told.producer_id != producer.producer_id
     gone = transaction_changes.FenceProducers((replace(told, transactional_id=f"{name}-x"),))
-    with pytest.raises(ShellError, match="could not be read again before the change"):
+    with pytest.raises(ShellError, match="cannot re-read transactional ID"):
         gone.reread(three)
 
 

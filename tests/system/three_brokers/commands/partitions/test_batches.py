@@ -30,7 +30,8 @@ def test_an_interrupted_move_in_batches_is_continued_by_the_same_line(
     assert replicas(three, second)[0] == (1, 2), "batch 2 was started"
     reassigned_topics.release(three)
     continued = kafka.ok(stdin=f"{again.replace('--throttle 1', '--throttle 900MB/s')}\n")
-    assert f"partition {second}:0: 1,2 -> 2,3" in continued.stderr, str(continued)
+    assert f"altered partition {second}:0: 1,2 -> 2,3" in continued.stdout, str(continued)
+    assert f"unchanged partition {first}:0: 2,3" in continued.stderr, str(continued)
     assert [replicas(three, topic)[0] for topic in (first, second)] == [(2, 3)] * 2
     assert reassigned_topics.throttles(three, first, second) == {}
     kafka.ok(stdin=f"{undo}\n")

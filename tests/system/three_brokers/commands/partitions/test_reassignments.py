@@ -53,12 +53,16 @@ def test_a_move_prints_its_plan_its_undo_and_the_command_that_finishes_it(
 ) -> None:
     topic = placed(cluster, (1, 2), (2, 1))
     file = write(tmp_path / "f.json", topic, (0, [3, 2]))
-    run = kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--throttle", "5MB/s")
-    assert f"partition {topic}:0: 1,2 -> 3,2" in run.stderr
-    assert "+ follower.replication.throttled.rate: 5MB/s" in run.stderr
-    assert "move   1 partition   1 replica to copy" in run.stderr
-    heading = next(row for row in run.stderr.splitlines() if row.startswith("BROKER"))
+    words = ("reassign-partitions", "--reassignment-json-file", file, "--throttle", "5MB/s")
+    planned = kafka.ok(*words, "--dry-run")
+    assert f"partition {topic}:0: 1,2 -> 3,2" in planned.stdout
+    assert "+ follower.replication.throttled.rate: 5MB/s" in planned.stdout
+    assert "move   1 partition   1 replica to copy" in planned.stdout
+    heading = next(row for row in planned.lines if row.startswith("BROKER"))
     assert heading.split()[:4] == ["BROKER", "RACK", "REPLICAS", "PREFERRED-LEADERS"]
+    assert replicas(cluster, topic) == [(1, 2), (2, 1)], "a dry run moved something"
+    run = kafka.ok(*words)
+    assert run.lines[-1] == "started: 1 partition", str(run)
     look, back = told(run, "to continue:"), told(run, "undo:")
     finished = kafka.ok(stdin=look + "\n")
     assert "completed" in finished.stdout
@@ -70,7 +74,8 @@ def test_a_move_prints_its_plan_its_undo_and_the_command_that_finishes_it(
     ]
     assert rollback.stat().st_mode & 0o777 == 0o600
     again = kafka.ok(stdin=f"{back} --wait\n")
-    assert "throttle 5MB/s" in again.stderr, "the way back lost its throttle"
+    assert f"altered partition {topic}:0: 3,2 -> 1,2" in again.stdout, str(again)
+    assert "throttled.rate 5MB/s -> (removed)" in again.stdout, "the way back lost its throttle"
     assert replicas(cluster, topic) == [(1, 2), (2, 1)]
     assert reassigned_topics.throttles(cluster, topic) == {}
 
@@ -83,7 +88,7 @@ def test_a_move_under_way_is_seen_by_every_command(
     file = write(tmp_path / "f.json", topic, (0, [2, 3]))
     move = ("reassign-partitions", "--reassignment-json-file", file)
     started = kafka.ok(*move, "--throttle", "1")
-    assert "in progress" in started.stdout
+    assert "started: 1 partition" in started.stdout
     verify = kafka("verify-reassign-partitions", "--reassignment-json-file", file)
     assert verify.status == 1 and "in progress" in verify.stdout
     (row,) = kafka("verify-reassign-partitions", "--output", "json").json["partitions"]
@@ -102,8 +107,11 @@ def test_a_move_under_way_is_seen_by_every_command(
     misspelled = kafka("reassign-partitions", "--cancel", "--topics", f"{topic}x")
     assert misspelled.status == 1, "nothing of a missing topic can be cancelled"
     assert f"Did you mean {topic}?" in misspelled.stderr, str(misspelled)
-    cancelled = kafka.ok("reassign-partitions", "--cancel", "--topics", topic)
-    assert "cancels the reassignment" in cancelled.stderr
+    cancel = ("reassign-partitions", "--cancel", "--topics", topic)
+    shown = kafka.ok(*cancel, "--dry-run")
+    assert f"partition {topic}:0: 2,3 -> 1,2 (cancels the reassignment)" in shown.stdout, str(shown)
+    cancelled = kafka.ok(*cancel)
+    assert f"altered partition {topic}:0: 2,3 -> 1,2" in cancelled.stdout, str(cancelled)
     wait_for("it is back", lambda: set(replicas(cluster, topic)[0]) == {1, 2})
     assert reassigned_topics.throttles(cluster, topic) == {}
     gone = kafka("verify-reassign-partitions", "--reassignment-json-file", file)
@@ -116,8 +124,10 @@ def test_a_move_is_undone_and_redone(kafka: Program, cluster: Cluster, tmp_path:
     file = write(tmp_path / "f.json", topic, (0, [3, 2]))
     kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--wait")
     assert replicas(cluster, topic) == [(3, 2), (2, 1)]
+    shown = kafka.ok("undo", "--dry-run")
+    assert f"partition {topic}:0: 3,2 -> 1,2" in shown.stdout, str(shown)
     undone = kafka.ok("undo", "--yes")
-    assert f"partition {topic}:0: 3,2 -> 1,2" in undone.stderr
+    assert "started: 1 partition" in undone.stdout, str(undone)
     wait_for("it is undone", lambda: replicas(cluster, topic) == [(1, 2), (2, 1)])
     entry = kafka.ok("journal", "--last", "1", "--output", "json").json[0]
     kafka.ok("undo", entry["id"])
@@ -138,7 +148,7 @@ def test_a_move_under_way_is_undone(
     kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--throttle", "1")
     assert kafka.ok("list-reassignments", topic).stdout
     undone = kafka.ok("undo", "--yes")
-    assert "cancels the reassignment" in undone.stderr, str(undone)
+    assert "1 running reassignment will be cancelled" in undone.stderr, str(undone)
     wait_for("it is back", lambda: replicas(cluster, topic) == [(1, 2)])
     assert reassigned_topics.throttles(cluster, topic) == {}
 
@@ -148,9 +158,10 @@ def test_a_factor_is_changed_by_alter_topic(kafka: Program, cluster: Cluster) ->
     words = ("alter-topic", topic, "--replication-factor", "2", "--config", "retention.ms=30d")
     run = kafka.ok(*words, "--wait")
     assert all(len(each) == 2 for each in replicas(cluster, topic))
-    back = [row for row in run.stderr.splitlines() if row.startswith("reassign-partitions")]
-    kafka.ok(stdin=f"{back[0]} --wait\n")
-    assert replicas(cluster, topic) == [(1,), (2,)]
+    kafka.ok(stdin=f"{told(run, 'undo:')} --yes\n")  # both changes
+    wait_for("both are undone", lambda: replicas(cluster, topic) == [(1,), (2,)])
+    (retention,) = kafka.ok("describe-configs", topic, "retention.ms", "--output", "json").json
+    assert retention["source"] != "dynamic_topic"
     kafka.ok(*words[:-1], "flush.ms=1000", "--wait")
     kafka.ok("undo", "--yes")
     wait_for("both are undone", lambda: replicas(cluster, topic) == [(1,), (2,)])
