@@ -266,7 +266,10 @@ class Plan(Struct, frozen=True):
 
 def merge_plans(plans: Sequence[Plan]) -> Plan:
     """One plan with the steps of all plans, in order, and everything that they refused."""
-    return reduce(add, plans) if plans else Plan(Effect.CHANGE, ())
+    merged = list(plans)
+    while len(merged) > 1:  # in pairs: a sum of all, one by one, would be quadratic
+        merged = [reduce(add, merged[at : at + 2]) for at in range(0, len(merged), 2)]
+    return merged[0] if merged else Plan(Effect.CHANGE, ())
 
 
 class Secret:

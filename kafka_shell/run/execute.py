@@ -88,11 +88,9 @@ def execute(
     if not plan.sends:
         if unexpected_end := follow(plan, context):  # the change may already be in progress
             raise unexpected_end
-        if (
-            plan.bookkeeping.undoes and plan.refused.ok
-        ):  # the cluster is as it was before those changes
-            with journal.undoing(context, plan.bookkeeping.undoes):
-                journal.mark_undone(context, plan.bookkeeping.undoes)
+        if book.undoes and plan.refused.ok:  # the cluster is as it was before those changes
+            with journal.undoing(context, book.undoes):
+                journal.mark_undone(context, book.undoes)
         return Outcome(plan, ())
     if verdicts and len(verdicts) == len(plan.changes):
         refused = tuple(ChangeResult(change, "failed", verdicts[change]) for change in plan.changes)
