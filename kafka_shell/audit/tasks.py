@@ -119,6 +119,7 @@ def from_json(text: str) -> tuple[ReadTask, ...]:
 
 ROWS_PER_BATCH = 10_000
 _EXAMPLES = 10  # of resources that could not be read
+_STATUS = "collection_status"
 COLLECT_DEADLINE_S = 120.0  # per slice
 
 Opener = Callable[[Target], "Cluster"]
@@ -140,7 +141,7 @@ def collect(
     except ShellError as error:
         for name in task.tables:
             why = read_failure("", error)
-            yield _status(name, task, snapshot_id, 0, 0.0, why)
+            yield Read(_STATUS, [status_row(name, task, snapshot_id, 0, 0.0, why)])
         return
     CURRENT.set(task)
     with cluster, cluster.within(COLLECT_DEADLINE_S):
@@ -174,9 +175,9 @@ def _of_table(table: Table, task: ReadTask, cluster: Cluster, snapshot_id: str) 
         yield Read(table.name, rows)
     seconds = time.time() - started
     for of_error in _by_error(failures):
-        yield _status(table.name, task, snapshot_id, 0, seconds, *of_error)
+        yield Read(_STATUS, [status_row(table.name, task, snapshot_id, 0, seconds, *of_error)])
     if not failures or count:
-        yield _status(table.name, task, snapshot_id, count, seconds, None)
+        yield Read(_STATUS, [status_row(table.name, task, snapshot_id, count, seconds, None)])
 
 
 def _by_error(failures: Iterable[ReadFailure]) -> Iterator[tuple[ReadFailure, int]]:
@@ -188,19 +189,6 @@ def _by_error(failures: Iterable[ReadFailure]) -> Iterator[tuple[ReadFailure, in
     for error, same in found.items():
         examples = ", ".join(each.resource for each in same[:_EXAMPLES] if each.resource)
         yield ReadFailure(examples, error, same[0].reason), len(same)
-
-
-def _status(
-    table: str,
-    task: ReadTask,
-    snapshot_id: str,
-    rows: int,
-    seconds: float,
-    why: ReadFailure | None,
-    failures: int = 1,
-) -> Read:
-    row = status_row(table, task, snapshot_id, rows, seconds, why, failures)
-    return Read("collection_status", [row])
 
 
 def status_row(
@@ -275,7 +263,7 @@ class ClusterTasks(Struct, frozen=True):
             status_row(table, ReadTask(self.target, (table,)), snapshot_id, 0, 0.0, why)
             for table, why in self.lost
         ]
-        return Read("collection_status", rows)
+        return Read(_STATUS, rows)
 
 
 def list_tasks(
