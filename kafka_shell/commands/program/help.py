@@ -76,7 +76,7 @@ def overview(registry: Sequence[Command], columns: int | None = None) -> str:
 def page(command: Command, columns: int | None = None) -> str:
     """The help of one command. `columns` None: no wrapping."""
     described = re.split(r"\n|(?<=[.)]) (?=[A-Z`-])", command.description)
-    notes = ["NOTES", *(f"- {each}" for each in described)] if command.description else []
+    notes = [f"- {note}" for note in described if note]
     shorts = ", ".join(short.word for short in command.shorts)
     sections = [
         _wrapped(f"{command.name}: {command.summary}", columns),
@@ -86,8 +86,8 @@ def page(command: Command, columns: int | None = None) -> str:
         _table("OPTIONS", map(option_row, visible(command.options)), columns),
         [
             line
-            for each in (["NOTES"] * bool(notes) + notes)
-            for line in _wrapped(each, columns, indent=2)
+            for note in (["NOTES"] * bool(notes) + notes)
+            for line in _wrapped(note, columns, indent=2)
         ],
         list(_examples(command.examples, columns)),
     ]

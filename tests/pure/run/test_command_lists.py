@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.commands import REGISTRY
+from kafka_shell.language.command import Command
 from kafka_shell.language.cursor import WordKind, completion_request
 from kafka_shell.language.tokens import commands, logical_lines
 
@@ -96,6 +97,15 @@ def test_help_wraps_between_words(columns: int) -> None:
         for row in examples.split("\n"):
             one_word = len(row.removesuffix(" \\").split()) <= 1
             assert len(row) <= columns or one_word or "'" in row, row
+
+
+@pytest.mark.parametrize("command", REGISTRY, ids=lambda command: command.name)
+def test_each_section_of_help_has_one_heading(command: Command) -> None:
+    from kafka_shell.commands.program.help import page
+
+    headings = [row for row in page(command, 80).split("\n") if row.isalpha() and row.isupper()]
+    assert len(headings) == len(set(headings)), headings
+    assert ("NOTES" in headings) == bool(command.description)
 
 
 def test_help_lists_the_short_forms() -> None:
