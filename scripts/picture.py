@@ -65,10 +65,12 @@ def _session(home: Path) -> pyte.Screen:
 
     try:
         until(lambda text: "as of" in text and "kafka" in text)
-        child.send("topics 'payments.*' --long\r")
-        until(lambda text: "payments.refunds" in text)
+        child.send("alter-configs payments.refunds retention.ms=730d --dry-run\r")
+        until(lambda text: "dry run:" in text)
         child.send("alter-configs payments.refunds retention.ms=730d\r")
-        until(lambda text: "undo:" in text)
+        until(lambda text: "altered topic" in text)
+        child.send("undo --yes\r")
+        until(lambda text: text.count("altered topic") == 2)
         child.send("alter-configs payments.refunds ret\t\t")
         until(lambda text: "delete.retention.ms" in text and "discard" in text)
         return screen
