@@ -167,7 +167,8 @@ def _providers(properties: Mapping[str, Property]) -> dict[str, Provider]:
         if kind not in _PROVIDERS:
             place = named or names
             what = f"{prefix}.class is {'not supported' if named else 'not set'}"
-            raise bad(place.where if place else "", what, f"Expected one of {', '.join(_PROVIDERS)}.")
+            expected = f"Expected one of {', '.join(_PROVIDERS)}."
+            raise bad(place.where if place else "", what, expected)
         parameters = {
             key.removeprefix(f"{prefix}.param."): found.value for key, found in properties.items()
         }
