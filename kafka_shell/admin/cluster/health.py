@@ -101,9 +101,8 @@ class Check(Struct, frozen=True):
 
 
 class NotPermitted(Finding, frozen=True):
-    """The finding for `what` could not be checked for lack of a permission."""
+    """The finding for a check that could not run for lack of a permission."""
 
-    what: str = ""
     required: str = ""  # requires DESCRIBE on the cluster
 
 
@@ -119,7 +118,7 @@ def not_checked(check: Check, why: Failure, count: int = 1, about: str = "") -> 
         )
     return NotPermitted(
         Severity.NOT_CHECKED, check.name, summary, count, examples,
-        what=check.what, required=required,
+        short=check.what, required=required,
     )  # fmt: skip
 
 
@@ -132,7 +131,7 @@ def combined(findings: Iterable[Finding]) -> Iterator[Finding]:
         else:
             yield finding
     for required, (first, *more) in by_permission.items():
-        what = ", ".join(each.what for each in (first, *more))
+        what = ", ".join(finding.short for finding in (first, *more))
         yield Finding(
             Severity.NOT_CHECKED,
             "authorization" if more else first.check,
