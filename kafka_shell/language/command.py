@@ -270,14 +270,6 @@ class Registry(Sequence[Command]):
         """Whether the name or the short form of a command begins with this word."""
         return word in self._first
 
-    def with_first(self, word: str) -> Command | None:
-        """A command whose name or short form begins with this word: the last, if several do."""
-        commands = self._load(self._first[word]) if word in self._first else ()
-        for command in reversed(commands):
-            if any(each.split()[0] == word for each in words_of_command(command)):
-                return command
-        return None
-
     def continues(self, begun: str) -> bool:
         """Whether a command's name begins with these words and has more."""
         return any(word.startswith(begun) and word != begun for word in self._modules)
