@@ -165,7 +165,7 @@ def test_many_partitions_move_with_few_requests(
             plan = plan_move(cluster, dict.fromkeys(many, replicas))
             done(plan.followed(follow=None), cluster)
             settle(cluster)
-            assert under_way(cluster).values == {}
+            wait_for("nothing moves", lambda: under_way(cluster).values == {}, 60)
             found = {each.replicas for each in scan(cluster).topic("twin.many").partitions}
             assert found == {replicas}, f"move {times}"
     assert sent and max(sent) <= len(stands)

@@ -255,7 +255,10 @@ def test_a_topic_that_is_created_again_is_followed_from_its_beginning(
     with connect(sandbox) as own:
         reading = Reading(own, Results({where: Span(1)}), warn=warnings.append)
         blocks = reading.arriving()
-        assert [each.offset for each in next(blocks)] == [1, 2]
+        old = [*next(blocks)]
+        while len(old) < 2:
+            old += next(blocks)
+        assert [each.offset for each in old] == [1, 2]
         _recreate(cluster, topic)
         java_records.write(sandbox.bootstrap, topic, [NewRecord(None, b"new")] * 5)
         found: list[Record] = []
