@@ -94,9 +94,8 @@ class Job:
 def can_use_any_broker(job: Job) -> bool:
     """Whether it can be sent to another broker: a read that any broker can answer, or an unsent
     change that any broker forwards (KRaft)."""
-    if not isinstance(job.call.to, AnyBroker | Controller):
-        return False
-    return not (job.sent and job.call.changes(job.request))
+    by_any = isinstance(job.call.to, AnyBroker | Controller)
+    return by_any and not (job.sent and job.call.changes(job.request))
 
 
 def needs_other_broker(job: Job) -> bool:
@@ -106,9 +105,10 @@ def needs_other_broker(job: Job) -> bool:
 
 def needs_check(job: Job, link: Link) -> bool:
     """Whether the broker has not been used for a while, and another one can be used for a change:
-    then a broker that responds is found first."""
+    then a broker that responds is found first. A controller is not a broker."""
     silent = time.monotonic() - link.last_received >= SILENCE_S
-    return silent and job.call.changes(job.request) and can_use_any_broker(job)
+    one_of_many = can_use_any_broker(job) and not versions.is_controller(link.versions)
+    return silent and one_of_many and job.call.changes(job.request)
 
 
 def no_such_broker(pool: Pool, node: int) -> ShellError:

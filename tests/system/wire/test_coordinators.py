@@ -21,7 +21,7 @@ from tests.support.changes import connect, make_topic
 from tests.support.group_data import commit, forget
 from tests.support.outages import stopped
 from tests.support.program import Program
-from tests.support.waiting import wait_for
+from tests.support.waiting import applied, wait_for
 
 NAMES = [f"move-{uuid4().hex[:8]}-{number}" for number in range(12)]
 
@@ -35,6 +35,7 @@ def spread(three_brokers: Sandbox) -> Iterator[Cluster]:
             commit(cluster, name, topic, 0)
         # Restarts of other tests may have left one broker leading everything.
         apply(elections.plan_preferred(elections.misplaced(cluster), named=False), cluster)
+        applied(cluster)
         wait_for(
             "groups have several coordinators",
             lambda: len(set(coordinators.find(cluster, NAMES))) > 1,

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kafka.protocol.admin import DescribeClusterRequest
+
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.program import Program
 
 
@@ -20,6 +24,17 @@ def test_controller_is_asked_with_expected_cluster_id(sandbox: Sandbox, tmp_path
     assert "broker 99" in run.stderr + run.stdout, str(run)
     assert "registered" in run.stderr + run.stdout, str(run)
     assert "support" not in run.stderr + run.stdout, str(run)
+
+
+def test_controller_is_sent_a_change_after_a_while(sandbox: Sandbox) -> None:
+    """Before a change, a silent broker is asked for metadata, which controllers do not serve."""
+    controller = parse_addresses(f"127.0.0.1:{sandbox.brokers[0].controller_port}")
+    request = DescribeClusterRequest(include_cluster_authorized_operations=False, endpoint_type=2)
+    with Cluster(ConnectionConfig(controller)) as cluster:
+        for _ in range(2):
+            assert cluster.send(request, change=True).cluster_id == sandbox.cluster_id
+            for link in cluster._pool.ready():
+                link.last_received -= 60
 
 
 def test_controller_as_bootstrap_server_is_named(sandbox: Sandbox, tmp_path: Path) -> None:
