@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka_shell.base.command_results import FORMATS
 from kafka_shell.base.errors import ShellError, near_miss
+from kafka_shell.base.files import read_toml, toml_line
 from kafka_shell.wire.client_properties import Property, bad
 
 GUARDS = ("none", "confirm", "typed", "read-only")  # the strictest last
@@ -25,21 +26,18 @@ class ConfigFile:
     """A parsed config.toml."""
 
     def __init__(self, path: Path, text: str, values: dict[str, Any]) -> None:
-        self.path = path
-        self._lines = text.splitlines()
-        self.values = values
+        self.path, self._source, self.values = path, text, values
 
     @classmethod
     def read(cls, path: Path) -> ConfigFile:
         """Read the file. A file that does not exist is treated as empty."""
         try:
-            text = path.read_bytes().decode("utf-8-sig")
+            path.stat()
         except FileNotFoundError:
             return cls(path, "", {})
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "not UTF-8"
-            raise bad(str(path), f"cannot be read: {why}", "Expected a TOML file.") from None
-        file = cls(path, text, _parse_toml(path, text))
+        except OSError:
+            pass  # reading it reports why
+        file = cls(path, *read_toml(path))
         file._check_program()
         return file
 
@@ -75,18 +73,8 @@ class ConfigFile:
 
     def where(self, header: str, key: str) -> str:
         """`config.toml:3`: the line of a key in the table with this header."""
-        table = ""
-        for number, line in enumerate(self._lines, 1):
-            line = line.strip()
-            if line.startswith("["):
-                table = line.partition("#")[0].strip(" []").replace('"', "").replace("'", "")
-            name = line.partition("=")[0].strip().replace('"', "").replace("'", "")
-            dotted = f"{table}.{name}" if table else name
-            if line and line[0] not in "#[" and dotted == (f"{header}.{key}" if header else key):
-                return f"{self.path}:{number}"
-            if line.startswith("[") and table == (f"{header}.{key}" if header else key):
-                return f"{self.path}:{number}"
-        return str(self.path)
+        line = toml_line(self._source, header, key)
+        return f"{self.path}:{line}" if line else str(self.path)
 
     def wrong(self, header: str, key: str, what: str, expected: str) -> ShellError:
         """An error at a key's line."""
@@ -137,19 +125,6 @@ class ConfigFile:
         near = near_miss(key, keys)
         hint = f"Did you mean {near}?" if near else f"Expected one of {', '.join(keys)}."
         return self.wrong(header, key, f"unknown setting {key}", hint)
-
-
-def _parse_toml(path: Path, text: str) -> dict[str, Any]:
-    import re
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
-        what = str(error)[: at.start()] if at else str(error)
-        line = at[1] if at and at[1] else str(text.count("\n") + 1)
-        raise bad(f"{path}:{line}", f"invalid TOML: {what}", 'Expected key = "value".') from None
 
 
 def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, object]]:

@@ -136,7 +136,8 @@ class ScriptState(Struct):
 
     `files` are the running script files, outermost first; `left` is set by `exit`; `from_stdin` is
     whether standard input is a script, which other programs must not read; `notes` are warnings to
-    print after the line; `suggested` is what the next prompt suggests. The lines of a `generated`
+    print after the line; `suggested` is what the next prompt offers; `asks` is whether all changes
+    are confirmed, whatever --yes says. The lines of a `generated`
     script are plain commands: no pipe, redirect or `!`. `session` identifies the run in the
     journal.
     """
@@ -147,6 +148,7 @@ class ScriptState(Struct):
     warned: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     suggested: str = ""
+    asks: bool = False
     generated: bool = False
     session: str = field(default_factory=lambda: os.urandom(4).hex())
 

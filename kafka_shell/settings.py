@@ -54,7 +54,8 @@ class Settings(Struct, frozen=True):
     theme: str = ""
     output: str = "table"
     editing_mode: str = "emacs"
-    pager: str = "on"
+    pager: str = "2"
+    refresh: str = "off"
     no_color: bool = False
     flags: Mapping[str, object] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -97,8 +98,11 @@ class Settings(Struct, frozen=True):
             "output": self.output,
             "editing-mode": self.editing_mode,
             "pager": self.pager,
+            "refresh": self.refresh,
         }
-        defaults = {"theme": "", "output": "table", "editing-mode": "emacs", "pager": "on"}
+        defaults = {
+            "theme": "", "output": "table", "editing-mode": "emacs", "pager": "2", "refresh": "off"
+        }  # fmt: skip
         rows = {
             name: Setting(
                 name, value, "default" if defaults.get(name, value) == value else "this session"
@@ -229,6 +233,7 @@ def kept_from(session: Settings, other: Settings) -> Settings:
         output=session.output,
         editing_mode=session.editing_mode,
         pager=session.pager,
+        refresh=session.refresh,
         theme=session.theme if chosen else other.theme,
     )
 

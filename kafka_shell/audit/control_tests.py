@@ -15,7 +15,6 @@ is not expected fails the test.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,7 +30,7 @@ from kafka_shell.audit.snapshot import local_frame
 from kafka_shell.audit.source import record_batch
 from kafka_shell.audit.table import COMMON, Table
 from kafka_shell.base.errors import UsageError, did_you_mean
-from kafka_shell.base.files import read_text
+from kafka_shell.base.files import read_toml
 
 _KEYS = ("name", "thresholds", "expect")
 _EXPECTED = ("resource", "cluster", "status", "reason", "remedy", "undo")
@@ -49,10 +48,7 @@ def tests_of(control: Control, tables: Mapping[str, Table]) -> list[Test]:
     path = control.path.with_suffix(".test.toml")
     if not path.exists():
         return []
-    try:
-        data = tomllib.loads(read_text(path))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise _wrong(path, f"not valid TOML: {error}") from None
+    _, data = read_toml(path)
     tests = data.get("test", [])
     if set(data) - {"test"} or not isinstance(tests, list):
         raise _wrong(path, "expected [[test]] entries only")

@@ -15,7 +15,6 @@ expires = 2027-01-31
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from datetime import date, datetime
 from pathlib import Path
@@ -27,7 +26,7 @@ from kafka_shell.audit.control import Control, sql_text
 from kafka_shell.audit.model import AuditFinding
 from kafka_shell.base import units
 from kafka_shell.base.errors import ShellError, Status, did_you_mean
-from kafka_shell.base.files import read_text
+from kafka_shell.base.files import read_toml
 
 STATE = "X01"  # differences from a state file
 
@@ -132,10 +131,7 @@ class Policy(Struct, frozen=True):
 
 def read(path: Path, controls: Mapping[str, Control]) -> Policy:
     """Read a policy file. Raises ShellError with the location of a mistake."""
-    try:
-        data = tomllib.loads(read_text(path))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise wrong(path, f"not valid TOML: {error}") from None
+    _, data = read_toml(path)
     for name in data:
         if name in ("topics", "acls", "quotas"):
             raise wrong(

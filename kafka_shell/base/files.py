@@ -54,6 +54,36 @@ def read_text(file: str | Path, *, largest: int = MAX_SIZE) -> str:
         raise bad_file(file, "is not UTF-8 text", line=line) from None
 
 
+def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
+    """The text and the values of a TOML file."""
+    import tomllib
+
+    text = read_text(path)
+    try:
+        return text, tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
+        what = str(error)[: at.start()] if at else str(error)
+        line = int(at[1]) if at and at[1] else text.count("\n") + 1
+    except RecursionError:
+        what, line = "nested too deeply", None
+    raise bad_file(path, f"invalid TOML: {what}", hint='Expected key = "value".', line=line)
+
+
+def toml_line(text: str, table: str, key: str) -> int | None:
+    """The line that sets a key of a table ("": above all tables); tomllib does not report it."""
+    wanted, current = f"{table}.{key}" if table else key, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if line.startswith("["):
+            current = line.partition("#")[0].strip(" []").replace('"', "").replace("'", "")
+        name = line.partition("=")[0].strip().replace('"', "").replace("'", "")
+        dotted = f"{current}.{name}" if current else name
+        if (current if line.startswith("[") else dotted) == wanted and line[:1] not in ("", "#"):
+            return number
+    return None
+
+
 def read_json(file: str | Path) -> Any:
     """The value of a JSON file. A key that is set twice is an error."""
     import json

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from msgspec import Struct, field
 
-from kafka_shell.base.errors import ShellError, UsageError, near_miss
+from kafka_shell.base.errors import ShellError, near_miss
+from kafka_shell.base.files import bad_file, read_toml, toml_line
 from kafka_shell.output.terminal import is_dumb
 from kafka_shell.output.text import Role
 
@@ -279,96 +279,34 @@ def _info(path: Path, own: bool) -> ThemeInfo:
 
 def read_theme(path: Path) -> Theme:
     """Read a theme file. Raises ShellError with the file, the line and what was expected."""
+    source, data = read_toml(path)
+    tables = {name: data[name] for name in _TABLES if isinstance(data.get(name), dict)}
+    for table, values in (("", data), *tables.items()):
+        for key, value in values.items():
+            if problem := _problem(table, key, value):
+                raise bad_file(path, problem, line=toml_line(source, table, key))
+    return Theme(**{**data, "name": path.stem})
+
+
+def _problem(table: str, key: str, value: object) -> str:
+    """What is wrong with a key of the file ("" for the table) or of a table; "" if nothing is."""
+    known = _TABLES[table] if table else (*_FIELDS, *_TABLES)
+    if key not in known:
+        near = near_miss(key, known)
+        expected = f"did you mean {near}?" if near else f"expected one of {', '.join(known)}"
+        return f"unknown {'role' if table else 'key'} {key}; {expected}"
+    if table:
+        return _invalid_style(key, value)
+    if key in _TABLES:
+        return "" if isinstance(value, dict) else f"{key} must be a table of styles: [{key}]"
+    if key == "mode" and value not in get_args(Mode):
+        return f'mode must be "dark", "light" or "any", got {value!r}'
+    return "" if isinstance(value, str) else f"{key} must be a string"
+
+
+def _invalid_style(role: str, value: object) -> str:
     try:
-        source = path.read_text("utf-8")
-    except UnicodeDecodeError as error:
-        raise _malformed(path, None, f"not valid UTF-8 ({error.reason})") from None
-    except OSError as error:
-        raise _malformed(path, None, f"cannot be read: {error.strerror}") from None
-    return _checked(path, source, _parsed(path, source))
-
-
-def _parsed(path: Path, source: str) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        return tomllib.loads(source)
-    except tomllib.TOMLDecodeError as error:
-        at = re.search(r"\(at line (\d+), column \d+\)", str(error))
-        line = int(at[1]) if at else len(source.splitlines())
-        problem = re.sub(r" \(at .*\)$", "", str(error))
-        raise _malformed(path, line, f"invalid TOML: {problem}") from None
-
-
-def _checked(path: Path, source: str, data: dict[str, Any]) -> Theme:
-    for key, value in data.items():
-        _check_entry(path, source, key, value)
-    mode = data.get("mode", "any")
-    if mode not in get_args(Mode):
-        problem = f'mode must be "dark", "light" or "any", got {mode!r}'
-        raise _malformed(path, _line_of(source, "mode"), problem)
-    return Theme(
-        name=path.stem,
-        description=data.get("description", ""),
-        mode=mode,
-        output=data.get("output", {}),
-        prompt=data.get("prompt", {}),
-    )
-
-
-def _check_entry(path: Path, source: str, key: str, value: object) -> None:
-    if key in _TABLES and isinstance(value, dict):
-        for problem, line in _role_problems(source, key, value):
-            raise _malformed(path, line, problem)
-    elif key in _TABLES:
-        raise _malformed(path, _line_of(source, key), f"{key} must be a table of styles: [{key}]")
-    elif key not in _FIELDS:
-        known = (*_FIELDS, *_TABLES)
-        expected = _expected(key, known, "one of " + ", ".join(known))
-        raise _malformed(path, _line_of(source, key), f"unknown key {key}; {expected}")
-    elif not isinstance(value, str):
-        raise _malformed(path, _line_of(source, key), f"{key} must be a string")
-
-
-def _role_problems(source: str, table: str, styles: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    roles = _TABLES[table]
-    for role, style in styles.items():
-        if role not in roles:
-            expected = _expected(role, roles, "one of " + ", ".join(roles))
-            yield f"unknown role {role}; {expected}", _line_of(source, role, table)
-            continue
-        try:
-            parse_style(_string(style))
-        except ValueError as error:
-            problem = f'{role} must be a style such as "bold #80c0ff bg:#202020": {error}'
-            yield problem, _line_of(source, role, table)
-
-
-def _string(style: object) -> str:
-    if not isinstance(style, str):
-        raise ValueError(f"{style!r} is not a string")
-    return style
-
-
-def _expected(word: str, known: tuple[str, ...], otherwise: str) -> str:
-    near = near_miss(word, known)
-    return f"did you mean {near}?" if near else f"expected {otherwise}"
-
-
-def _line_of(source: str, key: str, table: str = "") -> int:
-    """The number of the line that sets a key in a table (tomllib does not report it)."""
-    inside = ""
-    for number, line in enumerate(source.splitlines(), 1):
-        heading = re.match(r"\s*\[\s*([^\]]+?)\s*\]", line)
-        if heading:
-            inside = heading[1].strip("\"'")
-            if not table and inside == key:
-                return number
-        elif inside == table and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]""", line):
-            return number
-    return 1
-
-
-def _malformed(path: Path, line: int | None, problem: str) -> ShellError:
-    place = str(path) if line is None else f"{path}:{line}"
-    return UsageError(f"{place}: {problem}", code="malformed-theme")
+        parse_style(value if isinstance(value, str) else repr(value))
+    except ValueError as error:
+        return f'{role} must be a style such as "bold #80c0ff bg:#202020": {error}'
+    return ""

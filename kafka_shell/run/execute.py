@@ -66,6 +66,7 @@ def execute(
     a guard forbids it, it was not confirmed, or the cluster has changed since the plan was made.
     """
     book = plan.bookkeeping
+    yes = None if context.script.asks else yes
     guard = "" if dry_run else _guard(context, plan)
     _check_consent(context, guard, yes)
     try:
@@ -146,6 +147,8 @@ def _is_asked(plan: Plan, context: Context, guard: str) -> bool:
     """Whether the plan is confirmed: always, or on a terminal because data or the leaders of
     several topics move, or partitions are added."""
     if plan.advice.confirm or plan.effect is Effect.DESTROY or guard in ("confirm", "typed"):
+        return True
+    if context.script.asks:
         return True
     if context.ask is None:
         return False

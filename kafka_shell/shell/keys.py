@@ -60,9 +60,12 @@ def editing_mode(name: str) -> EditingMode:
 
 
 def _enter(event: KeyPressEvent) -> None:
-    """Accept the highlighted candidate, run the line, or continue an incomplete line."""
+    """Accept the highlighted candidate, run the line or the offered one, or continue an incomplete
+    line."""
     buffer = event.current_buffer
     state = buffer.complete_state
+    if not buffer.text and buffer.suggestion:
+        buffer.insert_text(buffer.suggestion.text)
     if state is not None and state.current_completion is not None:
         _accept(buffer)
     elif incomplete_part(buffer.text) is not None:

@@ -25,7 +25,6 @@ from kafka_shell.output.terminal import SanitizedStream, draw
 PATIENCE_S = 0.25  # how long output is buffered before it is shown without a pager
 # Rows around the output: the command line, the next prompt, the toolbar, and a note.
 PROMPT_ROWS = 4
-Size = Callable[[], tuple[int, int]]
 
 # No colon, question mark, dot or percent sign: less gives them a meaning in a prompt.
 LESS_PROMPT = "q to quit, space for the next page"
@@ -47,13 +46,14 @@ class PagedOutput(SanitizedStream):
         self,
         stream: TextIO,
         environ: Mapping[str, str],
-        size: Size,
+        most_rows: Callable[[], int],
         wanted: Callable[[], bool] = lambda: True,
     ) -> None:
         super().__init__(stream)
         self._environ = environ
-        self._size = size
+        self._most_rows = most_rows
         self._wanted = wanted
+        self._at_end = False
         self._lock = threading.RLock()
         self._buffer: list[str] | None = None  # None: not buffered
         self._rows = 0
@@ -62,9 +62,9 @@ class PagedOutput(SanitizedStream):
         self._after: list[tuple[TextIO, str]] = []
 
     @contextmanager
-    def during(self) -> Iterator[None]:
-        """Run one command, with long output paged."""
-        self._buffer, self._rows = [], 0
+    def during(self, *, at_end: bool = False) -> Iterator[None]:
+        """Run one command, with long output paged; `at_end` shows its last page first."""
+        self._buffer, self._rows, self._at_end = [], 0, at_end
         try:
             yield
         finally:
@@ -124,7 +124,7 @@ class PagedOutput(SanitizedStream):
         assert self._buffer is not None
         self._buffer.append(text)
         self._rows += text.count("\n")
-        if self._rows > max(1, self._size()[0] - PROMPT_ROWS):
+        if self._rows > max(1, self._most_rows()):
             self._page()
         elif self._timer is None:
             self._timer = threading.Timer(PATIENCE_S, self.direct)
@@ -134,7 +134,7 @@ class PagedOutput(SanitizedStream):
     # -- the pager ---------------------------------------------------------------------------------
 
     def _page(self) -> None:
-        command = pager_command(self._environ)
+        command = pager_command(self._environ, at_end=self._at_end)
         if command is None or not self._wanted():
             self.direct()
             return
@@ -213,8 +213,10 @@ class UnpagedReport:
             clear()
 
 
-def pager_command(environ: Mapping[str, str]) -> list[str] | None:
-    """Return the command of $PAGER, less, or the built-in pager; None for no pager."""
+def pager_command(environ: Mapping[str, str], *, at_end: bool = False) -> list[str] | None:
+    """Return the command of $PAGER, less, or the built-in pager; None for no pager. Only less opens
+    `at_end`: without a pager, the end is what remains on the screen."""
+    less = [*_LESS, "+G"] if at_end else _LESS
     chosen = environ.get("PAGER")
     if chosen is not None:
         try:
@@ -222,11 +224,12 @@ def pager_command(environ: Mapping[str, str]) -> list[str] | None:
         except ValueError:  # an unbalanced quote
             return None
         if words and os.path.basename(words[0]) == "less":  # noqa: PTH119
-            return [words[0], *_LESS, *words[1:]]
-        return None if not words or words == ["cat"] else words
+            return [words[0], *less, *words[1:]]
+        return None if at_end or not words or words == ["cat"] else words
     if shutil.which("less", path=environ.get("PATH")):
-        return ["less", *_LESS]
-    return [sys.executable, "-I", "-c", _OWN]  # -I: do not import from the current directory
+        return ["less", *less]
+    # -I: do not import from the current directory
+    return None if at_end else [sys.executable, "-I", "-c", _OWN]
 
 
 # The built-in pager, for systems without less. It is a separate process, so that Ctrl-C and closed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -27,7 +28,7 @@ from kafka_shell.base.errors import Status
 from kafka_shell.base.plans import Report
 from kafka_shell.base.processes import exiting_on
 from kafka_shell.base.structs import replace
-from kafka_shell.base.units import counted
+from kafka_shell.base.units import counted, parse_duration
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.spark.sources import start_early
 from kafka_shell.context import Context
@@ -46,6 +47,7 @@ from kafka_shell.shell.completer import ShellCompleter
 from kafka_shell.shell.history import PrivateHistory, Suggest
 from kafka_shell.shell.keys import exit_application, reduce_latency
 from kafka_shell.shell.paging import (
+    PROMPT_ROWS,
     PagedOutput,
     StderrStream,
     UnpagedReport,
@@ -53,7 +55,9 @@ from kafka_shell.shell.paging import (
     typed_ahead,
 )
 from kafka_shell.shell.screen import ShellLexer, cleaned, style_of
-from kafka_shell.view.cache import TOPICS, Cache
+from kafka_shell.view.cache import FRESH_S, TOPICS, Cache
+
+_NEWEST_LAST = ("history", "journal")  # the pager shows their end first
 
 
 def run(context: Context) -> int:
@@ -68,10 +72,11 @@ class Session:
     def __init__(self, context: Context) -> None:
         self._notes: list[str] = []
         self._leaving = False
+        self._offered = ""
         self._menu_rows = screen.MENU_ROWS
         self._stdout = context.out
         self._paged = PagedOutput(
-            context.out, context.environ, lambda: terminal_size(self._stdout), self._pages
+            context.out, context.environ, self._rows_on_screen, lambda: not self._typed_ahead()
         )
         self._report = UnpagedReport(context.report, self._paged)
         self.context = context = replace(
@@ -105,8 +110,11 @@ class Session:
         try:
             while not self._leaving:
                 self._print_notes()
+                self._offer()
                 try:
-                    text = self.prompt.prompt(pre_run=self._offer)
+                    text = self.prompt.prompt(
+                        pre_run=self._suggest, refresh_interval=self._refresh_s() / 2
+                    )
                 except KeyboardInterrupt:
                     continue  # the line was cleared
                 except EOFError:
@@ -135,15 +143,26 @@ class Session:
         return status
 
     def _offer(self) -> None:
-        """Suggest the command that the last line meant, in gray; the Right key accepts it. In the
-        line itself, other words would be appended to it."""
-        line, self.context.script.suggested = self.context.script.suggested, ""
-        if line:
-            self.prompt.default_buffer.suggestion = Suggestion(line)
+        """Offer the command that the last line meant, unless the next line was typed already: an
+        Enter that was typed before the offer was shown does not accept it."""
+        script = self.context.script
+        self._offered, script.suggested = script.suggested, ""
+        if self._offered and self._typed_ahead():
+            self._offered = ""
+        elif self._offered:
+            self._print([("class:comment", "Enter runs it, Right edits it.")])
+
+    def _suggest(self) -> None:
+        """Suggest the offered command in gray. In the line itself, other words would be appended
+        to it."""
+        if self._offered:
+            self.prompt.default_buffer.suggestion = Suggestion(self._offered)
 
     def _run_line(self, line: str) -> Status:
+        self.context.script.asks = bool(self._offered) and line == self._offered
+        name = self.completer.command_at(line, len(line))
         try:
-            with self._paged.during():
+            with self._paged.during(at_end=name in _NEWEST_LAST):
                 status = run_text(line, self.context)
         except KeyboardInterrupt:
             self.context.err.write("interrupted\n")
@@ -159,14 +178,18 @@ class Session:
             self.cache.refresh(frozenset({TOPICS}))  # updates the toolbar
         return status
 
-    def _pages(self) -> bool:
-        """Return whether a pager may start: not if the user has already typed the next line."""
-        if self.context.settings.pager == "off":
-            return False
+    def _typed_ahead(self) -> bool:
+        """Return whether the user has already typed the next line: no pager may take it."""
         keyboard = self.prompt.app.input
         early = get_typeahead(keyboard)
         store_typeahead(keyboard, early)
-        return not early and not typed_ahead(keyboard.fileno())
+        return bool(early) or typed_ahead(keyboard.fileno())
+
+    def _rows_on_screen(self) -> int:
+        """Return the number of rows that are printed without a pager."""
+        screens = self.context.settings.pager
+        rows = terminal_size(self._stdout)[0]
+        return sys.maxsize if screens == "off" else int(screens) * rows - PROMPT_ROWS
 
     # -- ShellControl ------------------------------------------------------------------------------
 
@@ -340,7 +363,7 @@ class Session:
         # Not on_text_changed: browsing the history changes the text, too.
         prompt.default_buffer.on_text_insert += lambda buffer: self._typed(buffer.text)
         prompt.app.before_render += lambda _: self._fit()
-        prompt.app.after_render += lambda _: self._first_drawn()
+        prompt.app.after_render += lambda _: self._drawn()
         return prompt
 
     def _typed(self, text: str) -> None:
@@ -349,10 +372,17 @@ class Session:
             message = "starting Spark in the background"
             run_in_terminal(lambda: self._print([("class:comment", message)]))
 
-    def _first_drawn(self) -> None:
-        """Read the cluster after the prompt was drawn."""
-        if not self.cache.view.read_at and self.cache.state.failure is None:
-            self.cache.touch()
+    def _drawn(self) -> None:
+        """Read the cluster after the prompt was drawn, and again each time the view is older than
+        `set refresh`."""
+        seconds = self._refresh_s()
+        if seconds or (not self.cache.view.read_at and self.cache.state.failure is None):
+            self.cache.touch(seconds or FRESH_S)
+
+    def _refresh_s(self) -> float:
+        """Return the seconds of `set refresh`; 0 for off."""
+        refresh = self.context.settings.refresh
+        return 0 if refresh == "off" else parse_duration(refresh) / 1000
 
     def _fit(self) -> None:
         state = self.prompt.default_buffer.complete_state

@@ -118,10 +118,10 @@ class Cache:
         notes, self._notes[:] = list(self._notes), []
         return notes
 
-    def touch(self) -> None:
-        """Refresh the view if it is older than 30 s. Called when the user types."""
+    def touch(self, max_age: float = FRESH_S) -> None:
+        """Refresh the view if it is older than these seconds. Called when the user types."""
         topics = self._view.topics
-        if topics.older_than(FRESH_S, self._clock()) and not self._backing_off():
+        if topics.older_than(max_age, self._clock()) and not self._backing_off():
             self._enqueue([TOPICS])
 
     def refresh(self, parts: frozenset[str] = frozenset()) -> None:

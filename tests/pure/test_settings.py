@@ -375,16 +375,18 @@ def test_settings_of_this_session_have_that_source(config: Path) -> None:
     rows = {row.name: (row.value, row.source) for row in changed.describe()}
     assert rows["theme"] == ("mono", "this session")
     assert rows["output"] == ("json", "this session")
-    assert rows["pager"] == ("on", "default")
+    assert rows["pager"] == ("2", "default")
 
 
 def test_what_a_session_has_changed_is_kept_when_it_connects(config: Path) -> None:
     before = loaded(config=config, text='theme = "midnight"\n')
     other = replace(before, theme="parchment", output="table")
     assert kept_from(before, other) == other
-    changed = replace(before, theme="mono", output="json", pager="off", editing_mode="vi")
+    changed = replace(before, theme="mono", output="json", pager="off", refresh="10s")
+    changed = replace(changed, editing_mode="vi")
     kept = kept_from(changed, other)
     assert (kept.theme, kept.output, kept.pager, kept.editing_mode) == ("mono", "json", "off", "vi")
+    assert kept.refresh == "10s"
 
 
 def test_a_command_for_another_session_names_the_cluster(config: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -163,28 +163,34 @@ def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...
     name, value = invocation["name"], invocation["value"]
     if name is None:
         return context.settings.describe()
-    choices = SETTINGS.get(name)
-    if choices is None:
+    setting = SETTINGS.get(name)
+    if setting is None:
         raise UsageError(
             f"unknown setting '{name}'",
             hint=did_you_mean(name, SETTINGS, f"Settings: {', '.join(SETTINGS)}."),
             span=invocation.span("name"),
             text=invocation.text,
         )
-    if value not in choices:
-        raise UsageError(
-            f"{name} must be one of {', '.join(choices)}, got '{value}'",
-            span=invocation.span("value") or invocation.span("name"),
-            text=invocation.text,
-        )
+    if value is None:
+        return tuple(row for row in context.settings.describe() if row.name == name)
+    try:
+        if value not in setting.choices:
+            setting.kind.convert(setting, value)
+    except UsageError as error:
+        error.span = invocation.span("value")
+        raise
     context.session.settings = replace(context.settings, **{name.replace("-", "_"): value})
     return f"{name} is {value}"
 
 
-SETTINGS: dict[str, Sequence[str]] = {
-    "output": FORMATS,
-    "editing-mode": ("emacs", "vi"),
-    "pager": ("on", "off"),
+SETTINGS = {
+    setting.name: setting
+    for setting in (
+        Option("output", kinds.CHOICE, "", choices=FORMATS),
+        Option("editing-mode", kinds.CHOICE, "", choices=("emacs", "vi")),
+        Option("pager", kinds.INTEGER, "", choices=("off", "1", "2"), least=1),
+        Option("refresh", kinds.DURATION, "", choices=("off", "10s", "1m"), least=1_000),
+    )
 }
 
 
@@ -213,7 +219,8 @@ def _offer_values(found: CompletionRequest, known: Catalog) -> Candidates:
     from kafka_shell.view.candidates import pick
 
     name = next(iter(found.words.get("name", ())), "")
-    return pick(SETTINGS.get(name, ()), found.prefix)
+    setting = SETTINGS.get(name)
+    return pick(setting.choices if setting else (), found.prefix)
 
 
 _THEME, _VALUE = (
@@ -306,6 +313,8 @@ COMMANDS = (
             Argument("name", kinds.CHOICE, "The setting.", required=False, choices=tuple(SETTINGS)),
             Argument("value", _VALUE, "Its new value.", required=False),
         ),
+        description="pager is off, or the number of screens above which output is paged (2).\n"
+        "refresh is off, or how often an idle prompt reads the cluster, for example 10s.",
         examples=(Example("set", "show all settings and their sources"),),
     ),
     Command(

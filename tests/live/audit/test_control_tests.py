@@ -74,7 +74,7 @@ def test_expectations_are_compared_with_what_the_control_finds(shell: Shell, fol
         ("[[test]]\ntopic=[]", "Did you mean topics?"),
         ("[[test]]\ntopics=[{topics='a'}]\nexpect=[{resource='a'}]", "topics has no column topics"),
         ("[[test]]\nthresholds={most=1}\nexpect=[{resource='a'}]", "no parameter most"),
-        ("x=", "not valid TOML"),
+        ("x=", "invalid TOML"),
     ],
 )
 def test_a_mistake_in_a_test_is_named(shell: Shell, folder: Path, text: str, says: str) -> None:

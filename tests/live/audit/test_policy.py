@@ -114,7 +114,7 @@ def test_a_threshold_and_a_suppression_that_ends(shell: Shell, topic: str, tmp_p
         ("[thresholds.T16]\nmost=true", "most must be a number, got True"),
         ("[thresholds.T24]\npattern=5", "pattern must be a string, got 5"),
         ("[thresholds]\nT13=5", "[thresholds.CONTROL]"),
-        ("x = ", "not valid TOML"),
+        ("x = ", "invalid TOML"),
     ],
 )
 def test_a_mistake_in_the_file_is_named(shell: Shell, tmp_path: Path, text: str, says: str) -> None:

@@ -52,5 +52,8 @@ def test_which_pager() -> None:
     assert less is not None and less[:2] == ["less", "-RXK"]
     assert all(word.endswith(LESS_PROMPT) for word in less[3:])
     assert pager_command({"PAGER": "/usr/bin/less -S"}) == ["/usr/bin/less", *less[1:], "-S"]
+    assert pager_command({"PATH": "/usr/bin:/bin"}, at_end=True) == [*less, "+G"]
+    assert pager_command({"PAGER": "more -d"}, at_end=True) is None
+    assert pager_command({"PATH": "/nowhere"}, at_end=True) is None
     own = pager_command({"PATH": "/nowhere"})
     assert own is not None and own[1:3] == ["-I", "-c"]

@@ -127,7 +127,7 @@ def test_a_malformed_theme_names_file_line_and_what_was_expected(
 
 def test_a_theme_file_that_is_not_text(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(ShellError, match="not valid UTF-8"):
+    with pytest.raises(ShellError, match="is not UTF-8"):
         load("mine", user=tmp_path)
 
 

@@ -320,7 +320,8 @@ def test_options_are_offered_in_declared_order(bench: Bench) -> None:
 
 
 def test_values_of_a_setting(bench: Bench) -> None:
-    assert list(bench.menu("set pager ")) == ["on", "off"]
+    assert list(bench.menu("set pager ")) == ["off", "1", "2"]
+    assert list(bench.menu("set refresh 1")) == ["10s", "1m"]
     assert list(bench.menu("set output j")) == ["json"]
     assert bench.menu("set nothing ") == {}
 

@@ -23,7 +23,7 @@ def terminal() -> io.StringIO:
 
 
 def paged(terminal: io.StringIO, pager: str, rows: int = 8) -> PagedOutput:
-    return PagedOutput(terminal, {"PAGER": pager, "PATH": "/usr/bin:/bin"}, lambda: (rows, 80))
+    return PagedOutput(terminal, {"PAGER": pager, "PATH": "/usr/bin:/bin"}, lambda: rows)
 
 
 def test_short_output_is_not_paged(terminal: io.StringIO, tmp_path: Path) -> None:
@@ -34,13 +34,12 @@ def test_short_output_is_not_paged(terminal: io.StringIO, tmp_path: Path) -> Non
     assert not (tmp_path / "paged").exists()
 
 
-def test_an_answer_that_fits_only_without_the_next_prompt_is_paged(
-    terminal: io.StringIO, tmp_path: Path
-) -> None:
-    out = paged(terminal, f"sh -c 'cat > {tmp_path}/paged'", rows=24)
-    with out.during():
-        out.write("line\n" * 22)
-    assert (tmp_path / "paged").read_text() == "line\n" * 22
+def test_only_less_opens_at_the_end(terminal: io.StringIO, tmp_path: Path) -> None:
+    out = paged(terminal, f"sh -c 'cat > {tmp_path}/paged'")
+    with out.during(at_end=True):
+        out.write("line\n" * 100)
+    assert terminal.getvalue() == "line\n" * 100
+    assert not (tmp_path / "paged").exists()
 
 
 def test_long_output_is_paged(terminal: io.StringIO, tmp_path: Path) -> None:
@@ -116,7 +115,7 @@ def test_a_question_waits_for_the_pager_and_for_its_plan(
 
 
 def test_no_pager_where_none_is_wanted(terminal: io.StringIO, tmp_path: Path) -> None:
-    out = PagedOutput(terminal, {"PAGER": f"sh -c 'cat > {tmp_path}/paged'"}, lambda: (5, 80),
+    out = PagedOutput(terminal, {"PAGER": f"sh -c 'cat > {tmp_path}/paged'"}, lambda: 5,
                 lambda: False)  # fmt: skip
     with out.during():
         out.write("line\n" * 100)
@@ -130,7 +129,7 @@ def test_a_pager_runs_no_programs_and_writes_no_files(
     out = PagedOutput(
         terminal,
         {"PAGER": f"sh -c 'env > {tmp_path}/seen; cat'", "LESSSECURE": "", "PATH": "/usr/bin:/bin"},
-        lambda: (5, 80),
+        lambda: 5,
     )
     with out.during():
         out.write("line\n" * 10)

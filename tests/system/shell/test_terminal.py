@@ -12,9 +12,14 @@ from uuid import uuid4
 import pexpect
 import pytest
 
+from kafka_shell.admin.topics.change import plan_create, plan_delete
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from kafka_shell.shell.paging import LESS_PROMPT
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.outages import frozen
 from tests.support.sandbox_brokers import start_broker, stop_broker
 from tests.support.terminal import Terminal
@@ -401,10 +406,55 @@ def test_the_equivalent_of_a_pasted_line_is_suggested(shell: Terminal, bootstrap
     shell.until(lambda: "kafka> topics" in shell.line)
     shell.press("c-u")
     shell.run(f"kafka-topics.sh --bootstrap-server {bootstrap} --list")
+    shell.sees("Enter runs it, Right edits it.")
     shell.until(lambda: shell.line.endswith("kafka> list-topics"))
-    shell.press("right", "enter")
+    shell.press("enter")
     shell.sees("shell.payments")
     shell.until(lambda: shell.rows[shell.screen.cursor.y].rstrip().endswith(">"))
+
+
+def test_an_equivalent_that_changes_something_asks_first(shell: Terminal, bootstrap: str) -> None:
+    acl = "--add --allow-principal User:bob --operation Read --topic shell.orders --force"
+    for typed, question in (
+        ("kafka-topics.sh --create --topic shell.offered --partitions 1", "Create 1 topic"),
+        (f"kafka-acls.sh {acl}", "Create 1 ACL"),
+    ):
+        shell.run(f"{typed} --bootstrap-server {bootstrap}")
+        shell.sees("Enter runs it")
+        shell.press("enter")
+        shell.until(lambda asked=question: asked in shell.line and "[y/N]" in shell.line)
+        shell.press("enter")
+        shell.sees("not confirmed: nothing was changed")
+        shell.run("clear")
+        shell.at_prompt()
+
+
+def test_an_idle_prompt_sees_changes_of_others_if_refresh_is_set(
+    shell: Terminal, bootstrap: str
+) -> None:
+    shell.run("set refresh 1s")
+    shell.sees("refresh is 1s", "3 topics")
+    with Cluster(ConnectionConfig(bootstrap=parse_addresses(bootstrap))) as cluster:
+        assert apply(plan_create([NewTopic("shell.later", 1, 1)]), cluster).ok
+        shell.sees("4 topics")
+        assert apply(plan_delete(cluster, ["shell.later"]), cluster).ok
+        shell.sees("3 topics")
+
+
+@pytest.mark.skipif(shutil.which("less") is None, reason="there is no less here")
+def test_the_pager_shows_the_end_of_the_history(
+    open_terminal: Open, bootstrap: str, tmp_path: Path
+) -> None:
+    entries = [f"\n# 2026-01-31 10:00:00+00:00\n+topics a{number}.\n" for number in range(200)]
+    (tmp_path / "state").mkdir(mode=0o700)
+    (tmp_path / "state" / "history").write_text("".join(entries))
+    shell = open_terminal("--broker", bootstrap)
+    shell.sees("as of")
+    shell.run("history")
+    shell.until(lambda: shell.rows[-1] == LESS_PROMPT, "in the pager")
+    shell.sees("topics a199.", "  history")
+    shell.type("q")
+    shell.at_prompt()
 
 
 def test_a_pasted_line_for_another_cluster_stays_one(shell: Terminal) -> None:
