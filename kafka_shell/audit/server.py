@@ -24,12 +24,11 @@ from kafka_shell.audit.session import THIS_MACHINE
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import private_folder, write_private
 from kafka_shell.base.processes import start_module
-from kafka_shell.base.waits import until
+from kafka_shell.base.waits import LOCAL_POLL_S, until
 
 IDLE_S = 3600
 _START_S = 180.0
 _STOP_S = 30.0
-_POLL_S = 0.1
 _STATE, _LOCK, _USED, _LOG = "server.json", "server.lock", "server.used", "server.log"
 
 
@@ -99,7 +98,7 @@ def start(folder: Path, idle_s: int = IDLE_S) -> Generator[None]:
                     hint=jvm.hint(folder / _LOG),
                     code="spark",
                 )
-            time.sleep(_POLL_S)
+            time.sleep(LOCAL_POLL_S)
             yield
     except BaseException:  # also Ctrl-C: nobody would know of the JVM
         with suppress(ProcessLookupError):
@@ -113,7 +112,7 @@ def stop(folder: Path) -> bool:
     if found is None:
         return False
     os.kill(found.pid, signal.SIGTERM)
-    if not until(lambda: not _is_running(folder), _STOP_S, _POLL_S):
+    if not until(lambda: not _is_running(folder), _STOP_S):
         raise ShellError(f"the Spark server (process {found.pid}) does not stop", code="spark")
     return True
 

@@ -17,9 +17,9 @@ from kafka_shell.audit.server import Server, alone, last_used, publish
 from kafka_shell.audit.session import CONFIG, LOCAL_CONFIG, PRIVATE, THIS_MACHINE
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.processes import start_module
+from kafka_shell.base.waits import LOCAL_POLL_S, POLL_S
 
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
-_POLL_S, _START_POLL_S = 1.0, 0.1
 _END_S = 10.0
 _ROUNDS = 2  # of queries that prepare the JVM
 
@@ -37,7 +37,7 @@ def main(folder: Path, idle_s: int) -> int:
                     publish(folder, server)
                     others.append(start_module("kafka_shell.audit.server_process", folder))
                 others[-1].poll()  # no zombie is left of it
-                time.sleep(_POLL_S if len(others) > 1 else _START_POLL_S)
+                time.sleep(POLL_S if len(others) > 1 else LOCAL_POLL_S)
         finally:
             for process in others:
                 process.terminate()

@@ -19,6 +19,7 @@ from kafka_shell.admin.client_configs.model import (
     resolve,
 )
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.waits import GRACE_S
 from kafka_shell.clients import internals
 from kafka_shell.clients.store import Store, StoreError
 from kafka_shell.clients.validate import ConfigRule, ValidatedConfigs, parse, validate
@@ -29,7 +30,6 @@ ANONYMOUS = "ANONYMOUS"  # the principal of unauthenticated clients
 _INTERVAL = "metadata.max.age.ms"
 _LEAST_SECONDS = 0.1
 _MOST_SECONDS = 300.0  # also if a dynamic metadata.max.age.ms of days is to be reset
-_GRACE_SECONDS = 0.25
 _STOP_SECONDS = 2.0
 
 
@@ -95,7 +95,7 @@ class Follower:
         self._wake.set()
         if not wait or self._thread is threading.current_thread() or not self._thread.is_alive():
             return
-        self._thread.join(_GRACE_SECONDS)  # the current operation usually ends quickly
+        self._thread.join(GRACE_S)  # the current operation usually ends quickly
         if self._thread.is_alive():
             self._store.end()
             self._thread.join(_STOP_SECONDS)

@@ -14,7 +14,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import escape, private_folder, to_properties, write_private
 from kafka_shell.base.java import Archive, archive_folder, archive_of, jvm_options
 from kafka_shell.base.structs import replace
-from kafka_shell.base.waits import until
+from kafka_shell.base.waits import START_S, until
 from kafka_shell.sandbox import stand_ins
 from kafka_shell.sandbox.process import write_arguments
 from kafka_shell.sandbox.ready import cause_in
@@ -183,8 +183,6 @@ def _before_4(sandbox: Sandbox) -> bool:
 
 # Format the log directories of new nodes with the StorageTool of Kafka, in parallel.
 
-FORMAT_SECONDS = 60.0
-
 
 def new_id(start: str = "") -> str:
     """Return a random ID in the format of Kafka that starts so, but not with a dash."""
@@ -266,10 +264,10 @@ def _start_format(
 
 def _finish_format(broker: Broker, process: subprocess.Popen[str]) -> None:
     try:
-        _, errors = process.communicate(timeout=FORMAT_SECONDS)
+        _, errors = process.communicate(timeout=START_S)
     except subprocess.TimeoutExpired as error:
         raise ShellError(
-            f"formatting the storage of broker {broker.id} timed out after {FORMAT_SECONDS:.0f} s",
+            f"formatting the storage of broker {broker.id} timed out after {START_S:.0f} s",
             code="format-failed",
         ) from error
     (broker.folder / "format.args").unlink()
@@ -287,7 +285,6 @@ def _finish_format(broker: Broker, process: subprocess.Popen[str]) -> None:
 CANDIDATES = range(20000, 30000)
 # The kernel may close the sockets of a process a moment after it has ended.
 CLOSING_SECONDS = 1.0
-_POLL_SECONDS = 0.02
 
 
 def free_ports(count: int, besides: Container[int | None] = ()) -> list[int]:
@@ -313,7 +310,7 @@ def is_free(port: int) -> bool:
 
 def becomes_free(port: int) -> bool:
     """Return whether a broker can listen on the port, now or within CLOSING_SECONDS."""
-    return until(lambda: is_free(port), CLOSING_SECONDS, _POLL_SECONDS)
+    return until(lambda: is_free(port), CLOSING_SECONDS)
 
 
 # The layout of a sandbox: controllers, racks and ports.

@@ -22,7 +22,6 @@ except ImportError as missing:
 
 TERM_SECONDS = 20.0
 KILL_SECONDS = 10.0
-POLL_SECONDS = 0.02
 SPAWN_SECONDS = 60.0
 
 
@@ -118,4 +117,4 @@ def _wait_until_ended(
     def left() -> list[tuple[int, Path]]:
         return [(pid, arguments) for pid, arguments in processes if is_running(pid, arguments)]
 
-    return [] if until(lambda: not left(), seconds, POLL_SECONDS) else left()
+    return [] if until(lambda: not left(), seconds) else left()

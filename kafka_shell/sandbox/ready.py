@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.waits import LOCAL_POLL_S
 from kafka_shell.sandbox.process import is_running
 from kafka_shell.sandbox.security import ADMINISTRATOR, passwords
 from kafka_shell.sandbox.stand_ins import is_leading, unregister_last_run
 from kafka_shell.sandbox.state import Broker, Sandbox
 
-POLL_SECONDS = 0.02
 START_SECONDS = 200.0  # a broker that cannot register exits by itself after three minutes
 
 # Logged when the node is registered and unfenced, and all its ports are open.
@@ -89,7 +89,7 @@ def _ticks(waiting: Sequence[Broker]) -> Iterator[None]:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         yield
-        time.sleep(POLL_SECONDS)
+        time.sleep(LOCAL_POLL_S)
     broker = waiting[0]
     raise ShellError(
         f"broker {broker.id} is not ready after {START_SECONDS:.0f} s",

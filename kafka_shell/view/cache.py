@@ -20,6 +20,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.results import Failure, as_failure
 from kafka_shell.base.structs import replace
+from kafka_shell.base.waits import GRACE_S, REFRESH_S
 from kafka_shell.view import readers
 from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.view import (
@@ -42,11 +43,9 @@ CONFIGS = "configs"
 GROUPS = "groups"
 
 FRESH_S = 30.0
-DEADLINE_S = 15.0  # per refresh; commands have their own deadlines
 BACKOFF_S = 1.0
 BACKOFF_MAX_S = 30.0
 KEEP_CONFIGS = 200
-_CLOSE_S = 0.25
 _ALWAYS_READ = (ResourceType.TOPIC, ResourceType.BROKER)  # always read
 
 
@@ -166,7 +165,7 @@ class Cache:
             self._listeners.clear()
             self._condition.notify()
         if self._thread is not None:
-            self._thread.join(_CLOSE_S)
+            self._thread.join(GRACE_S)
             if self._thread.is_alive() and self._cluster is not None:
                 self._cluster.close()
 
@@ -220,7 +219,7 @@ class Cache:
         try:
             if self._cluster is None:
                 self._cluster = self._open(self._connection)
-            with self._cluster.within(DEADLINE_S):
+            with self._cluster.within(REFRESH_S):
                 self._read(self._cluster, wants)
         except Exception as error:  # shown in the toolbar
             unreachable = isinstance(error, ShellError) and error.status is Status.UNREACHABLE

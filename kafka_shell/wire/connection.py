@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
-from kafka_shell.base.waits import until
+from kafka_shell.base.waits import GRACE_S, VISIBLE_S, until
 from kafka_shell.wire import frames
 from kafka_shell.wire import requests as versions
 from kafka_shell.wire.endpoint import Address, ConnectionConfig
@@ -302,9 +302,6 @@ class Cluster:
 K = TypeVar("K")
 T = TypeVar("T")
 
-_WAITING_INTERVAL_S = 0.25  # between two calls of `waiting`
-GRACE_S = 0.25  # for an operation to end by itself after its deadline
-
 
 def run_within(
     config: ConnectionConfig,
@@ -340,7 +337,7 @@ def run_within(
             if left <= 0:
                 break
             waiting(running)
-            ended.wait(min(left, _WAITING_INTERVAL_S))
+            ended.wait(min(left, GRACE_S))
     late = ShellError(f"no response within {seconds:.0f} s", code="deadline")
     results: dict[K, T | ShellError] = {}
     for key in operations:
@@ -355,11 +352,8 @@ def run_within(
 #
 # Without this, describing a resource right after changing it could show the old state.
 
-MAX_WAIT_S = 10.0  # a loaded broker may be seconds behind the controller
-_POLL_S = 0.1
 
-
-def wait_until_visible(visible: Callable[[], bool], seconds: float = MAX_WAIT_S) -> None:
+def wait_until_visible(visible: Callable[[], bool], seconds: float = VISIBLE_S) -> None:
     """Wait until `visible()` returns true, but not longer. Its ShellErrors end the wait."""
     with suppress(ShellError):
-        until(visible, seconds, _POLL_S)
+        until(visible, seconds)

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import Resource
+from kafka_shell.base.waits import FAILOVER_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import COORDINATOR_NOT_AVAILABLE, TOPIC_AUTHORIZATION_FAILED
 from kafka_shell.wire.failures import COORDINATION, failure
@@ -22,7 +23,6 @@ from kafka_shell.wire.requests import Call, CoordinatorKind, Node
 
 _MANY_KEYS = 4  # the first version of FindCoordinator for several groups (Kafka 3.0)
 OFFSETS_TOPIC = "__consumer_offsets"
-_MAX_RETRY_S = 15.0  # brokers still return a coordinator for a while after it has crashed
 _NOT_SENT = frozenset({"refused", "connect-timeout", "unknown-broker"})
 
 
@@ -109,7 +109,7 @@ def ask(cluster: Cluster, apis: Mapping[str, Sequence[GroupApi]]) -> ResponsesBy
         return {group: _failed(of_group, not_found(group)) for group, of_group in apis.items()}
     responses: ResponsesByGroup = {group: GroupResponses() for group in apis}
     left = list(apis)
-    for _ in cluster.attempts(_MAX_RETRY_S):
+    for _ in cluster.attempts(FAILOVER_S):
         try:
             left = _round(cluster, {group: apis[group] for group in left}, responses)
             lost = _lost(cluster, left) if left else {}

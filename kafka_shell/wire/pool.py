@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.structs import replace
+from kafka_shell.base.waits import PROBE_S, REPORTED_S
 from kafka_shell.wire import frames
 from kafka_shell.wire.dial import Loop
 from kafka_shell.wire.endpoint import STAND_INS, Address, ConnectionConfig
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     import ssl
 
 _STAGGER = 0.25  # seconds before the next bootstrap server is tried in parallel
-REPORT_WAIT_S = 1.0  # longer waits are reported
-SILENCE_S = 2.0  # without response, after which another broker is preferred
 _MAX_KNOWN = 3  # brokers of the last metadata that are tried in addition to bootstrap servers
 
 
@@ -196,7 +195,7 @@ class Pool:
         behind = self._config.behind
         ready = [each for each in self.ready() if not each.stale and each.address not in behind]
         if ready:
-            return min(ready, key=lambda link: (link.silence >= SILENCE_S, link.load))
+            return min(ready, key=lambda link: (link.silence >= PROBE_S, link.load))
         return self._connect_any(until, extensible)
 
     def other_link(self, besides: Iterable[Address]) -> Link | None:
@@ -204,7 +203,7 @@ class Pool:
         connections to other brokers are started."""
         besides = self._config.behind.union(besides)
         others = [link for link in self.ready() if link.address not in besides]
-        responsive = [link for link in others if link.silence < SILENCE_S and not link.stale]
+        responsive = [link for link in others if link.silence < PROBE_S and not link.stale]
         if responsive:
             return min(responsive, key=lambda link: link.load)
         known = (Address(host, port) for _, host, port, _ in self.head.brokers)
@@ -219,7 +218,7 @@ class Pool:
 
     def _is_unresponsive(self, address: Address) -> bool:
         link = self._links.get(address)
-        return link is not None and (link.closed or link.silence >= SILENCE_S)
+        return link is not None and (link.closed or link.silence >= PROBE_S)
 
     def last_responding(self) -> Link | None:
         """The ready connection with the most recent response: it most likely still works."""
@@ -248,8 +247,8 @@ class Pool:
                 raise self._no_broker(tried)
             if now >= until:
                 raise _too_slow(tried, self.command.responded, extensible)
-            self.loop.turn(min(until, next_at if left else until, now + REPORT_WAIT_S))
-            if time.monotonic() - began > REPORT_WAIT_S:
+            self.loop.turn(min(until, next_at if left else until, now + REPORTED_S))
+            if time.monotonic() - began > REPORTED_S:
                 self.report_wait(", ".join(str(each.address) for each in tried if not each.closed))
 
     def close_reason(self, link: Link) -> ShellError:

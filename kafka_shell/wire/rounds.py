@@ -8,14 +8,13 @@ from typing import Any, TypeVar
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Results
+from kafka_shell.base.waits import LEADERS_S, PROGRESS_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import THROTTLING_QUOTA_EXCEEDED
 from kafka_shell.wire.failures import failure_of_rest
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-_RETRY_S = 5.0  # leaders and coordinators that change do so within seconds
 
 
 def ask_in_rounds(
@@ -29,7 +28,7 @@ def ask_in_rounds(
     requested = tuple(dict.fromkeys(wanted))
     found: Results[K, V] = Results()
     left = requested
-    for round_ in cluster.attempts(_RETRY_S):
+    for round_ in cluster.attempts(LEADERS_S):
         try:
             left = tuple(ask(left, found))
         except ShellError:
@@ -53,7 +52,6 @@ MANY = 100
 # A controller accepts 10,000 metadata records per request: for topics, partitions and configs.
 _MAX_RECORDS = 9_000
 _MAX_ITEMS = 1_000  # per request, so that Ctrl-C works and progress is shown
-_STUCK_S = 60.0  # without progress because of a quota
 _MIN_PAUSE_S = 0.1
 
 T = TypeVar("T")
@@ -126,7 +124,7 @@ def send_within_quota(
                 progress_at = time.monotonic()
             retry_at = time.monotonic() + max(throttle_ms / 1000, _MIN_PAUSE_S)
             too_late = cluster.deadline is not None and retry_at > cluster.deadline
-            if not retry or too_late or retry_at > progress_at + _STUCK_S:
+            if not retry or too_late or retry_at > progress_at + PROGRESS_S:
                 return rows
             done = len(items) - len(retry)
             cluster.report_wait(

@@ -14,6 +14,7 @@ from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.results import as_failure
 from kafka_shell.base.structs import Resource
 from kafka_shell.base.units import some
+from kafka_shell.base.waits import FAILOVER_S, PROBE_S, REPORTED_S
 from kafka_shell.wire import frames
 from kafka_shell.wire import requests as versions
 from kafka_shell.wire.endpoint import Address, ConnectionConfig
@@ -34,7 +35,7 @@ from kafka_shell.wire.failures import (
     late,
     malformed,
 )
-from kafka_shell.wire.pool import REPORT_WAIT_S, SILENCE_S, Pool
+from kafka_shell.wire.pool import Pool
 from kafka_shell.wire.requests import (
     ANY,
     METADATA,
@@ -53,7 +54,6 @@ from kafka_shell.wire.transport import Exchange, Link
 
 _MAX_NAMES = 3  # of brokers in one message
 _NO_CONTROLLER_S = 10.0  # without response, after which no controller is active
-_SHORT_S = 1.0  # a wait that does not explain why a deadline has passed
 _NOT_YET = (COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE)
 
 
@@ -100,13 +100,13 @@ def can_use_any_broker(job: Job) -> bool:
 
 def needs_other_broker(job: Job) -> bool:
     """Whether its broker does not respond, and another one can be used."""
-    return job.link is not None and job.link.silence >= SILENCE_S and can_use_any_broker(job)
+    return job.link is not None and job.link.silence >= PROBE_S and can_use_any_broker(job)
 
 
 def needs_check(job: Job, link: Link) -> bool:
     """Whether the broker has not been used for a while, and another one can be used for a change:
     then a broker that responds is found first. A controller is not a broker."""
-    silent = time.monotonic() - link.last_received >= SILENCE_S
+    silent = time.monotonic() - link.last_received >= PROBE_S
     one_of_many = can_use_any_broker(job) and not versions.is_controller(link.versions)
     return silent and one_of_many and job.call.changes(job.request)
 
@@ -187,7 +187,7 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
     if link and silence and job.started - silence.began >= 1 and not forwarded:
         # It waited for less time, as the broker had not responded before.
         why = f"{_broker(pool, job, link)} has not responded for {now - silence.began:.0f} s"
-    elif now - job.started < _SHORT_S and (others := _other_silent_brokers(pool, link)):
+    elif now - job.started < REPORTED_S and (others := _other_silent_brokers(pool, link)):
         silent = some([pool.describe(each) for each in others], _MAX_NAMES)
         why = f"{late(job.extensible)}: waiting for {silent} left no time for {what}"
     else:
@@ -248,7 +248,7 @@ def _broker(pool: Pool, job: Job, link: Link) -> str:
 def wake_time(job: Job, now: float) -> float:
     """When a job needs attention even if no bytes arrive."""
     if job.link is not None and can_use_any_broker(job):
-        silent_at = now + SILENCE_S - job.link.silence
+        silent_at = now + PROBE_S - job.link.silence
         return min(ends_at(job), silent_at) if silent_at > now else ends_at(job)
     if job.sent or job.link is not None:
         return job.deadline
@@ -265,13 +265,11 @@ def retriable_code(job: Job, code: int) -> int:
 
 
 # Brokers still return a controller or coordinator for a while after its broker has crashed.
-_MOVE_S = 15.0
 _MAX_LOST = 5  # connections that may be closed with one request in flight before it fails
 _DROPPED = frozenset({"connection-lost", "closed-early"})
 _SILENT = frozenset({"no-answer", "connect-timeout"})
 _FIND_COORDINATOR = 10
 _VERSIONS = (4, 6)  # of FindCoordinator, since the first one for several keys: Kafka 3.0
-_SILENT_BROKER_S = 2.0  # limit for a broker that was silent during this command
 _RESERVE, _RESERVE_S = 0.25, 3.0  # part of the time, and seconds, kept for later requests
 
 
@@ -381,9 +379,9 @@ class Runner:
         if self._pool.on_wait is None or not jobs:
             return math.inf
         now, since = time.monotonic(), [waited_since(job) for job in jobs]
-        slow = [job for job, began in zip(jobs, since, strict=True) if now - began > REPORT_WAIT_S]
+        slow = [job for job, began in zip(jobs, since, strict=True) if now - began > REPORTED_S]
         self._pool.report_wait(awaited_brokers(self._pool, slow))
-        return now + REPORT_WAIT_S if slow else min(since) + REPORT_WAIT_S + 0.01
+        return now + REPORTED_S if slow else min(since) + REPORTED_S + 0.01
 
     def _expire(self, jobs: Iterable[Job]) -> None:
         now = time.monotonic()
@@ -480,7 +478,7 @@ class Runner:
         at = job.link.address
         silence = self._pool.silences.get(at)
         if isinstance(to, Node) and silence is not None and silence.noticed < job.started:
-            limit = job.started + _SILENT_BROKER_S
+            limit = job.started + PROBE_S
             if limit < job.deadline:
                 job.deadline, job.extensible = limit, False
         if job.link.ready:
@@ -640,7 +638,7 @@ class Runner:
             return False
         moves = isinstance(job.call.to, Controller | Coordinator)
         moves = moves and not isinstance(error, NoBrokerError)
-        grace = moves and time.monotonic() - job.started < _MOVE_S
+        grace = moves and time.monotonic() - job.started < FAILOVER_S
         dropped = error.code in _DROPPED and self._pool.connected_before
         return job.reached_broker or grace or dropped
 

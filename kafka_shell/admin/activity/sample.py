@@ -29,6 +29,7 @@ from kafka_shell.admin.records.offsets import OffsetRows, offsets_request
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource
 from kafka_shell.base.units import counted
+from kafka_shell.base.waits import REFRESH_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, KAFKA_STORAGE_ERROR
 from kafka_shell.wire.failures import error_name, failure
@@ -295,8 +296,6 @@ def sizes_request() -> RawRequest:
 
 _NO_END = (0, -1)  # error code and offset of a partition that is not in a response
 _ANSWER_S = 4.0  # for a broker with many partitions to answer
-_TOPICS_S = 15.0  # for metadata first, then the brokers
-_GROUPS_S = 12.0  # for the lag of all groups: coordinators first, then leaders
 
 
 # -- topics and brokers ----------------------------------------------------------------------------
@@ -314,7 +313,7 @@ class _Placement(Struct):
 def sample_topics(cluster: Cluster) -> Sample:
     """All topics and brokers. A broker that does not respond in time is among the failures, and its
     partitions have no end and size. Raises ShellError if no broker answers."""
-    with cluster.within(_TOPICS_S):
+    with cluster.within(REFRESH_S):
         return _sample_topics(cluster)
 
 
@@ -434,7 +433,7 @@ def _brokers(
 def sample_groups(cluster: Cluster, names: Sequence[str] | None = None) -> Sample:
     """The lag of these groups, or of all groups. What a broker that does not respond coordinates or
     leads is unknown, and it is among the failures. Raises ShellError if no broker answers."""
-    with cluster.within(_GROUPS_S):
+    with cluster.within(REFRESH_S):
         if names is None:
             return _all_groups(cluster)
         return of_groups(groups.describe(cluster, names, offsets=True))

@@ -15,6 +15,7 @@ from kafka_shell.base.errors import UsageError, did_you_mean
 from kafka_shell.base.plans import Advice, Change, Effect, Order, Outcomes, Plan
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource
+from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import (
     BROKER_NOT_AVAILABLE,
@@ -184,7 +185,6 @@ def unknown_level(name: str, text: str, span: tuple[int, int] | None, line: str)
 
 # Plans that update feature levels (KIP-584; API key 57).
 
-DEFAULT_TIMEOUT_MS = 30_000
 _FOR_ALL = "The update failed for all features since the following feature had an error: "
 _UPGRADE, _SAFE, _UNSAFE = 1, 2, 3
 ONE_WAY = "kraft.version"  # cannot be downgraded
@@ -199,7 +199,7 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
     wanted: tuple[tuple[str, int], ...]
     now: Features
     unsafe: bool = False
-    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    timeout_ms: int = CHANGE_MS
     validates = True
 
     @property
@@ -280,7 +280,7 @@ def plan_update(
     wanted: Mapping[str, int],
     *,
     unsafe: bool = False,
-    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+    timeout_ms: int = CHANGE_MS,
 ) -> Plan:
     """Update features to these levels; 0 disables one (API key 57). A lower level is a downgrade,
     which is destructive.

@@ -20,6 +20,7 @@ from kafka_shell.admin.cluster import probes, quorum
 from kafka_shell.admin.cluster.model import (
     BROKERS,
     CAUSE_OF_CHECK,
+    FRESH_MS,
     Finding,
     Health,
     Quorum,
@@ -44,6 +45,7 @@ from kafka_shell.base.plans import Report
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, some
+from kafka_shell.base.waits import CONTROLLER_S, GRACE_S, PROBE_S, SETTLE_S
 from kafka_shell.wire import connection as parallel
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.endpoint import Address
@@ -54,9 +56,6 @@ from kafka_shell.wire.model import Partition, Topic
 # The checks of `health`: each reads one kind of resource, and yields what is wrong.
 
 EXAMPLES = 3
-_QUORUM_LAG_MS = 10_000  # a voter that has not caught up for longer is a finding
-_FETCH_S = 2.0  # in which each voter fetches from a new leader
-_FETCHED_MS = 3_000  # a controller that fetched more recently is running
 _LOW, _FULL = 0.05, 0.01  # free share of the volume of a log directory
 _TRANSACTIONS = "__transaction_state"  # created by the first transaction
 # Failures without any response. With others a controller responds, if only to refuse a client.
@@ -276,8 +275,8 @@ def _behind(cluster: Cluster, described: Quorum) -> list[QuorumReplica]:
         return all(voter.behind_ms >= 0 for voter in found)
 
     if any(voter.behind_ms < 0 for voter in found):
-        wait_until_visible(all_fetched, _FETCH_S)
-    return [voter for voter in found if not voter.keeps_up(_QUORUM_LAG_MS)]
+        wait_until_visible(all_fetched, SETTLE_S)
+    return [voter for voter in found if not voter.keeps_up]
 
 
 def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Found:
@@ -322,7 +321,7 @@ def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Foun
 
 
 def _is_fetching(replica: QuorumReplica, now: int) -> bool:
-    return replica.role == "leader" or now - replica.last_fetch < _FETCHED_MS
+    return replica.role == "leader" or now - replica.last_fetch < FRESH_MS
 
 
 def _no_leader(check: Check, failure: str) -> Finding:
@@ -583,10 +582,8 @@ def _not_preferred(places: Sequence[str]) -> str:
     return f"{counted(len(places), 'partition')} not led by {their} preferred replica"
 
 
-PROBE_S = 2.0
 _LIMIT_S = 9.5  # for everything
 _ENTER_S = 6.5  # to probe the brokers and read the metadata
-_QUORUM_S = 2.5  # to wait for the active controller
 _CHECKS_S = 5.0
 
 
@@ -615,13 +612,13 @@ def health(
         probe = probe_cluster(
             cluster,
             probe_timeout,
-            _QUORUM_S,
+            CONTROLLER_S,
             lambda left: progress([f"broker {id}" for id in left]),
         )
     found = probe.metadata
     given = CheckInput(probe, probe_timeout, partial(throttles, found.cluster_id))
     findings = list(of_metadata(probe))
-    seconds = max(0.1, min(_CHECKS_S, until - time.monotonic() - parallel.GRACE_S))
+    seconds = max(0.1, min(_CHECKS_S, until - time.monotonic() - GRACE_S))
     kraft = probe.quorum is not None or probe.unread is not None
     wanted = [check for check in CHECKS if kraft or check.name != "quorum"]
     outcomes = parallel.run_within(

@@ -12,6 +12,9 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.wire.model import Broker, Partition
 
+FRESH_MS = 3_000  # who runs and is reachable has fetched from the quorum leader since
+VOTER_BEHIND_MS = 10_000  # a voter that has not caught up for longer commits nothing
+
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry
     from kafka_shell.admin.partitions.model import LogDirUse
@@ -184,10 +187,11 @@ class QuorumReplica(Struct, frozen=True):
         """Whether it is a voter (or the leader)."""
         return self.role != "observer"
 
-    def keeps_up(self, within_ms: int) -> bool:
-        """Whether it is the leader, or caught up with the leader within this time. One that has not
-        fetched since the leader was elected did not."""
-        return self.role == "leader" or 0 <= self.behind_ms <= within_ms
+    @property
+    def keeps_up(self) -> bool:
+        """Whether it is the leader, or caught up with the leader lately. One that has not fetched
+        since the leader was elected did not."""
+        return self.role == "leader" or 0 <= self.behind_ms <= VOTER_BEHIND_MS
 
 
 class Quorum(Struct, frozen=True):

@@ -17,6 +17,7 @@ from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import Resource, replace
+from kafka_shell.base.waits import CONTROLLER_S, SETTLE_S
 from kafka_shell.wire import frames
 from kafka_shell.wire import requests as versions
 from kafka_shell.wire.connection import Cluster
@@ -156,8 +157,6 @@ def _late(link: Link, timeout: float) -> ShellError:
 # controllers or partly hangs still responds, with outdated leaders and in-sync replicas. The active
 # controller reports how far each broker has fetched (DescribeQuorum, API key 55).
 
-_SETTLE_S = 1.5  # after an election, the controller does not report yet which brokers caught up
-_ANSWER_S = 3.0
 _ASKED = 3  # brokers: one that is cut off cannot forward the request
 
 
@@ -264,7 +263,7 @@ def why_out_of_date(cluster: Cluster) -> Failure | None:
 
     if not cluster.supports(DescribeQuorumRequest):
         return None
-    fresh = freshness(cluster, [broker.id for broker in cluster.known_brokers()], _ANSWER_S)
+    fresh = freshness(cluster, [broker.id for broker in cluster.known_brokers()], CONTROLLER_S)
     if fresh.quorum is not None or fresh.unread is None:
         return fresh.unread or next(iter(fresh.behind.values()), None)
     if fresh.unread.code in AUTHORIZATION:
@@ -280,7 +279,7 @@ def why_out_of_date(cluster: Cluster) -> Failure | None:
 def _settled(cluster: Cluster, brokers: list[int]) -> tuple[Quorum, dict[int, Failure]]:
     """The quorum, and the brokers that are still behind after some time."""
     asked = brokers[:: -(-len(brokers) // _ASKED) or 1]
-    for attempt in cluster.attempts(_SETTLE_S):
+    for attempt in cluster.attempts(SETTLE_S):
         try:
             described = quorum.describe_through(cluster, asked)
         except ShellError:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from kafka_shell.admin.cluster.model import Endpoint, Quorum, QuorumReplica, Voter
+from kafka_shell.admin.cluster.model import FRESH_MS, Endpoint, Quorum, QuorumReplica, Voter
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.steps import BaseStep, row_failure
@@ -19,6 +19,7 @@ from kafka_shell.base.plans import Advice, Change, Effect, Order, Outcomes, Plan
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import approximate_duration, counted
+from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire import connection as parallel
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.endpoint import Address, parse_addresses
@@ -37,7 +38,6 @@ _NO_ID = UUID(int=0)
 _PATIENCE_S = 8.0
 _CONTROLLERS = ("controller.quorum.bootstrap.servers", "controller.quorum.voters")
 _NO_RESPONSE = ("deadline", "REQUEST_TIMED_OUT", "NOT_CONTROLLER")
-_BEHIND_MS = 3_000  # brokers fetch twice a second
 
 
 def describe(cluster: Cluster) -> Quorum:
@@ -117,7 +117,7 @@ def behind(described: Quorum, brokers: Iterable[int]) -> dict[int, Failure]:
     return {
         id: Failure("STALE_METADATA", _out_of_date(id, ago.get(id)), see=Resource("cluster"))
         for id in brokers
-        if id not in ago or ago[id] > _BEHIND_MS
+        if id not in ago or ago[id] > FRESH_MS
     }
 
 
@@ -191,10 +191,8 @@ def _replica(
 
 # Plans that add and remove voters (KIP-853; API keys 80, 81).
 
-DEFAULT_TIMEOUT_MS = 30_000
 UNKNOWN_DIRECTORY_ID = "unknown-directory-id"
 _FAR_BEHIND = 1_000  # records; the leader refuses a voter that has not caught up
-_VOTER_BEHIND_MS = 10_000  # a voter that has not caught up for longer commits nothing
 
 
 class AddVoter(Struct, BaseStep, frozen=True):
@@ -267,7 +265,7 @@ def plan_alter(
     add: Sequence[Voter] = (),
     remove: Sequence[Voter] = (),
     *,
-    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+    timeout_ms: int = CHANGE_MS,
 ) -> Plan:
     """Add and remove voters, one after the other: a quorum changes by one at a time (API keys 80,
     81).
@@ -383,7 +381,7 @@ class _Majority(Struct, frozen=True):
     def of(cls, quorum: Quorum, steps: Iterable[AddVoter | RemoveVoter] = ()) -> _Majority:
         """The majority after these steps. The leader adds no voter that does not keep up."""
         voters = {_key(each) for each in quorum.voters}
-        live = {_key(each) for each in quorum.voters if each.keeps_up(_VOTER_BEHIND_MS)}
+        live = {_key(each) for each in quorum.voters if each.keeps_up}
         for step in steps:
             if isinstance(step, AddVoter):
                 voters.add(_key(step.voter))

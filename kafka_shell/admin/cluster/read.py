@@ -20,6 +20,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import some
+from kafka_shell.base.waits import CONTROLLER_S, PART_S, PROBE_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 from kafka_shell.wire.metadata_scan import MetadataScan
@@ -30,8 +31,6 @@ from kafka_shell.wire.model import Broker
 # Reads a state part by part: what cannot be read is a failure, and does not prevent the rest.
 
 T = TypeVar("T")
-_PROBE_S = 2.0  # timeout of a probe
-_READ_S = 2.5  # for each of the other reads: 10 s for everything
 
 
 class Brokers(Struct, frozen=True):
@@ -65,10 +64,10 @@ class Brokers(Struct, frozen=True):
         )
 
 
-def brokers(cluster: Cluster, quorum_timeout: float = _READ_S) -> Brokers:
+def brokers(cluster: Cluster, quorum_timeout: float = CONTROLLER_S) -> Brokers:
     """Probe the brokers in the metadata, and look up brokers that are not in it. `quorum_timeout`
     is how long the active controller may take (seconds)."""
-    found = probe_cluster(cluster, _PROBE_S, quorum_timeout)
+    found = probe_cluster(cluster, PROBE_S, quorum_timeout)
     not_read = {f"broker {id}": failure for id, failure in found.probed.failures.items()}
     not_read |= {f"broker {id}": failure for id, failure in found.behind.items()}
     with Cluster(found.config) as own:
@@ -122,7 +121,7 @@ def _read(
     cluster: Cluster, what: str, read: Callable[[Cluster], T], not_read: dict[str, Failure]
 ) -> T | None:
     try:
-        with cluster.within(_READ_S):
+        with cluster.within(CONTROLLER_S):
             return read(cluster)
     except ShellError as error:
         not_read[what] = as_failure(error)
@@ -247,9 +246,6 @@ def _quorum_roles(probe: ClusterProbe) -> dict[int, str]:
     return {replica.id: replica.role for replica in replicas}
 
 
-READ_S = 10.0  # for each part, whatever hangs
-
-
 class PartReader:
     """Reads parts of the state, and keeps the failures of those that could not be read."""
 
@@ -260,7 +256,7 @@ class PartReader:
     def __call__(self, what: str, read: Callable[[Cluster], T]) -> T | None:
         """The part, or None if it could not be read. `what` names it in `failures`."""
         try:
-            with self.cluster.within(READ_S):
+            with self.cluster.within(PART_S):
                 return read(self.cluster)
         except ShellError as error:
             self.failures[what] = as_failure(error)

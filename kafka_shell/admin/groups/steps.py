@@ -16,6 +16,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Outcomes, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
+from kafka_shell.base.waits import FAILOVER_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     GROUP_SUBSCRIBED_TO_TOPIC,
@@ -32,7 +33,6 @@ from kafka_shell.wire.failures import (
 from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 
 _COMMIT_BY_NAME = 9  # OffsetCommit v10 names topics by ID
-_RETRY_S = 10.0
 # The coordinator may not know a topic yet that other brokers list: it was just created.
 COORDINATION_OR_TOPIC = COORDINATION | {UNKNOWN_TOPIC_OR_PARTITION}
 
@@ -128,7 +128,7 @@ class RetriedStep(OffsetsStep, frozen=True):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         rows: dict[TopicPartition, Any] = {}
         left: Sequence[Reset] = self.resets
-        for _ in cluster.attempts(_RETRY_S):
+        for _ in cluster.attempts(FAILOVER_S):
             try:
                 response = self._ask(cluster, self._request(left), self.highest)
             except ShellError as error:

@@ -25,13 +25,12 @@ from kafka_shell.base.plans import SENDING, Outcomes, Report
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, some
+from kafka_shell.base.waits import PART_S, POLL_S, PROGRESS_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import as_error
 from kafka_shell.wire.metadata_scan import MetadataScan, request, scan
 from kafka_shell.wire.requests import Call, Node
 
-_PATIENCE_S = 60.0  # to become healthy before the next batch
-_POLL_S = 1.0
 _AGAIN = "Run the same command again to continue."
 
 # Splitting moves into batches.
@@ -220,7 +219,7 @@ class FollowBatches(Struct, frozen=True):
     ) -> dict[TopicPartition, Failure]:
         """Start a batch when the cluster is healthy. Returns the partitions that were refused.
         Raises UnexpectedEnd if it takes too long."""
-        until, task, last = time.monotonic() + _PATIENCE_S, "", ""
+        until, task, last = time.monotonic() + PROGRESS_S, "", ""
         if cluster.deadline is not None:
             until = min(until, cluster.deadline)
         while True:
@@ -231,13 +230,13 @@ class FollowBatches(Struct, frozen=True):
                     return self._start(cluster, step)
             if cluster.deadline is not None and time.monotonic() > cluster.deadline:
                 why = last or why  # not that there was no time left to look again
-            if time.monotonic() + _POLL_S > until:
+            if time.monotonic() + POLL_S > until:
                 raise UnexpectedEnd(f"not started: {why}", code="paused")
             if task and why != last:
                 report(task, 1, 1)
             task, last = f"waiting: {why}", why
             report(task, 0, None)
-            time.sleep(_POLL_S)
+            time.sleep(POLL_S)
 
     def _start(self, cluster: Cluster, step: MoveReplicas) -> dict[TopicPartition, Failure]:
         names = {str(each): each for each in step.target}
@@ -305,7 +304,6 @@ def in_batches(
 # that accepts or refuses acks=all writes. What any of the answers reports counts.
 
 _MOST_NAMES = 3
-_ANSWER_S = 10.0
 
 
 def below_min_isr(cluster: Cluster, found: MetadataScan) -> frozenset[TopicPartition]:
@@ -339,7 +337,7 @@ def _ask(
     and others that run."""
     topics = {each.id: list[str]() for each in found.brokers if each.id in others}
     topics |= found.topics_by_leader()
-    calls = [Call(request(names), Node(id), timeout=_ANSWER_S) for id, names in topics.items()]
+    calls = [Call(request(names), Node(id), timeout=PART_S) for id, names in topics.items()]
     answers, silent = list[MetadataScan](), list[Failure]()
     for answer in cluster.send_all(calls):
         if isinstance(answer, Failure):

@@ -16,6 +16,7 @@ from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resou
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
+from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire import error_codes as codes
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.failures import failure, needing
@@ -24,7 +25,6 @@ from kafka_shell.wire.model import Partition
 from kafka_shell.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.wire.rounds import in_requests
 
-DEFAULT_TIMEOUT_MS = 30_000
 _PREFERRED, _UNCLEAN = 0, 1  # election types
 _NO_LEADER = "none"
 
@@ -44,7 +44,7 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
 
     elections: tuple[Election, ...]
     unclean: bool = False
-    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    timeout_ms: int = CHANGE_MS
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -161,9 +161,7 @@ def _decoded(found: Any, wanted: Sequence[tuple[str, int]]) -> Found:
     )
 
 
-def plan_preferred(
-    partitions: Found, *, named: bool = True, timeout_ms: int = DEFAULT_TIMEOUT_MS
-) -> Plan:
+def plan_preferred(partitions: Found, *, named: bool = True, timeout_ms: int = CHANGE_MS) -> Plan:
     """Elect the preferred replica of each partition, the first of its list.
 
     A partition is refused if that replica is offline or not in sync. If the partitions were not
@@ -206,7 +204,7 @@ def _combined(one: Failure, other: Failure) -> Failure:
     return replace(one, message=f"{one.message}; {other.message}")
 
 
-def plan_unclean(partitions: Found, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Plan:
+def plan_unclean(partitions: Found, *, timeout_ms: int = CHANGE_MS) -> Plan:
     """Elect an online replica of each offline partition, in sync or not.
 
     Records that only offline replicas have are lost: these replicas truncate them when they return.

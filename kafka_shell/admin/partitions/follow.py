@@ -23,12 +23,11 @@ from kafka_shell.admin.partitions.stalls import Stall, StallWatch
 from kafka_shell.base.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.base.plans import Report
 from kafka_shell.base.units import Bytes, counted
+from kafka_shell.base.waits import PART_S, PROGRESS_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import scan
 
 _FIRST_POLL_S, _POLL_S = 0.1, 1.0  # between two looks; doubled each time
-_MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart
-_READ_S = 10.0  # for reading the reassignments once, whatever hangs
 
 
 class Follow(Struct, frozen=True):
@@ -114,7 +113,7 @@ class _Waiting:
         none_since: float | None = None
         while True:
             try:
-                with self._cluster.within(_READ_S):
+                with self._cluster.within(PART_S):
                     moving = self._follow.moving(self._cluster)
                     if moving:
                         none_since = None
@@ -130,7 +129,7 @@ class _Waiting:
             except ShellError as error:
                 self._check_deadline()
                 refused = getattr(error, "kafka_code", None) is not None
-                if refused or time.monotonic() > last_response + _MAX_SILENCE_S:
+                if refused or time.monotonic() > last_response + PROGRESS_S:
                     raise
             self._check_deadline()
             time.sleep(min(pause, self._seconds_left))

@@ -38,6 +38,7 @@ from kafka_shell.base.plans import (
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import Bytes, approximate_bytes, counted
+from kafka_shell.base.waits import POLL_S, PROGRESS_S
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import (
     KAFKA_STORAGE_ERROR,
@@ -46,9 +47,6 @@ from kafka_shell.wire.error_codes import (
 )
 from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.requests import Call, Node
-
-_POLL_S = 0.25
-_MAX_SILENCE_S = 60.0  # a broker that restarts continues its moves
 
 Place = tuple[int, TopicPartition]  # a broker and one of its replicas
 Dirs = Mapping[Place, str]  # log directories
@@ -371,11 +369,11 @@ def follow(cluster: Cluster, dirs: Dirs, report: Report) -> None:
                 row.size for place in dirs for row in places[place] if row.path == dirs[place]
             )
             report(task, Bytes(min(copied, total - 1)), Bytes(total))
-        elif time.monotonic() - last_response > _MAX_SILENCE_S or any(
+        elif time.monotonic() - last_response > PROGRESS_S or any(
             why.name == "deadline" for why in found.failures.values()
         ):
             raise as_error(next(iter(found.failures.values())))
-        cluster.pause(_POLL_S, task.lower())
+        cluster.pause(POLL_S, task.lower())
 
 
 def _ended(place: Place, path: str, found: Found) -> ShellError:

@@ -21,19 +21,16 @@ from kafka_shell.admin.records.offsets import log_ends
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
+from kafka_shell.base.waits import CHANGE_MS, POLL_S, SETTLE_S, VISIBLE_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import needing
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.requests import CONTROLLER
 
-TIMEOUT_MS = 60_000
-# Until brokers have the controller's metadata. If a broker still shows the replicas of a move that
-# has ended, its metadata is old: it is busy, or has just started.
-_PROPAGATION_S, _OLD_METADATA_S = 2.0, 10.0
 # Until a controller that does not list a reassignment is believed. One that has just lost or won an
 # election may answer from before it.
 CONFIRM_S = 3.0
-_FIRST_RETRY_S, _RETRY_S = 0.05, 0.5
+_FIRST_RETRY_S = 0.05
 NOT_MOVING = "not being reassigned"
 
 Lags = Mapping[tuple[int, TopicPartition], int]
@@ -48,7 +45,7 @@ def under_way(
     """The reassignments in progress: all, or of these topics, sorted by partition."""
     from kafka.protocol.admin import ListPartitionReassignmentsRequest
 
-    request = ListPartitionReassignmentsRequest(timeout_ms=TIMEOUT_MS, topics=None)
+    request = ListPartitionReassignmentsRequest(timeout_ms=CHANGE_MS, topics=None)
     names = None if topics is None else set(topics)
     try:
         response = cluster.send(request, to=CONTROLLER)
@@ -76,8 +73,8 @@ def confirmed_under_way(
     until = time.monotonic() + CONFIRM_S
     if cluster.deadline is not None:
         until = min(until, cluster.deadline)
-    while not (found := under_way(cluster, topics)).values and time.monotonic() + _RETRY_S < until:
-        time.sleep(_RETRY_S)
+    while not (found := under_way(cluster, topics)).values and time.monotonic() + POLL_S < until:
+        time.sleep(POLL_S)
     return found
 
 
@@ -185,11 +182,12 @@ def settled_rows(cluster: Cluster, wanted: Assignment) -> list[PartitionMove]:
     while True:
         rows = rows_of(cluster, wanted, under_way(cluster).values)
         failed = [row for row in rows if row.status is MoveStatus.FAILED and row.replicas]
-        limit = _OLD_METADATA_S if any(map(_shown_moving, failed)) else _PROPAGATION_S
+        # A broker that shows the replicas of a move that has ended is busy, or has just started.
+        limit = VISIBLE_S if any(map(_shown_moving, failed)) else SETTLE_S
         if not failed or time.monotonic() > began + limit:
             return rows
         time.sleep(pause)
-        pause = min(2 * pause, _RETRY_S)
+        pause = min(2 * pause, POLL_S)
 
 
 def _shown_moving(row: PartitionMove) -> bool:

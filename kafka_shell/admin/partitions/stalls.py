@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
 from kafka_shell.base.units import counted
+from kafka_shell.base.waits import PROGRESS_S
 
-_QUIET_S = 60.0  # without a copied byte before a reassignment counts as stalled
 _MINUTE = 60
 _HOUR = 60 * _MINUTE
 
@@ -84,7 +84,7 @@ class StallWatch:
                 since = known[1] if known is not None and known[0] == broker else now
                 waiting[key] = (broker, since)
                 stalled.setdefault((broker, True), {})[key] = since
-            elif key in best and now - best[key][2] >= _QUIET_S:
+            elif key in best and now - best[key][2] >= PROGRESS_S:
                 stalled.setdefault((each.adding[0], False), {})[key] = best[key][2]
         self._waiting, self._best = waiting, best
         stalls = [

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from kafka_shell.admin.partitions.current_assignment import current
 from kafka_shell.admin.partitions.log_dir_moves import LogDirPlan
 from kafka_shell.admin.partitions.model import Assignment, Move, TopicPartition
-from kafka_shell.admin.partitions.progress import TIMEOUT_MS, spell, under_way
+from kafka_shell.admin.partitions.progress import spell, under_way
 from kafka_shell.admin.partitions.throttles import RemoveThrottle, note_still_set, with_still_set
 from kafka_shell.admin.records.offsets import topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
@@ -18,6 +18,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Outcomes, Resource
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
+from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import NO_REASSIGNMENT_IN_PROGRESS
 from kafka_shell.wire.failures import needing
@@ -183,7 +184,7 @@ def _send_request(
 ) -> Results[TopicPartition, TopicPartition]:
     try:
         response = cluster.send(
-            _request(moves, cancel), to=CONTROLLER, timeout=response_timeout(TIMEOUT_MS)
+            _request(moves, cancel), to=CONTROLLER, timeout=response_timeout(CHANGE_MS)
         )
     except ShellError as error:
         raise needing(error, "ALTER on the cluster") from None
@@ -210,7 +211,7 @@ def _request(moves: Sequence[Move], cancel: bool) -> Any:
     kind = AlterPartitionReassignmentsRequest.ReassignableTopic
     fields = {move.partition: {"replicas": None if cancel else list(move.after)} for move in moves}
     return AlterPartitionReassignmentsRequest(
-        timeout_ms=TIMEOUT_MS, topics=topic_rows(kind, kind.ReassignablePartition, fields)
+        timeout_ms=CHANGE_MS, topics=topic_rows(kind, kind.ReassignablePartition, fields)
     )
 
 

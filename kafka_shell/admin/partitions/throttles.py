@@ -40,6 +40,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Outcomes, Resource
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
+from kafka_shell.base.waits import FAILOVER_S, POLL_S
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.wire.metadata_scan import scan
@@ -220,7 +221,6 @@ class ThrottleConfigs(Struct, frozen=True):
         return still
 
 
-_NOTICED_S, _PAUSE_S = 15.0, 0.5  # until a cluster has noticed that a broker has died
 _LEFT_S = 3.0  # of the deadline: too little to wait for that
 
 # -- plan ------------------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ def _read(
     The cluster notices after some seconds that a broker has died. It needs no throttle then, so one
     that does not respond is waited for.
     """
-    until = time.monotonic() + _NOTICED_S
+    until = time.monotonic() + FAILOVER_S
     if cluster.deadline is not None:
         until = min(until, cluster.deadline - _LEFT_S)
     while True:
@@ -285,7 +285,7 @@ def _read(
         running = {broker_config(broker.id) for broker in cluster.brokers(refresh=True)}
         if late and silent <= running:
             return target, configs
-        time.sleep(_PAUSE_S)
+        time.sleep(POLL_S)
 
 
 def _target(cluster: Cluster, moves: Sequence[Move]) -> dict[Config, list[str]]:

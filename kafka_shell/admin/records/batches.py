@@ -19,6 +19,7 @@ from kafka_shell.admin.steps import row_failure
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource
+from kafka_shell.base.waits import REPORTED_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.requests import Call, Node
 
@@ -152,8 +153,6 @@ THROTTLED = Failure(
     see=Resource("effective-quota"),
 )
 
-_SHOWN_S = 1.0  # a wait that is reported
-
 
 def held_back(answer: Any) -> bool:
     """Whether a Fetch response is throttled: a throttle time and no topics."""
@@ -165,7 +164,7 @@ def wait_out(cluster: Cluster, answer: Any) -> None:
     than a call without a deadline may take. Report it if it is long."""
     most = cluster.config.call_timeout
     pause = cluster.time_left(min(answer.throttle_time_ms / 1000, most))
-    if pause >= _SHOWN_S:
+    if pause >= REPORTED_S:
         cluster.report_wait("a quota, which throttles the responses")
     try:
         time.sleep(pause)

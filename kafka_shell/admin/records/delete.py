@@ -17,14 +17,12 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Advice, Change, Effect, NotChecked, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted
+from kafka_shell.base.waits import CHANGE_MS, LEADERS_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import OFFSET_OUT_OF_RANGE, POLICY_VIOLATION
 from kafka_shell.wire.failures import MOVED, failure, failure_of_rest
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import Call, Node, response_timeout
-
-DEFAULT_TIMEOUT_MS = 30_000
-_MOVED_S = 5.0  # how long to retry partitions whose leader changes
 
 
 class Cut(Struct, frozen=True):
@@ -40,7 +38,7 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
 
     cuts: tuple[Cut, ...]
     topic_ids: tuple[tuple[str, str], ...]
-    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    timeout_ms: int = CHANGE_MS
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -68,7 +66,7 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         ended: dict[TopicPartition, Failure | None] = {}
         left: Sequence[Cut] = self.cuts
-        for _ in cluster.attempts(_MOVED_S):
+        for _ in cluster.attempts(LEADERS_S):
             try:
                 failed = self._round(cluster, left)
             except ShellError as error:
@@ -123,7 +121,7 @@ def plan_delete(
     cluster: Cluster,
     targets: Mapping[TopicPartition, int],
     *,
-    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+    timeout_ms: int = CHANGE_MS,
 ) -> Plan:
     """Delete the records before an offset of each partition (API key 21), or all current ones
     (LATEST).
@@ -174,7 +172,7 @@ def plan_delete_before(
     partitions: Sequence[TopicPartition],
     time: int,
     *,
-    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+    timeout_ms: int = CHANGE_MS,
 ) -> Plan:
     """Delete the records before the first one with this timestamp (epoch ms) or later."""
     current = ranges(cluster, partitions)  # what is written after this is kept

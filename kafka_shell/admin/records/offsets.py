@@ -20,6 +20,7 @@ from kafka_shell.admin.partitions.model import (
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.partitions import by_leader, leaders
 from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import OFFSET_NOT_AVAILABLE, REPLICA_NOT_AVAILABLE
 from kafka_shell.wire.failures import NEW_LEADER, failure
@@ -80,7 +81,6 @@ V = TypeVar("V")
 # The first version that supports a special timestamp; the others are as old as the API.
 _SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 _UNCOMMITTED, _COMMITTED = 0, 1
-_REMOTE_MS = 30_000  # how long a broker may search remote storage (v10)
 # The leader has changed, or does not know the high watermark yet: retry.
 _PASSING = NEW_LEADER | {REPLICA_NOT_AVAILABLE, OFFSET_NOT_AVAILABLE}
 
@@ -220,7 +220,7 @@ def _request(
     return ListOffsetsRequest(
         replica_id=replica_id,
         isolation_level=_COMMITTED if committed else _UNCOMMITTED,
-        timeout_ms=_REMOTE_MS,
+        timeout_ms=CHANGE_MS,
         topics=topic_rows(
             topic,
             topic.ListOffsetsPartition,

@@ -16,7 +16,6 @@ from kafka_shell.admin.topics.model import (
 )
 from kafka_shell.admin.topics.read import describe
 from kafka_shell.admin.topics.steps import (
-    DEFAULT_TIMEOUT_MS,
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
@@ -27,6 +26,7 @@ from kafka_shell.base.plans import Advice, Change, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, times
+from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.model import Topic
 from kafka_shell.wire.rounds import in_requests
@@ -38,7 +38,7 @@ _INVALID_REQUEST = ("INVALID_REQUEST", 42)
 _INT16, _INT32 = (1 << 15) - 1, (1 << 31) - 1
 
 
-def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Plan:
+def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = CHANGE_MS) -> Plan:
     """Create topics. A name given twice is refused; the other topics are created (KIP-4)."""
     count = Counter(new.name for new in topics)
     refused: Results[Resource, Any] = Results()
@@ -109,9 +109,7 @@ def _no_brokers(name: str, assignment: Sequence[Sequence[int]]) -> Failure | Non
     )
 
 
-def plan_delete(
-    cluster: Cluster, names: Sequence[str], *, timeout_ms: int = DEFAULT_TIMEOUT_MS
-) -> Plan:
+def plan_delete(cluster: Cluster, names: Sequence[str], *, timeout_ms: int = CHANGE_MS) -> Plan:
     """Delete topics by their IDs (API key 20; by name before Kafka 2.8).
 
     A name given twice is sent once; a topic that does not exist is refused.
@@ -136,7 +134,7 @@ def plan_partitions(
     count: int,
     *,
     assignment: Sequence[Sequence[int]] = (),
-    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+    timeout_ms: int = CHANGE_MS,
 ) -> Plan:
     """Raise the number of partitions of topics to `count` (API key 37).
 
@@ -148,7 +146,7 @@ def plan_partitions(
 
 
 def plan_growth(
-    cluster: Cluster, wanted: Mapping[str, Growing], *, timeout_ms: int = DEFAULT_TIMEOUT_MS
+    cluster: Cluster, wanted: Mapping[str, Growing], *, timeout_ms: int = CHANGE_MS
 ) -> Plan:
     """The same with a number of partitions and an assignment (or none) for each topic."""
     found = describe(cluster, list(wanted))

@@ -12,11 +12,11 @@ from kafka_shell.admin.partitions.model import replicas_moving
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import as_failure
+from kafka_shell.base.waits import CONTROLLER_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.requests import ANY, Target
 
-_READ_S = 2.0  # in an outage the controller may not respond
 _READ_AGAIN = 100  # topics: of more, a broker with replicas is down
 
 
@@ -55,7 +55,7 @@ def _with_reassignments(cluster: Cluster, found: MetadataScan) -> MetadataScan:
     if not found.under_replicated:
         return found
     try:
-        with cluster.within(_READ_S):
+        with cluster.within(CONTROLLER_S):
             return found.with_reassignments(replicas_moving(under_way(cluster).values.values()))
     except ShellError as error:
         return found.with_reassignments({}, as_failure(error))

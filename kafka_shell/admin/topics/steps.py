@@ -19,6 +19,7 @@ from kafka_shell.base.plans import Change, Outcomes, Resource, StepInterrupted
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import ConfigType, counted, format_config_value
+from kafka_shell.base.waits import CHANGE_MS, LOCAL_POLL_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     REQUEST_TIMED_OUT,
@@ -33,7 +34,6 @@ from kafka_shell.wire.rounds import RestInterrupted, Rows, send_within_quota
 
 # New topics as requests, and the defaults of a cluster for them.
 
-DEFAULT_TIMEOUT_MS = 30_000
 _ASKED = 20  # topics of which the controller is asked for the defaults
 
 
@@ -48,7 +48,7 @@ def with_defaults(step: CreateTopics, cluster: Cluster) -> CreateTopics:
 
     request = CreateTopicsRequest(
         topics=[creatable(CreateTopicsRequest, NewTopic(new.name)) for new in incomplete],
-        timeout_ms=DEFAULT_TIMEOUT_MS,
+        timeout_ms=CHANGE_MS,
         validate_only=True,
     )
     try:
@@ -113,8 +113,6 @@ def creatable(request: Any, new: NewTopic) -> Any:
 
 # How requests that change topics are sent, and how long to wait for their effect.
 
-_POLL_S = 0.05
-
 
 class _Named(Protocol):
     @property
@@ -145,7 +143,7 @@ class Timeout:
     def __init__(self, cluster: Cluster, timeout_ms: int) -> None:
         self._cluster = cluster
         self._waits = timeout_ms > 0
-        self.broker_ms = timeout_ms if self._waits else DEFAULT_TIMEOUT_MS
+        self.broker_ms = timeout_ms if self._waits else CHANGE_MS
         self._until = 0.0
 
     def begin(self) -> float:
@@ -181,7 +179,7 @@ class Timeout:
             if waiting and time.monotonic() > self._until:
                 return _late(results, waiting.values(), otherwise)
             if waiting:
-                time.sleep(_POLL_S)
+                time.sleep(LOCAL_POLL_S)
         return results
 
 
@@ -246,7 +244,7 @@ class CreateTopics(Struct, BaseStep, frozen=True):
     """
 
     topics: tuple[NewTopic, ...]
-    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    timeout_ms: int = CHANGE_MS
     min_isr: str = ""  # the default of the cluster, if the controller returned it
     validates = True
 
@@ -335,7 +333,7 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
     """
 
     topics: tuple[Topic, ...]
-    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    timeout_ms: int = CHANGE_MS
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -431,7 +429,7 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
     """One CreatePartitions request (KIP-195, API key 37)."""
 
     growths: tuple[Growth, ...]
-    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    timeout_ms: int = CHANGE_MS
     validates = True
 
     @property

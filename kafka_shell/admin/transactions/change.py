@@ -19,6 +19,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted
+from kafka_shell.base.waits import FAILOVER_S
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import (
     CONCURRENT_TRANSACTIONS,
@@ -38,7 +39,6 @@ from kafka_shell.wire.requests import Call, Coordinator, CoordinatorKind, Node
 _NOT_LEADER = frozenset({LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER})
 _FENCE_HIGHEST = 5  # v6 is for two-phase commit (KIP-939)
 _TIMEOUT_MS = 60_000  # of the next transactions, if the coordinator returns none
-_RETRY_S = 20.0  # the open transaction is aborted first
 _NOT_YET = COORDINATION | {CONCURRENT_TRANSACTIONS}
 _ABORTING = frozenset({"PrepareAbort", "PrepareEpochFence"})
 
@@ -253,7 +253,7 @@ class FenceProducers(Struct, BaseStep, frozen=True):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         codes: dict[str, int | Failure] = {}
         left = list(self.transactions)
-        for _ in cluster.attempts(_RETRY_S):
+        for _ in cluster.attempts(FAILOVER_S):
             try:
                 codes |= _init_producers(cluster, left)
             except ShellError as error:

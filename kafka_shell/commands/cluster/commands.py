@@ -17,6 +17,7 @@ from kafka_shell.base.plans import Effect, Plan
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import fields
 from kafka_shell.base.text import positional
+from kafka_shell.base.waits import PROBE_S
 from kafka_shell.commands import select
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
@@ -46,7 +47,7 @@ def health(invocation: Invocation, context: Context) -> Health:
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     timeout = invocation["probe-timeout"]
-    seconds = health.PROBE_S if timeout is None else timeout / 1000
+    seconds = PROBE_S if timeout is None else timeout / 1000
     found = health.health(
         context.cluster,
         probe_timeout=seconds,

@@ -10,6 +10,7 @@ from kafka_shell.base.plans import Advice, Effect, Plan
 from kafka_shell.base.runbook import Runbook, Stage
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
+from kafka_shell.base.waits import POLL_S, PROGRESS_S
 from kafka_shell.commands import select
 from kafka_shell.commands.partitions.reassignments import BATCHES, THROTTLE, plan_start
 from kafka_shell.language import kinds
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from kafka_shell.admin.cluster.decommission.check import Decommission
     from kafka_shell.context import Context
 
-_PATIENCE_S, _PAUSE_S = 60.0, 1.0  # to read the state again, after a controller has failed
 
 _KEEP = (
     "The active controller deletes the dynamic configs of the broker. If it cannot be reached, use"
@@ -98,7 +98,7 @@ class _Work:
         Raises ShellError if the runbook cannot continue."""
         from kafka_shell.admin.cluster.restart.judge import Verdict
 
-        until = time.monotonic() + _PATIENCE_S
+        until = time.monotonic() + PROGRESS_S
         until = min(until, self._context.cluster.deadline or until)
         while True:
             try:
@@ -111,7 +111,7 @@ class _Work:
                     return found
                 if found.verdict is not Verdict.UNKNOWN or time.monotonic() > until:
                     raise ShellError(f"stopped: {_why_not(found)}", code="not-safe")
-            time.sleep(_PAUSE_S)
+            time.sleep(POLL_S)
 
     @property
     def _left(self) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.base.errors import UsageError, did_you_mean
 from kafka_shell.base.plans import Effect, Plan
+from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.language import kinds
@@ -44,13 +45,12 @@ def describe_quorum(invocation: Invocation, context: Context) -> Quorum:
 
 def alter_quorum(invocation: Invocation, context: Context) -> Plan:
     """Add and remove voters, one at a time."""
-    from kafka_shell.admin.cluster.quorum import DEFAULT_TIMEOUT_MS
 
     add = [_to_add(invocation, index) for index in range(len(invocation["add"]))]
     remove = [_to_remove(invocation, index) for index in range(len(invocation["remove"]))]
     if invocation["controller-id"] is not None:
         remove.append(_controller(invocation))
-    timeout = timeout_ms(invocation, DEFAULT_TIMEOUT_MS)
+    timeout = timeout_ms(invocation, CHANGE_MS)
     return plan_voters(context.cluster, add, remove, timeout_ms=timeout)
 
 
@@ -146,7 +146,7 @@ def update_features(invocation: Invocation, context: Context) -> Plan:
         context.cluster,
         requested,
         unsafe=invocation["unsafe"],
-        timeout_ms=timeout_ms(invocation, features.DEFAULT_TIMEOUT_MS),
+        timeout_ms=timeout_ms(invocation, CHANGE_MS),
     )
 
 

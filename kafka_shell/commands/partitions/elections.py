@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.plans import Effect, Plan, Resource
 from kafka_shell.base.results import Results
+from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.commands import select
 from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.language import kinds
@@ -67,9 +68,8 @@ def _selected(invocation: Invocation, context: Context) -> Results[Resource, Par
 
 
 def _timeout(invocation: Invocation) -> int:
-    from kafka_shell.admin.partitions.elections import DEFAULT_TIMEOUT_MS
 
-    return timeout_ms(invocation, DEFAULT_TIMEOUT_MS)
+    return timeout_ms(invocation, CHANGE_MS)
 
 
 def _partitions(default: str) -> Argument:

@@ -13,6 +13,7 @@ from kafka_shell.base.outcome import JournalEntry, is_applied
 from kafka_shell.base.plans import Advice, Change, Effect, Plan
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import same_value, shorten_command, some
+from kafka_shell.base.waits import SETTLE_S
 from kafka_shell.commands.changes import few
 from kafka_shell.commands.program.journal import UNDOABLE_ENTRY, entries
 from kafka_shell.language import kinds
@@ -63,7 +64,6 @@ def about_change(change: Change) -> str:
     return " ".join(filter(None, (str(change.resource), change.field)))
 
 
-_SETTLE_S = 2.0  # the change itself was waited for already
 _RECENT_S = 30  # a broker may not have applied a change of the last seconds yet
 _NAMED = 5  # entries that are named before the rest is counted
 
@@ -226,7 +226,7 @@ def _settled_plan(
         return not (recent and plan.unchanged)
 
     if not has_settled():
-        wait_until_visible(has_settled, _SETTLE_S)
+        wait_until_visible(has_settled, SETTLE_S)
     return plan
 
 

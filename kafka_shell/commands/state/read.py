@@ -17,6 +17,7 @@ from kafka_shell.base.plans import Change
 from kafka_shell.base.results import Failure, as_failure
 from kafka_shell.base.text import has_secret_name
 from kafka_shell.base.units import ConfigType
+from kafka_shell.base.waits import CONTROLLER_S
 from kafka_shell.commands.state.model import (
     ASSIGNMENT,
     FACTOR,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 # Set for a reassignment or a decommission, and removed at its end: not the desired state.
 TEMPORARY = frozenset((*RATES, *RATE_OF, CORDON))
 _GROUP_CONFIGS_SINCE = (4, 0)
-_LIST_S = 5.0  # for listing reassignments: in an outage the controller may not respond
 
 
 class StateRequest(Struct, frozen=True):
@@ -179,7 +179,7 @@ def _targets_of_reassignments(
 
     def listed() -> list[Reassignment] | Failure:
         try:
-            with cluster.within(_LIST_S):
+            with cluster.within(CONTROLLER_S):
                 return list(under_way(cluster, topics))
         except ShellError as error:
             return as_failure(error)

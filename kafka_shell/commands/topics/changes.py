@@ -15,6 +15,7 @@ from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote
 from kafka_shell.base.units import to_path
+from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.commands import select
 from kafka_shell.commands.configs.commands import alter, pointing_at_keys
 from kafka_shell.commands.configs.kinds import CONFIG_KEYS, CONFIG_PAIR
@@ -231,9 +232,8 @@ def _new_topic(
 
 
 def _timeout(invocation: Invocation) -> int:
-    from kafka_shell.admin.topics.steps import DEFAULT_TIMEOUT_MS
 
-    return timeout_ms(invocation, DEFAULT_TIMEOUT_MS)
+    return timeout_ms(invocation, CHANGE_MS)
 
 
 def alter_topic(invocation: Invocation, context: Context) -> Plan:

@@ -26,6 +26,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import open_private, private_folder, to_properties, write_private
 from kafka_shell.base.processes import start_module
 from kafka_shell.base.structs import replace
+from kafka_shell.base.waits import LOCAL_POLL_S, START_S
 from kafka_shell.sandbox import cluster as sandboxes
 from kafka_shell.sandbox import stand_ins
 from kafka_shell.sandbox.cluster import attach, others_attached
@@ -41,7 +42,6 @@ from kafka_shell.wire.frames import uuid_of
 from kafka_shell.wire.schemas import UnregisterBrokerRequest
 
 _LARGEST_ID = (1 << 31) - 1
-_START_S = 60.0
 _DATA = "data"
 CLIENT_ID = "kafka-sh-twin"  # of connections to twins
 # Static broker configs that decide how topics and groups are created, and what they inherit.
@@ -252,7 +252,7 @@ def leave_to_stand_ins(sandbox: Sandbox, running: Collection[int]) -> None:
     with Cluster(controller_of(sandbox)) as controller:
         controller.send(UnregisterBrokerRequest(broker_id=node.id))
     with connect(sandbox) as cluster:
-        for _ in cluster.attempts(_START_S):
+        for _ in cluster.attempts(START_S):
             if {broker.id for broker in cluster.brokers(refresh=True)} == set(running):
                 return
     raise ShellError(
@@ -291,7 +291,6 @@ def controller_of(sandbox: Sandbox) -> ConnectionConfig:
 
 KEPT_S = 600.0
 MOST_TOPICS = 10_000  # a larger twin takes more memory than may be in use unasked
-_STARTS_S, _POLL_S = 60.0, 0.05
 _HANDOVER_S = 10.0  # until who takes the twin has marked it as used
 # The file of a folder. The process removes a twin that became unwanted while it was started.
 _STARTING, _READY = "spare-starting", "spare-ready"
@@ -326,13 +325,13 @@ def take(root: Path, original: Original, report: Report) -> Sandbox | None:
         wanted = wanted or fingerprint(original)
         if _known(folder).get("fingerprint") != wanted:
             continue
-        until = time.monotonic() + _STARTS_S
+        until = time.monotonic() + START_S
         while (folder / _STARTING).exists() and time.monotonic() < until:
             if not others_attached(folder):  # its process was killed
                 _discard(folder)
                 break
             report("Waiting for the twin that is being started", 0, None)
-            time.sleep(_POLL_S)
+            time.sleep(LOCAL_POLL_S)
         if _claim(folder):
             sandbox = sandboxes.status(folder)
             if sandbox is not None and sandbox.running:

@@ -19,6 +19,7 @@ from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.stalls import waits_for
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure
+from kafka_shell.base.waits import LOCAL_POLL_S
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect, controller_of
 from kafka_shell.wire.connection import Cluster
@@ -28,7 +29,6 @@ from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import Call
 from kafka_shell.wire.schemas import AlterPartitionRequest
 
-_PAUSE_S = 0.05
 _SETTLE_S = 20.0
 _GUESSES = 20  # of an epoch in one round
 _TOO_HIGH, _TOO_LOW = NOT_CONTROLLER, INVALID_UPDATE_VERSION
@@ -66,7 +66,7 @@ def settle(cluster: Cluster) -> None:
 def _follow(sandbox: Sandbox, epochs: Mapping[int, int], ended: threading.Event) -> None:
     guesses: Guesses = {}
     with connect(sandbox) as cluster, Cluster(controller_of(sandbox)) as controller:
-        while not ended.wait(_PAUSE_S):
+        while not ended.wait(LOCAL_POLL_S):
             try:
                 complete(cluster, controller, epochs, guesses)
             except ShellError:

@@ -12,11 +12,11 @@ from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.results import Failure
+from kafka_shell.base.waits import PROBE_S
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.wire.pool import SILENCE_S
 from kafka_shell.wire.requests import ANY, CONTROLLER, METADATA, Call, Node
 from kafka_shell.wire.runner import can_use_any_broker
 from kafka_shell.wire.transport import Link
@@ -46,7 +46,7 @@ def at_the_frozen_one(sandbox: Sandbox, well: Cluster) -> Iterator[Cluster]:
         with frozen(sandbox, broker.id):
             (link,) = cluster._pool.ready()
             assert str(link.address) == address
-            wait_for("it is idle, as at a prompt", lambda: idle(link) > SILENCE_S)
+            wait_for("it is idle, as at a prompt", lambda: idle(link) > PROBE_S)
             yield cluster
 
 

@@ -11,7 +11,7 @@ from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.decommission import check
 from kafka_shell.admin.cluster.decommission.check import CORDON, BrokerState, Decommission
 from kafka_shell.admin.cluster.model import Quorum
-from kafka_shell.admin.cluster.read import READ_S, PartReader
+from kafka_shell.admin.cluster.read import PartReader
 from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.cluster.restart.judge import ClusterState
 from kafka_shell.admin.configs import read as configs
@@ -22,14 +22,13 @@ from kafka_shell.admin.partitions.targets import Drain, read_drain
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.plans import Report
 from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.waits import PART_S, POLL_S, PROBE_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import Address
 from kafka_shell.wire.model import Broker
 
 DEFAULT_FACTOR = "default.replication.factor"
 _CORDON_SINCE = "4.3-IV0"  # the metadata.version
-_POLL_S = 0.5
-_PROBE_S = 2.0
 # What a probe of a host finds on which no broker runs any more. A broker that hangs is not stopped.
 _STOPPED = frozenset(
     {"refused", "connect-timeout", "unreachable", "unknown-host", "connection-lost",
@@ -47,7 +46,7 @@ def describe(cluster: Cluster, broker: int) -> Decommission:
 
 def read(cluster: Cluster, broker: int) -> tuple[Decommission, BrokerState, Drain]:
     """The same, with what it is based on."""
-    known = cluster_reads.brokers(cluster, READ_S)
+    known = cluster_reads.brokers(cluster, PART_S)
     described = known.probe.quorum
     with Cluster(known.config) as own:
         own.join(cluster)
@@ -147,7 +146,7 @@ def dynamic_configs(cluster: Cluster) -> tuple[str, ...]:
     unread = ShellError("no broker is running", code="no-broker")
     for broker in cluster.brokers(refresh=True):
         try:
-            with cluster.within(READ_S):
+            with cluster.within(PART_S):
                 entries = _configs(cluster, broker.id)
         except ShellError as error:
             unread = error
@@ -160,7 +159,7 @@ def dynamic_configs(cluster: Cluster) -> tuple[str, ...]:
 def _fixed(cluster: Cluster) -> frozenset[str]:
     """Configs that no broker can have of its own. Deleting one would be refused, and with it all
     others (KIP-966)."""
-    with cluster.within(READ_S):
+    with cluster.within(PART_S):
         elr = features.describe(cluster).get("eligible.leader.replicas.version")
     return frozenset({"min.insync.replicas"} if elr is not None and elr.level > 0 else ())
 
@@ -187,25 +186,25 @@ def wait_stopped(
         except ShellError as error:
             if error.status is Status.WRONG:
                 raise
-            if cluster.has_time(_POLL_S) or not found:  # else keep the last finding
+            if cluster.has_time(POLL_S) or not found:  # else keep the last finding
                 found = error.message  # of one attempt: a broker may hang
         if not found:
             report(task, 1, 1)
             return
         report(task := f"Waiting: {found}", 0, None)
-        cluster.pause(_POLL_S, found)
+        cluster.pause(POLL_S, found)
 
 
 def _running(cluster: Cluster, broker: int, address: Address | None) -> str:
     """Why the broker does not count as stopped; empty if it does."""
-    with probes.fresh(cluster) as own, own.within(READ_S):
+    with probes.fresh(cluster) as own, own.within(PART_S):
         if any(each.id == broker for each in own.brokers(refresh=True)):
             return f"broker {broker} is running"
         if own.is_kraft() and quorum.describe(own).leader in (broker, -1):
             return "there is no active controller yet"
         if address is None:
             return ""
-        probed = probes.probe_brokers(own.config, {broker: address}, _PROBE_S)
+        probed = probes.probe_brokers(own.config, {broker: address}, PROBE_S)
     if broker in probed.values:
         return f"broker {broker} is fenced, but responds at {address}"
     failure = probed.failures[broker]

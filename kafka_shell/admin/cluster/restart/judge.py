@@ -142,7 +142,6 @@ class ClusterState(Struct, frozen=True):
 
 EXAMPLES = 3
 _GROUPS, _TRANSACTIONS = "__consumer_offsets", "__transaction_state"
-_BEHIND_MS = 10_000  # a voter that has not caught up for longer does not count
 _MANY = 10  # brokers in one message
 
 
@@ -324,9 +323,7 @@ def voters(state: ClusterState) -> tuple[list[int], int]:
         return [], 0
     every = state.quorum.voters
     running = [
-        voter.id
-        for voter in every
-        if voter.id not in state.silent | state.down and voter.keeps_up(_BEHIND_MS)
+        voter.id for voter in every if voter.id not in state.silent | state.down and voter.keeps_up
     ]
     return running, len(every) // 2 + 1
 

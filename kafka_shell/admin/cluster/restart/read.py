@@ -14,7 +14,7 @@ from msgspec import Struct
 from kafka_shell.admin.cluster import probes
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.probes import freshness
-from kafka_shell.admin.cluster.read import READ_S, PartReader
+from kafka_shell.admin.cluster.read import PartReader
 from kafka_shell.admin.cluster.restart import judge
 from kafka_shell.admin.cluster.restart.judge import (
     BackInSync,
@@ -33,15 +33,13 @@ from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.plans import Report
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import counted, some
+from kafka_shell.base.waits import CONTROLLER_S, PART_S, POLL_S, PROBE_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import AUTHORIZATION
 from kafka_shell.wire.metadata_scan import MetadataScan
 from kafka_shell.wire.model import Partition
 from kafka_shell.wire.requests import Node
 
-_POLL_S = 0.5
-_PROBE_S = 2.0
-_QUORUM_S = 3.0
 _MOST_NAMES = 3
 
 
@@ -66,7 +64,7 @@ def read_state(cluster: Cluster, stopped: Sequence[int] | None) -> ClusterState:
 
     Raises ShellError if no broker can be reached, or if one of `stopped` is not running.
     """
-    known = cluster_reads.brokers(cluster, READ_S)
+    known = cluster_reads.brokers(cluster, PART_S)
     running = {id: broker.rack for id, broker in known.by_id.items() if broker.state == "up"}
     _refuse_absent(stopped or (), known)
     partitions = _partitions(known.metadata, None if stopped is None else frozenset(stopped))
@@ -147,14 +145,14 @@ def wait_in_sync(cluster: Cluster, brokers: Sequence[int], report: Report) -> Ba
         except ShellError as error:
             if error.status is Status.WRONG or error.code == "no-match":
                 raise  # else of one attempt: a broker may hang
-            if cluster.has_time(_POLL_S) or not now.missing:  # else keep the last finding
+            if cluster.has_time(POLL_S) or not now.missing:  # else keep the last finding
                 now = _Progress(error.message)
         report("replicas in sync", now.in_sync, now.replicas)
         if not now.missing:
             assert now.replicas is not None
             took = time.monotonic() - started
             return BackInSync(tuple(brokers), now.replicas, took, unread)
-        cluster.pause(_POLL_S, now.missing)
+        cluster.pause(POLL_S, now.missing)
 
 
 class _Progress(Struct, frozen=True):
@@ -168,15 +166,15 @@ class _Progress(Struct, frozen=True):
 
 
 def _progress(cluster: Cluster, brokers: Sequence[int]) -> _Progress:
-    with probes.fresh(cluster) as own, own.within(READ_S):
+    with probes.fresh(cluster) as own, own.within(PART_S):
         at = probes.addresses(own.brokers(refresh=True))
         down = [broker for broker in brokers if broker not in at]
         if down:
             return _Progress(f"{_named(down)} not registered, or fenced")
-        probed = probes.probe_brokers(own.config, {id: at[id] for id in brokers}, _PROBE_S)
+        probed = probes.probe_brokers(own.config, {id: at[id] for id in brokers}, PROBE_S)
         if probed.failures:
             return _Progress(next(iter(probed.failures.values())).message)
-        fresh = freshness(own, brokers, _QUORUM_S)
+        fresh = freshness(own, brokers, CONTROLLER_S)
         for stale in (*fresh.behind.values(), *filter(None, [fresh.unread])):
             if stale.code not in AUTHORIZATION:
                 return _Progress(stale.message)

@@ -284,8 +284,8 @@ LATE = ShellError("the controller has not responded", code="deadline")
         ([LATE] * 30, ""),
         ([Verdict.UNKNOWN] * 30, ""),
         ([LATE, Verdict.UNKNOWN] * 15, ""),
-        ([LATE] * 99, "the controller has not responded"),
-        ([Verdict.UNKNOWN] * 99, "stopped: decommissioning broker 5 is unknown: the quorum has"
+        ([LATE] * 199, "the controller has not responded"),
+        ([Verdict.UNKNOWN] * 199, "stopped: decommissioning broker 5 is unknown: the quorum has"
          " no majority"),
         ([Verdict.UNSAFE], "stopped: decommissioning broker 5 is unsafe: the quorum has no"
          " majority"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.admin.cluster import health, quorum
+from kafka_shell.admin.cluster import health, model, quorum
 from kafka_shell.admin.cluster.model import Severity
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
@@ -39,7 +39,7 @@ def test_every_check_can_be_read_on_3_9(old_cluster: Cluster, name: str) -> None
 def test_while_a_broker_is_gone_and_after_it_is_back(
     three_brokers: Sandbox, three: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "_QUORUM_LAG_MS", 1000)
+    monkeypatch.setattr(model, "VOTER_BEHIND_MS", 1000)
     controller = quorum.describe(three).leader
     lost = 3 if controller != 3 else 2
     first, second = (n for n in (1, 2, 3) if n != lost)

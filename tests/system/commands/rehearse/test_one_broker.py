@@ -279,7 +279,7 @@ def test_nobody_waits_for_a_twin_whose_process_was_killed(
     wait_for("Kafka is being started", lambda: find_all(folder) != [], 60)
     os.kill(pids[0], signal.SIGKILL)
     os.waitpid(pids[0], 0)
-    monkeypatch.setattr(spare, "_STARTS_S", 3600)  # how long one that is alive is waited for
+    monkeypatch.setattr(spare, "START_S", 3600)  # how long one that is alive is waited for
     assert take(tmp_path, originals[0], no_report) is None
     assert not folder.exists() and not find_all(folder)
 

@@ -87,7 +87,7 @@ def test_a_fenced_producer_whose_transaction_is_still_being_aborted_is_not_calle
     producer.add(where)
     producer.write(where)
     plan = transaction_changes.plan_fence(three, [name])
-    monkeypatch.setattr(transaction_changes, "_RETRY_S", 0.0)  # it is aborted within milliseconds
+    monkeypatch.setattr(transaction_changes, "FAILOVER_S", 0.0)  # it is aborted within milliseconds
     describe = transactions.describe
     monkeypatch.setattr(
         transactions,
