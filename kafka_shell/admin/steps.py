@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
+
+from msgspec import Struct
 
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Outcomes, StepInterrupted
+from kafka_shell.base.plans import Change, Outcomes, StepInterrupted, Value
 from kafka_shell.base.results import Failure, Results
-from kafka_shell.base.structs import Resource
-from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.error_codes import REQUEST_TIMED_OUT
+from kafka_shell.base.structs import Resource, replace
+from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.error_codes import REQUEST_TIMED_OUT, RESOURCE_NOT_FOUND
 from kafka_shell.wire.failures import failure
 
+T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -33,6 +36,86 @@ class BaseStep:
     def reread(self, cluster: Cluster) -> Self:
         """Return the step itself."""
         return self
+
+
+Field = tuple[Resource, str]  # a resource, and the name of one of its fields
+
+
+class FieldsStep(Struct, BaseStep, Generic[T], frozen=True):
+    """Fields of resources that one request sets or deletes: one for each item. `now` are the values
+    that they have, without those that are not set.
+
+    A family of APIs says what an item changes (`change`), how the values are read (`read`), and how
+    the request is sent (`ask`).
+    """
+
+    items: tuple[T, ...]
+    now: Mapping[Field, Value]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return tuple(map(self.change, self.items))
+
+    def change(self, item: T) -> Change:
+        """The change of one field."""
+        raise NotImplementedError
+
+    def altered(self, resource: Resource, key: str, after: Value) -> Change:
+        """The change of a field from its current value."""
+        return Change(resource, "alter", key, self.now.get((resource, key)), after)
+
+    def read(self, cluster: Cluster) -> Mapping[Field, Value]:
+        """The current values of the fields. Raises ShellError if they cannot be read."""
+        raise NotImplementedError
+
+    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
+        """Send the request. Returns why each change failed, in their order."""
+        raise NotImplementedError
+
+    def reread(self, cluster: Cluster) -> Self:
+        """Return the same step with the current values."""
+        return replace(self, now=self.read(cluster))
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Send the request, and wait until a broker shows the changes.
+
+        If a broker waits long for the controller, it sends the request again. So what is not found
+        counts as deleted, unless brokers still list it.
+        """
+        changes = self.changes
+        results = Results.of(changes, self.ask(cluster, validate_only))
+        if validate_only:
+            return results
+        gone = {
+            change
+            for change, why in results.failures.items()
+            if why.code == RESOURCE_NOT_FOUND and change.after is None and change.verb != "create"
+        }
+        with confirmed(results):
+            left = self.unseen(cluster, {*results.values, *gone})
+        failures = {c: why for c, why in results.failures.items() if c not in gone - left}
+        return Results.of(changes, map(failures.get, changes))
+
+    def unseen(self, cluster: Cluster, done: Set[Change]) -> Set[Change]:
+        """Wait until a broker shows these changes. Returns those that it does not show."""
+        left = done
+
+        def visible() -> bool:
+            nonlocal left
+            now = self.read(cluster)
+            left = {each for each in left if not self.is_visible(each, now)}
+            return not left
+
+        if done:
+            wait_until_visible(visible)
+        return left
+
+    def is_visible(self, change: Change, now: Mapping[Field, Value]) -> bool:
+        """Whether the values show the change."""
+        key = change.resource, change.field
+        if change.verb == "alter":
+            return now.get(key) == change.after
+        return (key in now) == (change.verb == "create")
 
 
 @contextmanager

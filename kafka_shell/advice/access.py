@@ -73,7 +73,7 @@ class Facts(Struct, frozen=True):
 def read(reads: Reads) -> Facts | None:
     """Read the ACLs of the same resources, and the active groups of principals that lose access."""
     steps = reads.plan.steps
-    deleted = [acl for step in steps if isinstance(step, DeleteAcls) for acl in step.bindings]
+    deleted = [acl for step in steps if isinstance(step, DeleteAcls) for acl in step.items]
     created = [acl for acl in _created(reads) if not invalid_in_topic(acl)]
     passwords = sum(
         change.before is not None and change.after is not None
@@ -100,7 +100,7 @@ def _created(reads: Reads) -> Iterator[AclBinding]:
     """The created ACLs, without those of topics that the same plan creates."""
     steps = reads.plan.steps
     new = {topic.name for step in steps if isinstance(step, CreateTopics) for topic in step.topics}
-    for acl in (acl for step in steps if isinstance(step, CreateAcls) for acl in step.bindings):
+    for acl in (acl for step in steps if isinstance(step, CreateAcls) for acl in step.items):
         if acl.resource_type is not _TOPIC or is_pattern(acl) or acl.name not in new:
             yield acl
 

@@ -29,11 +29,11 @@ def read(reads: Reads) -> Facts:
     """Read nothing: the plan decides."""
     steps = reads.plan.steps
     return Facts(
-        [acl for step in steps if isinstance(step, CreateAcls) for acl in step.bindings],
+        [acl for step in steps if isinstance(step, CreateAcls) for acl in step.items],
         [new.user for step in steps if isinstance(step, AlterScramCredentials)
          for new in step.upsertions],
         [change.entity.user for step in steps if isinstance(step, AlterQuotas | AlterClientConfigs)
-         for change in step.alterations],
+         for change in step.items],
     )  # fmt: skip
 
 

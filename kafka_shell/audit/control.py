@@ -560,7 +560,7 @@ class AclRemoval(Struct, frozen=True):
 
 def acl_removal(plan: Plan, *, safe: bool) -> AclRemoval:
     """The ACLs that allow something, and that this plan removes."""
-    removed = (step.bindings for step in plan.steps if isinstance(step, DeleteAcls))
+    removed = (step.items for step in plan.steps if isinstance(step, DeleteAcls))
     return AclRemoval(tuple(each for some in removed for each in some if _allows(each)), safe)
 
 

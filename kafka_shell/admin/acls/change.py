@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
-
-from msgspec import Struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
 
 from kafka_shell.admin.acls.model import AclBinding, AclFilter, AclOperation, PatternType
 from kafka_shell.admin.acls.read import (
@@ -15,20 +13,20 @@ from kafka_shell.admin.acls.read import (
     filter_fields,
     lowest_version,
 )
-from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
+from kafka_shell.admin.steps import Field, FieldsStep, row_failure
 from kafka_shell.base.plans import (
     Change,
     Effect,
     Order,
-    Outcomes,
     Plan,
     Resource,
+    Value,
     merge_plans,
 )
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import times
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import INVALID_REQUEST, RESOURCE_NOT_FOUND
 from kafka_shell.wire.requests import CONTROLLER
 from kafka_shell.wire.rounds import MANY, in_requests
@@ -36,16 +34,27 @@ from kafka_shell.wire.rounds import MANY, in_requests
 # -- create ----------------------------------------------------------------------------------------
 
 
-class CreateAcls(Struct, BaseStep, frozen=True):
+class _AclStep(FieldsStep[AclBinding], frozen=True):
+    now: Mapping[Field, Value] = {}
+    verb = ""
+
+    def change(self, item: AclBinding) -> Change:
+        return Change(item.resource, self.verb)
+
+    def reread(self, cluster: Cluster) -> Self:
+        """Return the step itself: a binding has no other value."""
+        return self
+
+    def read(self, cluster: Cluster) -> Mapping[Field, Value]:
+        return {(each.resource, ""): True for each in _existing(cluster, self.items)}
+
+
+class CreateAcls(_AclStep, frozen=True):
     """One CreateAcls request (API key 30)."""
 
-    bindings: tuple[AclBinding, ...]
+    verb = "create"
 
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return tuple(Change(binding.resource, "create") for binding in self.bindings)
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         from kafka.protocol.admin import CreateAclsRequest
 
         request = CreateAclsRequest(
@@ -59,16 +68,11 @@ class CreateAcls(Struct, BaseStep, frozen=True):
                     operation=int(binding.operation),
                     permission_type=int(binding.permission),
                 )
-                for binding in self.bindings
+                for binding in self.items
             ]
         )
-        response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(self.bindings))
-        results = _in_order(self.changes, response.results, _create_failure)
-        created = {change.resource for change in results}
-        wanted = {binding for binding in self.bindings if binding.resource in created}
-        with confirmed(results):
-            wait_until_visible(lambda: _existing(cluster, wanted) == wanted)
-        return results
+        response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(self.items))
+        return _in_order(self.items, response.results, _create_failure)
 
 
 def plan_create(cluster: Cluster, bindings: Sequence[AclBinding]) -> Plan:
@@ -128,49 +132,20 @@ def _existing(cluster: Cluster, bindings: Iterable[AclBinding]) -> frozenset[Acl
 # -- delete ----------------------------------------------------------------------------------------
 
 
-class DeleteAcls(Struct, BaseStep, frozen=True):
-    """One DeleteAcls request (API key 31): exactly these bindings.
+class DeleteAcls(_AclStep, frozen=True):
+    """One DeleteAcls request (API key 31): exactly these bindings."""
 
-    A broker that waits long for the controller sends the request again, and then nothing matches
-    the filters of bindings that this very request deleted. So a binding without a match counts as
-    deleted if brokers do not list it.
-    """
+    verb = "delete"
 
-    bindings: tuple[AclBinding, ...]
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return tuple(Change(binding.resource, "delete") for binding in self.bindings)
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         from kafka.protocol.admin import DeleteAclsRequest
 
-        filters = [AclFilter.exactly(binding) for binding in self.bindings]
+        filters = [AclFilter.exactly(binding) for binding in self.items]
         request = DeleteAclsRequest(
             filters=[DeleteAclsRequest.DeleteAclsFilter(**filter_fields(each)) for each in filters]
         )
         response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(filters))
-        results = _in_order(self.changes, response.filter_results, _delete_failure)
-        return self._settled(cluster, results)
-
-    def _settled(self, cluster: Cluster, results: Outcomes) -> Outcomes:
-        """The outcomes when brokers no longer list the bindings, or have listed them for long."""
-        by_binding = dict(zip(self.bindings, self.changes, strict=True))
-        reasons = {each: results.failures.get(change) for each, change in by_binding.items()}
-        left = expected = {
-            each for each, why in reasons.items() if why is None or why.code == RESOURCE_NOT_FOUND
-        }
-
-        def gone() -> bool:
-            nonlocal left
-            left = expected & _existing(cluster, expected)
-            return not left
-
-        with confirmed(results):
-            wait_until_visible(gone)
-        for each in expected - left:
-            reasons[each] = None
-        return Results.of(self.changes, reasons.values())
+        return _in_order(self.items, response.filter_results, _delete_failure)
 
 
 def _no_match(wanted: AclFilter) -> str:
@@ -225,14 +200,14 @@ def _delete_failure(about: str, row: Any) -> Failure | None:
 
 
 def _in_order(
-    changes: Sequence[Change],
+    bindings: Sequence[AclBinding],
     rows: Sequence[Any],
     failure_of: Callable[[str, Any], Failure | None],
-) -> Outcomes:
-    """The outcome of each change by the row at its position: rows have no names."""
-    padded = (*rows, *([None] * (len(changes) - len(rows))))
-    pairs = zip(changes, padded, strict=False)
-    return Results.of(changes, (failure_of(str(change.resource), row) for change, row in pairs))
+) -> list[Failure | None]:
+    """Why each binding failed by the row at its position: rows have no names."""
+    padded = (*rows, *([None] * (len(bindings) - len(rows))))
+    pairs = zip(bindings, padded, strict=False)
+    return [failure_of(str(binding.resource), row) for binding, row in pairs]
 
 
 def _create_failure(about: str, row: Any) -> Failure | None:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from msgspec import Struct
 
 from kafka_shell.admin.client_configs import model as records
 from kafka_shell.admin.client_configs import store as client_config_store
-from kafka_shell.admin.client_configs.checks import ConfigConstraints, Held, wrong
+from kafka_shell.admin.client_configs.checks import ConfigConstraints, wrong
 from kafka_shell.admin.client_configs.model import (
     CONFIGS_TOPIC,
     REGISTRATIONS_TOPIC,
-    ClientConfig,
     ClientConfigAlteration,
     ClientEntity,
     ClientRegistration,
 )
 from kafka_shell.admin.client_configs.read import ConfigLog, read_log, registrations
 from kafka_shell.admin.records import read as log
-from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.steps import BaseStep, Field, FieldsStep
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Advice, Change, Effect, Order, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Order, Outcomes, Plan, Resource, Value
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
@@ -34,43 +33,31 @@ _HIDDEN = "the previous value could not be decoded and cannot be restored"
 # -- alter -----------------------------------------------------------------------------------------
 
 
-class AlterClientConfigs(Struct, BaseStep, frozen=True):
+class AlterClientConfigs(FieldsStep[ClientConfigAlteration], frozen=True):
     """One batch of records to `__client_configs`, one per config: all or none are appended.
 
-    `now` are the current configs; of these, `invalid` are values of other programs that the checks
-    of this one would refuse. `hidden` are set, to a value that could not be decoded.
+    `lost` is why a value cannot be restored: the checks of this program refuse it, or could not
+    decode it.
     """
 
-    alterations: tuple[ClientConfigAlteration, ...]
-    now: tuple[ClientConfig, ...]
-    invalid: tuple[ClientConfig, ...] = ()
-    hidden: frozenset[tuple[ClientEntity, str]] = frozenset()
+    lost: Mapping[Field, str] = {}
 
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        before = {(config.entity, config.key): config.value for config in self.now}
-        lost = {(config.entity, config.key): _INVALID for config in self.invalid}
-        lost |= dict.fromkeys(self.hidden, _HIDDEN)
-        return tuple(
-            Change(
-                alteration.entity.resource,
-                "alter",
-                alteration.key,
-                before.get((alteration.entity, alteration.key)),
-                alteration.value,
-                note=lost.get((alteration.entity, alteration.key), ""),
-                reversible=(alteration.entity, alteration.key) not in lost,
-            )
-            for alteration in self.alterations
-        )
+    def change(self, item: ClientConfigAlteration) -> Change:
+        change = self.altered(item.entity.resource, item.key, item.value)
+        note = self.lost.get((change.resource, change.field), "")
+        return replace(change, note=note, reversible=not note)
 
     def reread(self, cluster: Cluster) -> AlterClientConfigs:
-        return _step(self.alterations, read_log(cluster), _limits(cluster))
+        return _step(self.items, read_log(cluster), _limits(cluster))
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        written = [records.config_record(alteration) for alteration in self.alterations]
+    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
+        written = [records.config_record(alteration) for alteration in self.items]
         log.append(cluster, CONFIGS_TOPIC, written)
-        return Results({change: change for change in self.changes})
+        return [None] * len(written)
+
+    def unseen(self, cluster: Cluster, done: Set[Change]) -> Set[Change]:
+        """Nothing: readers see records at once."""
+        return frozenset()
 
 
 def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) -> Plan:
@@ -97,27 +84,24 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
         steps=(*made.steps, *steps),
         order=Order.CHAINED,
         refused=Results({}, refused),
-        unchanged=AlterClientConfigs(same, _replaced(current.values, same)).changes,
+        unchanged=AlterClientConfigs(same, _values(current)).changes,
         advice=made.advice + Advice(not_checked=limits.not_checked),
-    )
-
-
-def _replaced(
-    current: Held, alterations: Iterable[ClientConfigAlteration]
-) -> tuple[ClientConfig, ...]:
-    """The current configs that the alterations replace."""
-    return tuple(
-        ClientConfig(alteration.entity, alteration.key, current[alteration.entity, alteration.key])
-        for alteration in alterations
-        if (alteration.entity, alteration.key) in current
     )
 
 
 def _step(
     alterations: tuple[ClientConfigAlteration, ...], current: ConfigLog, limits: ConfigConstraints
 ) -> AlterClientConfigs:
-    now = _replaced(current.values, alterations)
-    return AlterClientConfigs(alterations, now, _invalid(limits, now), current.hidden)
+    lost = {(entity.resource, key): _HIDDEN for entity, key in current.hidden}
+    for each in alterations:
+        before = current.values.get((each.entity, each.key))
+        if before is not None and wrong(limits, [replace(each, value=before)], {}):
+            lost[each.entity.resource, each.key] = _INVALID
+    return AlterClientConfigs(alterations, _values(current), lost)
+
+
+def _values(current: ConfigLog) -> Mapping[Field, Value]:
+    return {(entity.resource, key): value for (entity, key), value in current.values.items()}
 
 
 def _is_set(current: ConfigLog, alteration: ClientConfigAlteration) -> bool:
@@ -127,17 +111,6 @@ def _is_set(current: ConfigLog, alteration: ClientConfigAlteration) -> bool:
 
 def _limits(cluster: Cluster) -> ConfigConstraints:
     return ConfigConstraints(cluster, lambda: _registered(cluster))
-
-
-def _invalid(
-    limits: ConfigConstraints, configs: Iterable[ClientConfig]
-) -> tuple[ClientConfig, ...]:
-    """The configs that could not be set again: undoing their change would fail."""
-    return tuple(
-        config
-        for config in configs
-        if wrong(limits, [ClientConfigAlteration(config.entity, config.key, config.value)], {})
-    )
 
 
 # -- registrations ---------------------------------------------------------------------------------

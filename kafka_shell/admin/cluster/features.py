@@ -6,17 +6,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
-
 from kafka_shell.admin.cluster.model import ApiRange, ApiSupport, Feature, FeatureRange, Features
 from kafka_shell.admin.cluster.registrations import not_running
-from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.steps import Field, FieldsStep
 from kafka_shell.base.errors import UsageError, did_you_mean
-from kafka_shell.base.plans import Advice, Change, Effect, Order, Outcomes, Plan
+from kafka_shell.base.plans import Advice, Change, Effect, Order, Plan, Value
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource
 from kafka_shell.base.waits import CHANGE_MS
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     BROKER_NOT_AVAILABLE,
     INVALID_UPDATE_VERSION,
@@ -190,34 +188,32 @@ _UPGRADE, _SAFE, _UNSAFE = 1, 2, 3
 ONE_WAY = "kraft.version"  # cannot be downgraded
 
 
-class UpdateFeatures(Struct, BaseStep, frozen=True):
-    """One UpdateFeatures request (API key 57). `now` are the current levels.
+class UpdateFeatures(FieldsStep[tuple[str, int]], frozen=True):
+    """One UpdateFeatures request (API key 57): the new level of each feature. `now` are the levels.
 
     Since Kafka 4.0 all features are updated or none; before, each one independently.
     """
 
-    wanted: tuple[tuple[str, int], ...]
-    now: Features
     unsafe: bool = False
     timeout_ms: int = CHANGE_MS
     validates = True
 
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        return tuple(self._change(name, level) for name, level in self.wanted)
-
-    def _change(self, name: str, level: int) -> Change:
-        before = _level(self.now, name)
+    def change(self, item: tuple[str, int]) -> Change:
+        name, level = item
+        before = self._level(name)
         return Change(
             Resource("feature", name), "alter", before=before, after=level,
             note=_note(name, before, level, self.unsafe),
             reversible=_reversible(name, before, level),
         )  # fmt: skip
 
-    def reread(self, cluster: Cluster) -> UpdateFeatures:
-        return UpdateFeatures(self.wanted, describe(cluster), self.unsafe, self.timeout_ms)
+    def _level(self, name: str) -> int:
+        return int(self.now.get((Resource("feature", name), "")) or 0)
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+    def read(self, cluster: Cluster) -> Mapping[Field, Value]:
+        return levels(describe(cluster))
+
+    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         from kafka.protocol.admin import UpdateFeaturesRequest
 
         downgrade = _UNSAFE if self.unsafe else _SAFE
@@ -227,9 +223,9 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
                 UpdateFeaturesRequest.FeatureUpdateKey(
                     feature=name,
                     max_version_level=level,
-                    upgrade_type=downgrade if level < _level(self.now, name) else _UPGRADE,
+                    upgrade_type=downgrade if level < self._level(name) else _UPGRADE,
                 )
-                for name, level in self.wanted
+                for name, level in self.items
             ],
             validate_only=validate_only,
         )
@@ -237,32 +233,29 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
         call = Call(request, CONTROLLER, lowest=1, check=False, timeout=timeout)
         (response,) = cluster.send_all([call])
         if isinstance(response, Failure):
-            return Results({}, dict.fromkeys(self.changes, response))
-        results = self._outcomes(response)
-        if results.ok and not validate_only:
-            wait_until_visible(lambda: self._visible(cluster))
-        return results
-
-    def _outcomes(self, response: Any) -> Outcomes:
-        """The outcome of each feature. Since v2 there is one error, and its message names the
-        feature."""
+            return [response] * len(self.items)
+        # Since v2 there is one error, and its message names the feature.
         each = {row.feature: (row.error_code, row.error_message) for row in response.results or ()}
         whole = response.error_code, response.error_message
-        blamed = [name for name, _ in self.wanted if _names(name, whole[1])]
+        blamed = [name for name, _ in self.items if _names(name, whole[1])]
         failures: list[Failure | None] = []
-        for name, _ in self.wanted:
+        for name, _ in self.items:
             code, message = each.get(name, whole)
             if code and name not in each and blamed and name not in blamed:
                 code, message = OPERATION_NOT_ATTEMPTED, None
             failures.append(self._failure(name, code, message) if code else None)
-        return Results.of(self.changes, failures)
+        return failures
 
     def _failure(self, name: str, code: int, message: str | None) -> Failure:
         about, hint, see = f"feature {name}", "", None
+        known = [feature.name for feature, _ in self.now]
         if code == REQUEST_TIMED_OUT:
             hint, see = "The change may still be applied.", Resource("feature")
-        elif code not in (OPERATION_NOT_ATTEMPTED, *AUTHORIZATION) and self.now.get(name) is None:
-            known = [feature.name for feature in self.now.features]
+        elif (
+            code not in (OPERATION_NOT_ATTEMPTED, *AUTHORIZATION)
+            and (Resource("feature", name), "") not in self.now
+        ):
+            known = [feature.name for feature, _ in self.now]
             hint, see = did_you_mean(name, known), Resource("feature")
         elif code == INVALID_UPDATE_VERSION:
             see = Resource("feature")
@@ -270,9 +263,10 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
         requires = "ALTER on the cluster"
         return failure(code, text, about=about, hint=hint, see=see, requires=requires)
 
-    def _visible(self, cluster: Cluster) -> bool:
-        now = describe(cluster)
-        return all(_level(now, name) == level for name, level in self.wanted)
+
+def levels(found: Features) -> Mapping[Field, Value]:
+    """The level of each feature that brokers support."""
+    return {(Resource("feature", feature.name), ""): feature.level for feature in found.features}
 
 
 def plan_update(
@@ -290,7 +284,7 @@ def plan_update(
     now = describe(cluster)
     new = tuple((name, level) for name, level in wanted.items() if level != _level(now, name))
     down = [name for name, level in new if level < _level(now, name)]
-    step = UpdateFeatures(new, now, unsafe, timeout_ms)
+    step = UpdateFeatures(new, levels(now), unsafe, timeout_ms)
     same = [(name, level) for name, level in wanted.items() if level == _level(now, name)]
     known = [feature.name for feature in now.features]
     unknown = [name for name, _ in same if name not in known]  # at level 0 like a disabled one

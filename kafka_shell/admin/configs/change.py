@@ -400,22 +400,26 @@ _TOO_LATE = (
     " are not deleted, they apply to the next broker that starts with this ID."
 )
 _NOTE = "unknown value: only the broker itself returns it"
+_ALL = "dynamic configs"
+_NOTE_OF_ALL = (
+    "unknown values: only the broker itself returns them; a missing one counts as deleted"
+)
 
 
 class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
     """Dynamic configs of one broker, deleted by the active controller all or none. A key that
-    is not set counts as deleted."""
+    is not set counts as deleted. `whole`: these are all that the broker can have."""
 
     broker: int
     keys: tuple[str, ...]
+    whole: bool = False
     validates = True
 
     @property
     def changes(self) -> tuple[Change, ...]:
         resource = Resource("broker", str(self.broker))
-        return tuple(
-            Change(resource, "delete", key, note=_NOTE, reversible=False) for key in self.keys
-        )
+        fields, note = ((_ALL,), _NOTE_OF_ALL) if self.whole else (self.keys, _NOTE)
+        return tuple(Change(resource, "delete", f, note=note, reversible=False) for f in fields)
 
     def reread(self, cluster: Cluster) -> DeleteLeftoverConfigs:
         failure = _running_failure(cluster, self.broker)
@@ -434,7 +438,8 @@ class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
         failure = row_failure(row, about, requires="ALTER_CONFIGS on the cluster")
         if failure is not None and failure.name == "BROKER_ID_NOT_REGISTERED":
             failure = replace(failure, hint=_TOO_LATE)
-        return Results.of(self.changes, [failure] * len(self.keys))
+        changes = self.changes
+        return Results.of(changes, [failure] * len(changes))
 
     def _request(self, validate_only: bool) -> Any:
         from kafka.protocol.admin import IncrementalAlterConfigsRequest

@@ -10,7 +10,7 @@ from msgspec import Struct
 from kafka_shell.admin.groups.model import GroupType, Reset
 from kafka_shell.admin.groups.offsets import committed
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records.offsets import partition_rows, topic_rows
+from kafka_shell.admin.records.offsets import by_topic, partition_rows, topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Outcomes, Resource
@@ -77,12 +77,15 @@ def offset_failure(
 
 
 class OffsetsStep(Struct, BaseStep, frozen=True):
-    """New offsets of one group, as one request to its coordinator. A reset to None deletes."""
+    """New offsets of one group, as one request to its coordinator. A reset to None deletes. Sent
+    again for the partitions whose coordinator was moving."""
 
     group: str
     resets: tuple[Reset, ...]
     type = GroupType.CONSUMER
     operation = "READ"
+    highest: ClassVar[int | None] = None
+    retried: ClassVar[frozenset[int]] = COORDINATION
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -111,13 +114,6 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
             if known is not None:
                 error.message, error.hint, error.see = known.message, known.hint, known.see
             raise
-
-
-class RetriedStep(OffsetsStep, frozen=True):
-    """Sent again for the partitions whose coordinator was moving."""
-
-    highest: ClassVar[int | None] = None
-    retried: ClassVar[frozenset[int]] = COORDINATION
 
     def _request(self, resets: Sequence[Reset]) -> Any:
         raise NotImplementedError
@@ -149,7 +145,7 @@ class RetriedStep(OffsetsStep, frozen=True):
         )
 
 
-class CommitOffsets(RetriedStep, frozen=True):
+class CommitOffsets(OffsetsStep, frozen=True):
     """One OffsetCommit request (API key 8) from outside of the group: only while it is empty."""
 
     highest = _COMMIT_BY_NAME
@@ -167,7 +163,7 @@ class CommitOffsets(RetriedStep, frozen=True):
         return OffsetCommitRequest(group_id=self.group, topics=topics)
 
 
-class DeleteOffsets(RetriedStep, frozen=True):
+class DeleteOffsets(OffsetsStep, frozen=True):
     """One OffsetDelete request (KIP-496, API key 47)."""
 
     operation = "DELETE"
@@ -184,7 +180,7 @@ class DeleteOffsets(RetriedStep, frozen=True):
 # Setting and deleting the start offsets of share groups (KIP-932; API keys 91, 92).
 
 
-class AlterShareOffsets(RetriedStep, frozen=True):
+class AlterShareOffsets(OffsetsStep, frozen=True):
     """One AlterShareGroupOffsets request (API key 91): only while the group is empty."""
 
     type = GroupType.SHARE
@@ -220,17 +216,14 @@ class DeleteShareOffsets(OffsetsStep, frozen=True):
     type = GroupType.SHARE
     operation = "DELETE"
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+    def _request(self, resets: Sequence[Reset]) -> Any:
         from kafka_shell.wire.schemas import DeleteShareGroupOffsetsRequest
 
         kind = DeleteShareGroupOffsetsRequest.DeleteShareGroupOffsetsRequestTopic
-        topics = dict.fromkeys(reset.partition.topic for reset in self.resets)
-        request = DeleteShareGroupOffsetsRequest(
-            group_id=self.group, topics=[kind(topic_name=topic) for topic in topics]
-        )
-        rows = {topic.topic_name: topic for topic in self._ask(cluster, request).responses}
+        topics = [kind(topic_name=topic) for topic in by_topic(each.partition for each in resets)]
+        return DeleteShareGroupOffsetsRequest(group_id=self.group, topics=topics)
+
+    def _rows(self, response: Any) -> Mapping[TopicPartition, Any]:
+        rows = {row.topic_name: row for row in response.responses}
         partitions = (reset.partition for reset in self.resets)
-        return Results.of(
-            self.changes,
-            (offset_failure(self.group, p, rows.get(p.topic), self.operation) for p in partitions),
-        )
+        return {each: rows[each.topic] for each in partitions if each.topic in rows}

@@ -9,16 +9,16 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import ElectionStatus, LeaderStatus, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
-from kafka_shell.admin.steps import BaseStep, row_failure
+from kafka_shell.admin.steps import Field, FieldsStep, row_failure
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Plan, Resource, Value
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire import error_codes as codes
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import failure, needing
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Partition
@@ -26,57 +26,42 @@ from kafka_shell.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.wire.rounds import in_requests
 
 _PREFERRED, _UNCLEAN = 0, 1  # election types
-_NO_LEADER = "none"
+_LEADER, _NO_LEADER = "leader", "none"
 
 Found = Results[Resource, Partition]
 
 
 class Election(Struct, frozen=True):
-    """A partition, its current leader (None: offline) and the leader to elect."""
+    """A partition, and the leader to elect."""
 
     partition: TopicPartition
-    before: int | None
     after: int
 
 
-class ElectLeaders(Struct, BaseStep, frozen=True):
+class ElectLeaders(FieldsStep[Election], frozen=True):
     """One ElectLeaders request (KIP-183, 460; API key 43). `unclean` requires version 1."""
 
-    elections: tuple[Election, ...]
     unclean: bool = False
     timeout_ms: int = CHANGE_MS
 
-    @property
-    def changes(self) -> tuple[Change, ...]:
+    def change(self, item: Election) -> Change:
+        change = self.altered(item.partition.resource, _LEADER, item.after)
         note = "records missing on this replica are lost" if self.unclean else ""
-        return tuple(
-            Change(
-                election.partition.resource, "alter", "leader",
-                _NO_LEADER if election.before is None else election.before, election.after,
-                note=note, reversible=not self.unclean,
-            )
-            for election in self.elections
-        )  # fmt: skip
+        return replace(change, note=note, reversible=not self.unclean)
 
-    def reread(self, cluster: Cluster) -> ElectLeaders:
-        """The leaders as they are now. The broker refuses partitions deleted since."""
-        now = find(cluster, [election.partition for election in self.elections]).values
-        return ElectLeaders(
-            tuple(
-                Election(each.partition, now[each.partition].leader, each.after)
-                if each.partition in now
-                else each
-                for each in self.elections
-            ),
-            self.unclean,
-            self.timeout_ms,
-        )
+    def read(self, cluster: Cluster) -> Mapping[Field, Value]:
+        return _leaders(find(cluster, [election.partition for election in self.items]))
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        by_partition = {election.partition: election for election in self.elections}
+    def is_visible(self, change: Change, now: Mapping[Field, Value]) -> bool:
+        """The controller decides which replica an unclean election elects. Partitions may be
+        deleted meanwhile."""
+        leader = now.get((change.resource, _LEADER), change.after)
+        return leader != _NO_LEADER if self.unclean else leader == change.after
+
+    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         try:
             response = cluster.send(
-                self._request(by_partition),
+                self._request([election.partition for election in self.items]),
                 to=CONTROLLER,
                 timeout=response_timeout(self.timeout_ms),
             )
@@ -87,13 +72,7 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
             for topic in response.replica_election_results
             for row in topic.partition_result
         }
-        partitions = (each.partition for each in self.elections)
-        results = Results.of(
-            self.changes, (_failure(partition, rows.get(partition)) for partition in partitions)
-        )
-        done = {change.resource for change in results.values}
-        self._settle(cluster, [each for each in self.elections if each.partition.resource in done])
-        return results
+        return [_failure(each.partition, rows.get(each.partition)) for each in self.items]
 
     def _request(self, partitions: Iterable[TopicPartition]) -> Any:
         from kafka.protocol.admin import ElectLeadersRequest
@@ -109,17 +88,15 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
             timeout_ms=self.timeout_ms,
         )
 
-    def _settle(self, cluster: Cluster, done: Sequence[Election]) -> None:
-        """Wait until a broker shows the new leaders."""
 
-        def visible() -> bool:
-            now = find(cluster, [each.partition for each in done]).values
-            return all(partition.leader is not None for partition in now.values()) and (
-                self.unclean
-                or all(now[e.partition].leader == e.after for e in done if e.partition in now)
-            )
-
-        wait_until_visible(visible)
+def _leaders(partitions: Results[Any, Partition]) -> Mapping[Field, Value]:
+    """The leader of each partition."""
+    return {
+        (TopicPartition(each.topic, each.partition).resource, _LEADER): _NO_LEADER
+        if each.leader is None
+        else each.leader
+        for each in partitions
+    }
 
 
 def misplaced(cluster: Cluster) -> Found:
@@ -187,7 +164,7 @@ def plan_preferred(partitions: Found, *, named: bool = True, timeout_ms: int = C
         known = refused.get(preferred)
         failure = _not_elected(count, refused_partitions, reason)
         refused[preferred] = failure if known is None else _combined(known, failure)
-    return _plan(elections, False, unchanged, refused, timeout_ms)
+    return _plan(partitions, elections, False, unchanged, refused, timeout_ms)
 
 
 def _not_elected(what: str, partitions: Sequence[Partition], reason: str) -> Failure:
@@ -223,20 +200,23 @@ def plan_unclean(partitions: Found, *, timeout_ms: int = CHANGE_MS) -> Plan:
             )
         else:
             elections.append(_election(partition, alive[0]))
-    return _plan(elections, True, unchanged, refused, timeout_ms)
+    return _plan(partitions, elections, True, unchanged, refused, timeout_ms)
 
 
 def _plan(
+    partitions: Found,
     elections: Sequence[Election],
     unclean: bool,
     unchanged: Sequence[Change],
     refused: Mapping[Resource, Failure],
     timeout_ms: int,
 ) -> Plan:
-    chosen = [election.partition for election in elections]
+    chosen, now = [election.partition for election in elections], _leaders(partitions)
     return Plan(
         Effect.DESTROY if unclean else Effect.CHANGE,
-        tuple(ElectLeaders(request, unclean, timeout_ms) for request in in_requests(elections)),
+        tuple(
+            ElectLeaders(request, now, unclean, timeout_ms) for request in in_requests(elections)
+        ),
         # The controller decides which replica an unclean election elects.
         fresh=(lambda later: find(later, chosen)) if unclean else None,
         refused=Results({}, dict(refused)),
@@ -298,7 +278,7 @@ def _ids(ids: Sequence[int]) -> str:
 
 def _election(partition: Partition, after: int) -> Election:
     where = TopicPartition(partition.topic, partition.partition)
-    return Election(where, partition.leader, after)
+    return Election(where, after)
 
 
 def _unchanged(resource: Resource, partition: Partition, note: str) -> Change:

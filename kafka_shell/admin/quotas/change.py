@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-from msgspec import Struct
 
 from kafka_shell.admin.quotas.model import Default, Quota, QuotaAlteration, QuotaEntity
 from kafka_shell.admin.quotas.read import describe_each
-from kafka_shell.admin.steps import BaseStep, confirmed, read_again, row_failure
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.admin.steps import Field, FieldsStep, read_again, row_failure
+from kafka_shell.base.plans import Change, Effect, Plan, Resource, Value
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import INVALID_REQUEST
 from kafka_shell.wire.requests import CONTROLLER
 from kafka_shell.wire.rounds import in_requests
@@ -22,41 +20,27 @@ from kafka_shell.wire.rounds import in_requests
 Entity = tuple[tuple[str, str | None], ...]  # as in requests, sorted
 
 
-class AlterQuotas(Struct, BaseStep, frozen=True):
+class AlterQuotas(FieldsStep[QuotaAlteration], frozen=True):
     """One AlterClientQuotas request (API key 49). Keys that are not named stay as they are.
 
-    The keys of an entity are altered all or none. `now` are the current quotas of the entities.
+    The keys of an entity are altered all or none.
     """
 
-    alterations: tuple[QuotaAlteration, ...]
-    now: tuple[Quota, ...]
     validates = True
 
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        before = {(quota.entity, quota.key): quota.value for quota in self.now}
-        return tuple(
-            Change(
-                alteration.entity.resource,
-                "alter",
-                alteration.key,
-                before.get((alteration.entity, alteration.key)),
-                alteration.value,
-            )
-            for alteration in self.alterations
-        )
+    def change(self, item: QuotaAlteration) -> Change:
+        return self.altered(item.entity.resource, item.key, item.value)
 
-    def reread(self, cluster: Cluster) -> AlterQuotas:
-        found = describe_each(cluster, [alteration.entity for alteration in self.alterations])
-        read_again(found, "the quotas of")
-        return AlterQuotas(self.alterations, _flat(found))
+    def read(self, cluster: Cluster) -> Mapping[Field, Value]:
+        found = describe_each(cluster, [alteration.entity for alteration in self.items])
+        return _values(read_again(found, "the quotas of").values())
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         from kafka.protocol.admin import AlterClientQuotasRequest
 
         kind = AlterClientQuotasRequest.EntryData
         by_entity: dict[QuotaEntity, list[QuotaAlteration]] = {}
-        for alteration in self.alterations:
+        for alteration in self.items:
             by_entity.setdefault(alteration.entity, []).append(alteration)
         request = AlterClientQuotasRequest(
             entries=[
@@ -84,26 +68,8 @@ class AlterQuotas(Struct, BaseStep, frozen=True):
             tuple(sorted((part.entity_type, part.entity_name) for part in row.entity)): row
             for row in response.entries
         }
-        entities = (each.entity for each in self.alterations)
-        results = Results.of(self.changes, (_failure(e, rows.get(_wire(e))) for e in entities))
-        if not validate_only:
-            with confirmed(results):
-                self._settle(cluster, {change.resource for change in results})
-        return results
-
-    def _settle(self, cluster: Cluster, done: Set[Resource]) -> None:
-        """Wait until a broker shows the changes of these entities."""
-        wanted = [
-            alteration for alteration in self.alterations if alteration.entity.resource in done
-        ]
-        entities = [each.entity for each in wanted]
-
-        def visible() -> bool:
-            found = describe_each(cluster, entities)
-            now = {(quota.entity, quota.key): quota.value for quota in _flat(found)}
-            return not found.ok or all(now.get((w.entity, w.key)) == w.value for w in wanted)
-
-        wait_until_visible(visible)
+        entities = (each.entity for each in self.items)
+        return [_failure(entity, rows.get(_wire(entity))) for entity in entities]
 
 
 def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan:
@@ -119,22 +85,18 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
     found = describe_each(cluster, requested)
     refused |= {entity.resource: failure for entity, failure in found.failures.items()}
     wanted = tuple(each for each in alterations if each.entity.resource not in refused)
-    now = _flat(found)
-    current = {(quota.entity, quota.key): quota.value for quota in now}
+    now = _values(found.values.values())
     new: dict[QuotaEntity, list[QuotaAlteration]] = {}
     same = []
     for each in wanted:
-        if current.get((each.entity, each.key)) == each.value:
+        if now.get((each.entity.resource, each.key)) == each.value:
             same.append(each)
         else:
             new.setdefault(each.entity, []).append(each)
     return Plan(
         Effect.CHANGE,
         tuple(
-            AlterQuotas(
-                tuple(each for entity in entities for each in new[entity]),
-                tuple(quota for entity in entities for quota in found[entity]),
-            )
+            AlterQuotas(tuple(each for entity in entities for each in new[entity]), now)
             for entities in in_requests(new, lambda entity: len(new[entity]))
         ),
         refused=Results({}, refused),
@@ -177,8 +139,8 @@ def _wire(entity: QuotaEntity) -> Entity:
     return tuple(sorted(parts))
 
 
-def _flat(found: Results[QuotaEntity, tuple[Quota, ...]]) -> tuple[Quota, ...]:
-    return tuple(quota for quotas in found for quota in quotas)
+def _values(found: Iterable[Iterable[Quota]]) -> Mapping[Field, Value]:
+    return {(quota.entity.resource, quota.key): quota.value for some in found for quota in some}
 
 
 def _failure(entity: QuotaEntity, row: Any) -> Failure | None:

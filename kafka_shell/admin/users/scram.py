@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from msgspec import Struct
-
-from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
+from kafka_shell.admin.steps import Field, FieldsStep, row_failure
 from kafka_shell.admin.users.model import (
     MAX_ITERATIONS,
     MIN_ITERATIONS,
@@ -18,10 +16,10 @@ from kafka_shell.admin.users.model import (
     ScramCredential,
     ScramMechanism,
 )
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.base.plans import Change, Effect, Plan, Resource, Value
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import RESOURCE_NOT_FOUND
 from kafka_shell.wire.failures import BrokerError, needing
 from kafka_shell.wire.requests import CONTROLLER
@@ -80,35 +78,31 @@ def _ask(cluster: Cluster, users: Sequence[str] | None) -> Any:
 # -- alter -----------------------------------------------------------------------------------------
 
 
-class AlterScramCredentials(Struct, BaseStep, frozen=True):
-    """One AlterUserScramCredentials request (API key 51).
+class AlterScramCredentials(FieldsStep[NewScramCredential | ScramCredential], frozen=True):
+    """One AlterUserScramCredentials request (API key 51): new credentials, and those to delete.
 
     A KRaft controller accepts one credential per user in a request (else DUPLICATE_RESOURCE), even
-    of different mechanisms. `now` are the current credentials of the users. One that the controller
-    does not find counts as deleted if brokers do not list it: a broker that waits long for the
-    controller sends the request again.
+    of different mechanisms. A replaced password cannot be restored.
     """
 
-    upsertions: tuple[NewScramCredential, ...]
-    deletions: tuple[ScramCredential, ...]
-    now: tuple[ScramCredential, ...]
+    def change(self, item: NewScramCredential | ScramCredential) -> Change:
+        resource, label = _resource(item.user), item.mechanism.label
+        if isinstance(item, ScramCredential):
+            return replace(self.altered(resource, label, None), reversible=False)
+        change = self.altered(resource, label, _format(item.iterations))
+        if change.before is None:
+            return change
+        return replace(change, note="the password is replaced", reversible=False)
 
     @property
-    def changes(self) -> tuple[Change, ...]:
-        """Deletions first. A replaced password cannot be restored."""
-        before = {(had.user, had.mechanism): _format(had) for had in self.now}
-        deleted = (_deleted(old, before.get((old.user, old.mechanism))) for old in self.deletions)
-        upserted = (
-            _upserted(new, before.get((new.user, new.mechanism))) for new in self.upsertions
-        )
-        return (*deleted, *upserted)
+    def upsertions(self) -> list[NewScramCredential]:
+        """The new credentials."""
+        return [item for item in self.items if isinstance(item, NewScramCredential)]
 
-    def reread(self, cluster: Cluster) -> AlterScramCredentials:
-        users = [*(old.user for old in self.deletions), *(new.user for new in self.upsertions)]
-        found = _existing(cluster, users)
-        return AlterScramCredentials(self.upsertions, self.deletions, found)
+    def read(self, cluster: Cluster) -> Mapping[Field, Value]:
+        return _values(_existing(cluster, [item.user for item in self.items]))
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         from kafka.protocol.admin import AlterUserScramCredentialsRequest
 
         request = AlterUserScramCredentialsRequest(
@@ -116,7 +110,8 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
                 AlterUserScramCredentialsRequest.ScramCredentialDeletion(
                     name=old.user, mechanism=int(old.mechanism)
                 )
-                for old in self.deletions
+                for old in self.items
+                if isinstance(old, ScramCredential)
             ],
             upsertions=[
                 _upsertion(AlterUserScramCredentialsRequest.ScramCredentialUpsertion, new)
@@ -125,38 +120,7 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
         )
         response = cluster.send(request, to=CONTROLLER)
         rows = {row.user: row for row in response.results}
-        changes = self.changes
-        users = (change.resource.name for change in changes)
-        results = Results.of(changes, (_failure(user, rows.get(user)) for user in users))
-        missing = {
-            change.resource.name: change
-            for change, why in results.failures.items()
-            if why.code == RESOURCE_NOT_FOUND
-        }
-        with confirmed(results):
-            left = self._settle(cluster, {*missing, *(change.resource.name for change in results)})
-        deleted = {change for user, change in missing.items() if user not in left}
-        return Results.of(
-            changes,
-            (None if each in deleted else results.failures.get(each) for each in changes),
-        )
-
-    def _settle(self, cluster: Cluster, users: Set[str]) -> Set[str]:
-        """Wait until a broker shows the changes of these users. Returns those that it does not
-        show."""
-        left = users
-        wanted = {(new.user, new.mechanism): new.iterations for new in self.upsertions}
-        wanted |= {(old.user, old.mechanism): 0 for old in self.deletions}
-        wanted = {key: iterations for key, iterations in wanted.items() if key[0] in users}
-
-        def visible() -> bool:
-            nonlocal left
-            now = {(had.user, had.mechanism): had.iterations for had in _existing(cluster, users)}
-            left = {key[0] for key in wanted if now.get(key, 0) != wanted[key]}
-            return not left
-
-        wait_until_visible(visible)
-        return left
+        return [_failure(item.user, rows.get(item.user)) for item in self.items]
 
 
 def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> Plan:
@@ -177,7 +141,7 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
     ]
     return Plan(
         Effect.CHANGE,
-        tuple(AlterScramCredentials(news, (), now) for news in _requests(wanted)),
+        tuple(AlterScramCredentials(news, _values(now)) for news in _requests(wanted)),
         refused=Results({}, refused),
     )
 
@@ -202,7 +166,7 @@ def plan_delete(cluster: Cluster, credentials: Sequence[tuple[str, ScramMechanis
     existing = [had[key] for key in requested if _resource(key[0]) not in refused]
     return Plan(
         Effect.DESTROY,
-        tuple(AlterScramCredentials((), olds, olds) for olds in _requests(existing)),
+        tuple(AlterScramCredentials(olds, _values(olds)) for olds in _requests(existing)),
         refused=Results({}, refused),
     )
 
@@ -289,20 +253,12 @@ def _invalid(credentials: Sequence[NewScramCredential]) -> dict[Resource, Failur
     return refused
 
 
-def _deleted(old: ScramCredential, before: str | None) -> Change:
-    return Change(_resource(old.user), "alter", old.mechanism.label, before, None, reversible=False)
+def _values(existing: Iterable[ScramCredential]) -> Mapping[Field, Value]:
+    return {(_resource(c.user), c.mechanism.label): _format(c.iterations) for c in existing}
 
 
-def _upserted(new: NewScramCredential, before: str | None) -> Change:
-    note = "" if before is None else "the password is replaced"
-    return Change(
-        _resource(new.user), "alter", new.mechanism.label, before, f"iterations={new.iterations}",
-        note=note, reversible=before is None,
-    )  # fmt: skip
-
-
-def _format(credential: ScramCredential) -> str:
-    return f"iterations={credential.iterations}"
+def _format(iterations: int) -> str:
+    return f"iterations={iterations}"
 
 
 def _resource(user: str) -> Resource:

@@ -40,7 +40,7 @@ def test_the_response_is_waited_for(cluster: Cluster, slow: Cluster, which: str)
     """Before: the connection was closed after request.timeout.ms, and the outcome was unknown."""
     partition = TopicPartition("no-such-topic", 0)
     steps: dict[str, Step] = {
-        "features": UpdateFeatures((("no.such", 1),), features.describe(cluster)),
+        "features": UpdateFeatures((("no.such", 1),), features.levels(features.describe(cluster))),
         "voters": AddVoter(ABSENT, 2_000),
         "moves": MoveReplicas((Move(partition, (1,), (1,)),), cancelled=True),
     }

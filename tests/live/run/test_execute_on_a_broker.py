@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin.acls import change as acl_changes
-from kafka_shell.admin.acls.model import (
-    AclBinding,
-    AclOperation,
-    AclPermission,
-    AclResourceType,
-)
+from kafka_shell.admin import steps
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.users import scram
-from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.outcome import Outcome
-from kafka_shell.base.plans import Plan, Secret, apply
+from kafka_shell.base.plans import Plan, apply
 from kafka_shell.base.structs import replace
 from kafka_shell.run.execute import execute
 from kafka_shell.wire import metadata_scan
@@ -120,29 +111,20 @@ def test_a_password_is_nowhere_in_the_journal(tmp_path: Path, cluster: Cluster) 
     assert written and "hush" not in "".join(written)
 
 
-@pytest.mark.parametrize("family", ["configs", "quotas", "acls", "users"])
+@pytest.mark.parametrize("module", [config_changes, steps], ids=["configs", "quotas"])
 def test_ctrl_c_after_the_brokers_answered_leaves_no_outcome_unknown(
     tmp_path: Path,
     cluster: Cluster,
     topic: ConfigResource,
-    family: str,
+    module: ModuleType,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While the program waits until a broker shows the change."""
-    name = topic.name
-    limit = QuotaAlteration(QuotaEntity(user=name), "request_percentage", 5.0)
-    password = NewScramCredential(name, ScramMechanism.SCRAM_SHA_256, Secret("secret"))
-    binding = AclBinding(
-        f"User:{name}", "*", AclOperation.READ, AclPermission.ALLOW, AclResourceType.TOPIC, name
-    )
-    plans: dict[str, Callable[[], Plan]] = {
-        "configs": lambda: keep(cluster, topic, "7d"),
-        "quotas": lambda: quota_changes.plan_alter(cluster, [limit]),
-        "acls": lambda: acl_changes.plan_create(cluster, [binding]),
-        "users": lambda: scram.plan_upsert(cluster, [password]),
-    }
-    plan = plans[family]()
-    module = scram if family == "users" else import_module(f"kafka_shell.admin.{family}.change")
+    if module is config_changes:
+        plan = keep(cluster, topic, "7d")
+    else:
+        limit = QuotaAlteration(QuotaEntity(user=topic.name), "request_percentage", 5.0)
+        plan = quota_changes.plan_alter(cluster, [limit])
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from msgspec import Struct
-
 from kafka_shell.admin.cluster.decommission.check import CORDON
 from kafka_shell.admin.cluster.decommission.read import dynamic_configs
 from kafka_shell.admin.configs import change as config_changes
@@ -13,14 +11,11 @@ from kafka_shell.admin.configs.change import DeleteLeftoverConfigs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.throttles import RATES
-from kafka_shell.admin.steps import BaseStep
-from kafka_shell.base.plans import Change, Effect, Outcomes, Plan, Resource
-from kafka_shell.base.results import Results
+from kafka_shell.base.plans import Effect, Plan
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 
 ALL = "*"
-_NOTE = "unknown values: only the broker itself returns them"
 
 
 def plan_cordon(cluster: Cluster, broker: int) -> Plan:
@@ -50,33 +45,6 @@ def is_cordoned(cluster: Cluster, broker: int) -> bool:
     return cordoned()
 
 
-class DeleteAllConfigs(Struct, BaseStep, frozen=True):
-    """All dynamic configs of a broker that is gone, deleted by the active controller: these keys,
-    which need not be set."""
-
-    broker: int
-    keys: tuple[str, ...]
-    validates = True
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        resource = Resource("broker", str(self.broker))
-        note = f"{_NOTE}; a missing one counts as deleted"
-        return (Change(resource, "delete", "dynamic configs", note=note, reversible=False),)
-
-    @property
-    def _step(self) -> DeleteLeftoverConfigs:
-        return DeleteLeftoverConfigs(self.broker, self.keys)
-
-    def reread(self, cluster: Cluster) -> DeleteAllConfigs:
-        self._step.reread(cluster)
-        return self
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        sent = self._step.send(cluster, validate_only=validate_only)
-        return Results.of(self.changes, [next(iter(sent.failures.values()), None)])
-
-
 def plan_delete_configs(cluster: Cluster, broker: int, seen: Collection[str] | None = None) -> Plan:
     """Delete all dynamic configs of a broker that is not running.
 
@@ -91,4 +59,4 @@ def plan_delete_configs(cluster: Cluster, broker: int, seen: Collection[str] | N
     if not plan.steps:
         return plan
     every = dict.fromkeys((*dynamic_configs(cluster), *RATES, *sorted(seen or ())))
-    return replace(plan, steps=(DeleteAllConfigs(broker, tuple(every)),))
+    return replace(plan, steps=(DeleteLeftoverConfigs(broker, tuple(every), whole=True),))

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.admin import steps
 from kafka_shell.admin.acls import change as acl_changes
 from kafka_shell.admin.acls import read as acls
 from kafka_shell.admin.acls.model import (
@@ -177,7 +178,7 @@ def test_an_acl_that_was_not_found_but_is_still_listed_was_not_deleted(
 
     plan = acl_changes.plan_delete(cluster, [AclFilter(bob)])
     monkeypatch.setattr(Cluster, "send", of_another)
-    monkeypatch.setattr(acl_changes, "wait_until_visible", partial(wait_until_visible, seconds=0.1))
+    monkeypatch.setattr(steps, "wait_until_visible", partial(wait_until_visible, seconds=0.1))
     results = apply(plan, cluster)
     ((change, why),) = results.failures.items()
     assert change.resource == reads(bob).resource

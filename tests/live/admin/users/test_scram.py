@@ -13,6 +13,7 @@ from uuid import uuid4
 import pytest
 from kafka.protocol.admin import AlterUserScramCredentialsRequest
 
+from kafka_shell.admin import steps
 from kafka_shell.admin.users import scram
 from kafka_shell.admin.users.model import NewScramCredential, ScramCredential, ScramMechanism
 from kafka_shell.base.errors import ShellError
@@ -94,7 +95,7 @@ def test_a_credential_that_was_not_found_but_is_still_listed_was_not_deleted(
         return send(self, request, **how)
 
     monkeypatch.setattr(Cluster, "send", of_another_mechanism)
-    monkeypatch.setattr(scram, "wait_until_visible", partial(wait_until_visible, seconds=0.1))
+    monkeypatch.setattr(steps, "wait_until_visible", partial(wait_until_visible, seconds=0.1))
     (why,) = apply(plan, cluster).failures.values()
     assert why.name == "RESOURCE_NOT_FOUND"
 
@@ -154,9 +155,14 @@ def test_every_error_of_the_broker_is_a_failure_but_what_is_gone_counts_as_delet
     cluster: Cluster, user: str
 ) -> None:
     step = scram.AlterScramCredentials(
-        (new(user), new("few", SHA_256, 100), new("both"), new("both", SHA_512)),
-        (ScramCredential("gone", SHA_512, 4096),),
-        (),
+        (
+            ScramCredential("gone", SHA_512, 4096),
+            new(user),
+            new("few", SHA_256, 100),
+            new("both"),
+            new("both", SHA_512),
+        ),
+        {},
     )
     results = step.send(cluster, validate_only=False)
     assert [change.resource.name for change in results.values] == ["gone", user]

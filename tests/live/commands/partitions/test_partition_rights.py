@@ -119,7 +119,7 @@ def test_looking_at_the_disks_is_not_moving_on_them(
 
 @pytest.mark.usefixtures("alice")
 def test_elections_require_alter_on_the_cluster(secure_sandbox: Sandbox, topic: str) -> None:
-    step = ElectLeaders((Election(TopicPartition(topic, 0), None, 1),))
+    step = ElectLeaders((Election(TopicPartition(topic, 0), 1),), {})
     with log_in(secure_sandbox, "alice") as cluster, pytest.raises(ShellError) as caught:
         step.send(cluster, validate_only=False)
     assert caught.value.code == "CLUSTER_AUTHORIZATION_FAILED"
